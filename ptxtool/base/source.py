@@ -1,0 +1,50 @@
+"""Source text with a name, and positions in it.
+
+Offsets are indices into `Source.text`; lines and columns are counted from 1. Text read from bytes is decoded
+as UTF-8 with surrogate escapes, so that writing it back gives the same bytes whatever a comment holds.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input text. `name` is what diagnostics print: a path, or "<stdin>", "<string>"."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def from_bytes(cls, name: str, data: bytes) -> "Source":
+        return cls(name, data.decode("utf-8", "surrogateescape"))
+
+    def to_bytes(self) -> bytes:
+        return self.text.encode("utf-8", "surrogateescape")
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first character of every line."""
+        starts = [0]
+        find = self.text.find
+        position = find("\n")
+        while position >= 0:
+            starts.append(position + 1)
+            position = find("\n", position + 1)
+        return starts
+
+    def line(self, offset: int) -> int:
+        """Line number, from 1, of an offset."""
+        return bisect_right(self.line_starts, offset)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1, of an offset."""
+        line = self.line(offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line_text(self, line: int) -> str:
+        """The text of a line, without its line end."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")

@@ -1,0 +1,1 @@
+"""The intermediate representation: nodes, definitions and uses, verification, edits."""

@@ -1,0 +1,340 @@
+"""The nodes of a module: frozen values that point into their source text.
+
+A `Module` keeps its `Source`; a statement keeps the offsets of its own text. A function body is a flat tuple of
+statements in textual order, nested `{ }` blocks marked by `ScopeOpen` and `ScopeClose`, so that an instruction's
+index is its place in the text. Operands carry no offsets: equal operand texts share one node.
+
+Names are not resolved here: `Name("%r1")` may be a register, a variable, a label, a function or a special register.
+`Function.scopes` resolves registers (`ptxtool.ir.symbols`), the rest is looked up where its meaning is needed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Union
+
+import msgspec
+
+from ptxtool.base.source import Source
+
+if TYPE_CHECKING:
+    from ptxtool.ir.symbols import RegisterTable
+
+
+class Node(msgspec.Struct, frozen=True, gc=False):
+    """Base of statements and operands."""
+
+
+# ---- operands
+
+
+class Name(Node, frozen=True, gc=False):
+    """An identifier, with the part of it that is meant: `$r1.lo` is ("$r1", "lo"), `%tid.x` is ("%tid", "x")."""
+
+    text: str
+    part: str = ""
+
+
+class Immediate(Node, frozen=True, gc=False):
+    """A literal as written: `0x10`, `-4`, `0f3f800000`, `1.5`, `8U`. `ptxtool.isa.literals` gives its value."""
+
+    text: str
+
+
+class String(Node, frozen=True, gc=False):
+    """A quoted string, without its quotes."""
+
+    text: str
+
+
+class Unary(Node, frozen=True, gc=False):
+    """`-x`, `!p`, `~x`, `+x`."""
+
+    operator: str
+    operand: "Operand"
+
+
+class Binary(Node, frozen=True, gc=False):
+    """`a op b`, precedence resolved (C's); `p|q` and PTXPlus `$p0/$o127` as destinations are `Dual` instead."""
+
+    operator: str
+    left: "Operand"
+    right: "Operand"
+
+
+class Conditional(Node, frozen=True, gc=False):
+    """`c ? a : b` in a constant expression."""
+
+    condition: "Operand"
+    then: "Operand"
+    otherwise: "Operand"
+
+
+class Dual(Node, frozen=True, gc=False):
+    """Two destinations: PTX `%p|%q`, PTXPlus `$p0/$o127` and `$p0|$r1` (separator "|" or "/")."""
+
+    first: "Operand"
+    second: "Operand"
+    separator: str
+
+
+class Memory(Node, frozen=True, gc=False):
+    """A memory operand or address.
+
+    `[%r1+4]` is Memory("", Name("%r1"), Immediate("4")), `s[$ofs1+=0x4]` is Memory("s", Name("$ofs1"),
+    Immediate("0x4"), post_increment=True), `constant0[0x10]` is Memory("constant0", None, Immediate("0x10")),
+    `[tex, {%f1, %f2}]` has its further items in `coordinates`. `base` and `offset` may be any operand.
+    """
+
+    symbol: str
+    base: "Operand | None"
+    offset: "Operand | None" = None
+    post_increment: bool = False
+    coordinates: "tuple[Operand, ...]" = ()
+
+
+class Vector(Node, frozen=True, gc=False):
+    """`{a, b, c, d}`: vector operands, PTXPlus register pairs, initialiser lists (may nest, may be empty)."""
+
+    items: "tuple[Operand, ...]"
+
+
+class Group(Node, frozen=True, gc=False):
+    """`(a, b)`: the argument and result lists of a call; a parenthesised constant expression of one item."""
+
+    items: "tuple[Operand, ...]"
+
+
+class Apply(Node, frozen=True, gc=False):
+    """`generic(x)`, `mask(0xff)(x)` in initialisers: the function's name and its argument lists."""
+
+    function: str
+    arguments: "tuple[Group, ...]"
+
+
+class Cast(Node, frozen=True, gc=False):
+    """`(.s64) x` in a constant expression."""
+
+    type: str
+    operand: "Operand"
+
+
+Operand = Union[  # noqa: UP007  (a runtime alias of forward references)
+    Name, Immediate, String, Unary, Binary, Conditional, Dual, Memory, Vector, Group, Apply, Cast
+]
+
+
+# ---- statements
+
+
+class Opcode(Node, frozen=True, gc=False):
+    """`ld.global.v4.u32`: the text as one dotted word (blanks removed), its base and its modifiers in order."""
+
+    text: str
+    base: str
+    modifiers: tuple[str, ...]
+
+
+class Guard(Node, frozen=True, gc=False):
+    """`@p`, `@!p`, PTXPlus `@$p0.ne` (condition "ne")."""
+
+    name: str
+    negated: bool = False
+    condition: str = ""
+
+
+class Instruction(Node, frozen=True, gc=False):
+    """One instruction; `start` is its guard or opcode, `end` is behind its semicolon."""
+
+    start: int
+    end: int
+    guard: Guard | None
+    opcode: Opcode
+    operands: tuple[Operand, ...]
+
+
+class Label(Node, frozen=True, gc=False):
+    """`name:`."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Declarator(Node, frozen=True, gc=False):
+    """One name of a declaration: `%r<10>` has count 10, `a[2][3]` has dimensions (None for `[]`), `= ...` a value."""
+
+    name: str
+    count: int | None = None
+    dimensions: tuple[int | None, ...] = ()
+    value: Operand | None = None
+
+
+class Declaration(Node, frozen=True, gc=False):
+    """A register or variable declaration, or a parameter.
+
+    `space` has no dot ("reg", "shared", "const", "param", "tex", ...; `.const[2]` is "const[2]"); `qualifiers` are the
+    remaining dotted words in order without dots ("v4", "f32", "ptr", ...); `align` is None where absent.
+    """
+
+    start: int
+    end: int
+    linkage: tuple[str, ...]
+    space: str
+    qualifiers: tuple[str, ...]
+    align: int | None
+    declarators: tuple[Declarator, ...]
+
+    @property
+    def type(self) -> str:
+        """The element type, without a dot: "u32", "pred", "b8"; "" where none is given."""
+        for word in reversed(self.qualifiers):
+            if word not in _NOT_TYPES:
+                return word
+        return ""
+
+    @property
+    def vector(self) -> int:
+        """Elements per register or variable: 2 or 4 for `.v2` and `.v4`, otherwise 1."""
+        return next((int(w[1:]) for w in self.qualifiers if w in ("v2", "v4", "v8")), 1)
+
+
+_NOT_TYPES = frozenset(
+    "v2 v4 v8 ptr global shared local const param generic visible extern weak common unified managed".split()
+)
+
+
+class Directive(Node, frozen=True, gc=False):
+    """Any other directive: `.version`, `.target`, `.loc`, `.pragma`, `.constptr`, `.maxntid`, `.section`, ...
+
+    `name` has no dot; `text` is what follows it, outer blanks and the semicolon removed.
+    """
+
+    start: int
+    end: int
+    name: str
+    text: str
+
+
+class ScopeOpen(Node, frozen=True, gc=False):
+    """`{` of a nested block."""
+
+    start: int
+    end: int
+
+
+class ScopeClose(Node, frozen=True, gc=False):
+    """`}` of a nested block."""
+
+    start: int
+    end: int
+
+
+Statement = Union[Instruction, Label, Declaration, Directive, ScopeOpen, ScopeClose]  # noqa: UP007
+
+
+@dataclass(frozen=True)
+class Function:
+    """An `.entry` (a kernel) or a `.func`.
+
+    `body` is None for a declaration without a body. `start` is the first linkage word or the keyword, `end` is behind
+    the closing brace or semicolon, `body_start` is the opening brace.
+    """
+
+    start: int
+    end: int
+    kind: str  # "entry" or "func"
+    name: str
+    linkage: tuple[str, ...]
+    params: tuple[Declaration, ...]
+    returns: tuple[Declaration, ...]
+    directives: tuple[Directive, ...]  # performance directives: maxntid, reqntid, minnctapersm, ...
+    body: tuple[Statement, ...] | None
+    body_start: int
+    module: "Module" = field(repr=False, compare=False, default=None)  # type: ignore[assignment]  # set by Module
+
+    @property
+    def source(self) -> Source:
+        return self.module.source
+
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """The instructions in textual order; analyses and the simulator index into this."""
+        return tuple(s for s in self.body or () if type(s) is Instruction)
+
+    @cached_property
+    def labels(self) -> Mapping[str, int]:
+        """Label name -> index of the instruction it stands before (len(instructions) at the end)."""
+        labels: dict[str, int] = {}
+        n = 0
+        for statement in self.body or ():
+            if type(statement) is Instruction:
+                n += 1
+            elif type(statement) is Label:
+                labels.setdefault(statement.name, n)
+        return MappingProxyType(labels)
+
+    @cached_property
+    def registers(self) -> "RegisterTable":
+        """The declared registers in declaration order; a register's index is its sequence number - 1."""
+        from ptxtool.ir.symbols import register_table
+
+        return register_table(self)
+
+    def line(self, instruction: Instruction | int) -> int:
+        """Source line, from 1, of an instruction or of its index."""
+        node = self.instructions[instruction] if isinstance(instruction, int) else instruction
+        return self.source.line(node.start)
+
+    def text(self, instruction: Instruction | int) -> str:
+        """An instruction's source text, on one line."""
+        node = self.instructions[instruction] if isinstance(instruction, int) else instruction
+        return " ".join(self.source.text[node.start : node.end].split())
+
+
+Item = Union[Directive, Declaration, Function]  # noqa: UP007
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file: its source and its items in textual order."""
+
+    source: Source
+    items: tuple[Item, ...]
+
+    def __post_init__(self) -> None:
+        for item in self.items:
+            if isinstance(item, Function):
+                object.__setattr__(item, "module", self)
+
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """Every function by name, in file order; a definition wins over its declarations."""
+        found: dict[str, Function] = {}
+        for item in self.items:
+            if isinstance(item, Function) and (item.name not in found or found[item.name].body is None):
+                found[item.name] = item
+        return MappingProxyType(found)
+
+    @cached_property
+    def kernels(self) -> Mapping[str, Function]:
+        """The `.entry` functions by name, in file order."""
+        return MappingProxyType({n: f for n, f in self.functions.items() if f.kind == "entry"})
+
+    @cached_property
+    def variables(self) -> Mapping[str, Declaration]:
+        """Module-scope variables: name -> its declaration."""
+        return MappingProxyType({d.name: v for v in self.declarations() for d in v.declarators})
+
+    def declarations(self) -> Iterator[Declaration]:
+        return (item for item in self.items if isinstance(item, Declaration))
+
+    def directive(self, name: str) -> str | None:
+        """The text of the first module-level directive of that name."""
+        return next((i.text for i in self.items if isinstance(i, Directive) and i.name == name), None)
+
+    @cached_property
+    def is_ptxplus(self) -> bool:
+        """True for PTXPlus: `+` behind the version number."""
+        return (self.directive("version") or "").rstrip().endswith("+")
