@@ -1,0 +1,1 @@
+"""A toolchain for GPU assembly: parse, analyse, rewrite and simulate PTX and PTXPlus."""
