@@ -1,0 +1,135 @@
+"""How the simulator's functions are compiled: numba with a safe disk cache, and views of memory by address.
+
+* `njit` compiles without reference counting (`_nrt=False`): records and arrays are borrowed from Python, which keeps
+  them alive for the run; compiled functions allocate nothing, and no function returns an array.
+* numba's disk cache hashes only the file a function stands in, so an edited callee would keep its old machine code.
+  The cache folder is therefore named by a hash of *all* of ptxsim's sources (and of the Python and numba versions and
+  the data the sources are generated from); this module must be imported before any other that compiles.
+* `rows_*` and `flat_*` give an array over memory at an address (an integer in a record): arrays of varying size are
+  reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
+"""
+
+import ctypes
+import hashlib
+import sys
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import platformdirs
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+@cache
+def source_hash() -> str:
+    """Hash of every source the compiled code depends on."""
+    import ptxtool.isa
+
+    digest = hashlib.sha256(f"{sys.version}|{numba.__version__}|{np.__version__}".encode())
+    isa = Path(ptxtool.isa.__file__).resolve().parent
+    files = sorted(_PACKAGE.rglob("*.py")) + sorted(p for p in isa.iterdir() if p.suffix in (".py", ".toml"))
+    for path in files:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def cache_dir() -> Path:
+    """The folder that holds this version's machine code and generated modules."""
+    return Path(platformdirs.user_cache_dir("ptxtool")) / "compiled" / source_hash()
+
+
+config.CACHE_DIR = str(cache_dir())
+
+OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+njit = partial(numba.njit, cache=True, **OPTIONS)
+"""`@njit` or `@njit(signature)`: the one way in which the core's functions are compiled."""
+
+JIT_DISABLED = bool(config.DISABLE_JIT)
+
+_CTYPES = {
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "int32": ctypes.c_int32,
+    "float32": ctypes.c_float,
+    "uint64": ctypes.c_uint64,
+    "int64": ctypes.c_int64,
+    "float64": ctypes.c_double,
+}
+
+
+def _view(name: str, columns: int) -> Any:
+    """`view(address, n)`: an array of n elements (columns 0) or of n rows of `columns` elements."""
+    if JIT_DISABLED:
+
+        @lru_cache(maxsize=4096)
+        def python_view(address: int, n: int) -> Any:
+            count = int(n) * (columns or 1)
+            array = np.ctypeslib.as_array((_CTYPES[name] * count).from_address(int(address)))
+            return array.reshape(-1, columns) if columns else array
+
+        return python_view
+
+    from numba.np.arrayobj import make_array, populate_array
+
+    element = getattr(types, name)
+    array_type = types.Array(element, 2 if columns else 1, "C")
+
+    @intrinsic
+    def view(typing_context: Any, address: Any, n: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = make_array(array_type)(context, builder)
+            machine_type = context.get_data_type(element)
+            size = context.get_abi_sizeof(machine_type)
+            data = builder.inttoptr(arguments[0], machine_type.as_pointer())
+
+            def constant(value: int) -> Any:
+                return context.get_constant(types.intp, value)
+
+            shape = [arguments[1], constant(columns)] if columns else [arguments[1]]
+            strides = [constant(size * columns), constant(size)] if columns else [constant(size)]
+            populate_array(
+                array, data=data, shape=shape, strides=strides, itemsize=constant(size), meminfo=None
+            )
+            return array._getvalue()
+
+        return array_type(types.uint64, types.int64), generate
+
+    return view
+
+
+# 32 lanes a row
+rows_u32 = _view("uint32", 32)
+rows_i32 = _view("int32", 32)
+rows_f32 = _view("float32", 32)
+rows_u64 = _view("uint64", 32)
+rows_i64 = _view("int64", 32)
+rows_f64 = _view("float64", 32)
+flat_u8 = _view("uint8", 0)
+flat_u16 = _view("uint16", 0)
+flat_u32 = _view("uint32", 0)
+flat_i32 = _view("int32", 0)
+flat_u64 = _view("uint64", 0)
+flat_i64 = _view("int64", 0)
+
+
+def record_type(dtype: np.dtype[Any]) -> Any:
+    """numba's type of one record of a dtype."""
+    return numba.from_dtype(dtype)
+
+
+def array_of(dtype: np.dtype[Any]) -> Any:
+    """numba's type of a one-dimensional array of records."""
+    return types.Array(numba.from_dtype(dtype), 1, "C")
+
+
+def record(fields: list[Any]) -> np.dtype[Any]:
+    """A record dtype: aligned fields, readable as attributes from Python too (for runs without compilation)."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))

@@ -1,0 +1,127 @@
+"""What a kernel becomes before it runs: arrays of records that compiled code reads.
+
+`lower.py` makes a `Program` of a kernel; `core/` reads the timing half of an instruction record (unit, latency,
+registers), `semantics/` its micro-operations. An instruction is one `INSTRUCTION` record and the micro-operations
+`uop_start <= k < uop_end`; a micro-operation works on rows of 32 lanes.
+
+Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows shared by all warps (row `~n`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxsim.jit import record
+
+# control kinds: what the instruction does to the flow
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR = range(8)
+# execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
+SP, SFU, LDST, EITHER = range(4)
+# spaces of a memory access; GENERIC is decided per access when it executes
+NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
+# what a memory access does
+NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
+
+MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
+MAX_DESTINATIONS = 12
+MAX_BANKS = 12  # source registers that the operand collector reads
+
+INSTRUCTION = record(
+    [
+        ("kind", "i4"),  # control kind
+        ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit behind it
+        ("target", "i4"),  # instruction index of a direct branch or call
+        ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
+        ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
+        ("guard_code", "i4"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
+        ("unit", "i4"),
+        ("latency", "i4"),
+        ("interval", "i4"),
+        ("n_sources", "i4"),  # source registers the operand collector reads
+        ("bank", "i4", (MAX_BANKS,)),  # their architectural numbers (bank = (number + warp) mod banks)
+        ("n_registers", "i4"),  # all registers named: destinations first, then sources, address, guard
+        ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
+        ("n_destinations", "i4"),
+        ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
+        ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC: whether the instruction goes to the LDST unit
+        ("space", "i4"),
+        ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
+        ("element_bytes", "i4"),  # bytes of one element
+        ("barrier", "i4"),  # barrier number
+        ("barrier_threads", "i4"),  # threads that take part; 0 = all of the CTA
+        ("barrier_arrive", "i4"),  # bar.arrive: does not wait
+        ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
+        ("uop_start", "i4"),
+        ("uop_end", "i4"),
+        ("line", "i4"),  # source line
+    ]
+)
+
+UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), ("e", "i4")])
+
+# What a micro-operation can reach, and what it leaves behind for the timing model. One record a run.
+CONTEXT = record(
+    [
+        # set at launch: addresses of arrays that Python keeps alive
+        ("r32", "u8"),  # rows of u32: constant rows first, then `rows32` rows per warp slot of the GPU
+        ("r64", "u8"),
+        ("predicates", "u8"),  # u32 lane masks, `rows_p` per warp slot
+        ("constant_rows32", "i8"),
+        ("constant_rows64", "i8"),
+        ("rows32", "i8"),
+        ("rows64", "i8"),
+        ("rows_p", "i8"),
+        ("total_rows32", "i8"),
+        ("total_rows64", "i8"),
+        ("total_rows_p", "i8"),
+        ("global_memory", "u8"),  # address of the bytes of the global space
+        ("global_base", "u8"),  # simulated address of its first byte
+        ("global_bytes", "i8"),
+        ("allocations", "u8"),  # u64 pairs [start, end) of simulated addresses, ascending
+        ("n_allocations", "i8"),
+        ("constant_memory", "u8"),
+        ("constant_bytes", "i8"),
+        ("param_memory", "u8"),
+        ("param_bytes", "i8"),
+        ("local_memory", "u8"),  # `local_bytes` per thread slot of the GPU
+        ("local_bytes", "i8"),
+        # set per instruction by whoever executes
+        ("warp", "i8"),  # warp slot of the whole GPU: SM * warps per SM + warp
+        ("shared_memory", "u8"),  # address of the executing CTA's shared memory
+        ("shared_bytes", "i8"),
+        ("cycle", "i8"),
+        # left behind by a memory instruction
+        ("lane_address", "u8", (32,)),  # byte address within its space
+        ("access_mask", "u8"),  # lanes that access memory
+        ("access_space", "i8"),  # space found (GENERIC resolved)
+        ("lane_target", "i8", (32,)),  # instruction index per lane of an INDIRECT jump
+        # first run-time error; 0 none
+        ("error", "i8"),
+        ("error_lane", "i8"),
+        ("error_address", "u8"),
+    ]
+)
+NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED = range(5)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A lowered kernel. Arrays are read-only for everyone but `lower.py`."""
+
+    name: str
+    instructions: Any  # array of INSTRUCTION
+    uops: Any  # array of UOP
+    rows32: int  # 32-bit rows per warp, registers and temporaries
+    rows64: int
+    rows_p: int
+    constants32: Any  # uint32 (n, 32): the constant rows
+    constants64: Any  # uint64 (n, 32)
+    special_rows: Any  # int32 (n, 2): (special register number, row): rows filled when a warp starts
+    n_registers: int  # declared registers
+    registers_per_thread: int  # for allocation: what occupancy counts
+    static_shared_bytes: int  # header, parameters and variables
+    local_bytes: int
+    param_bytes: int
+    texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction
+    register_names: tuple[str, ...] = field(repr=False)
