@@ -1,0 +1,170 @@
+"""How many CTAs fit on an SM, and which resource stops the next one. For users, the sharing plan and the simulator.
+
+Every resource admits floor(capacity / need of one CTA) CTAs; the smallest of these is resident. Threads count in whole
+warps, registers per thread are rounded up to the machine's allocation unit:
+
+    padded = ceil(threads / warp size) * warp size
+    registers of a CTA = padded * ceil(registers / unit) * unit
+
+A need of 0 registers or scratchpad bytes limits nothing. Not handled: per-warp register allocation and scratchpad
+allocation units of machines after Fermi.
+Reference: GPGPU-Sim 3.2.2, maximum CTAs per core (timing-model section 4.3).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+import msgspec
+
+from ptxtool.base.diag import error
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+LIMITERS = ("registers", "scratchpad", "threads", "ctas")
+"""The resources, in the order in which ties are named: what a kernel can change most easily comes first."""
+
+
+class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one SM holds: the `[sm]` table of a GPU file. `registers` are of 32 bits."""
+
+    count: Count
+    warp_size: Count
+    threads: Count
+    warps: Count
+    ctas: Count
+    registers: Count
+    register_allocation_unit: Count
+    scratchpad_bytes: Count
+    schedulers: Count
+    issues_per_scheduler: Count
+    issues_per_warp: Count
+
+
+class Machine(Protocol):
+    """Anything that has a name and SMs: `ptxtool.formats.gpu.Gpu`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sm(self) -> SmLimits: ...
+
+
+@dataclass(frozen=True)
+class CtaNeeds:
+    """What one CTA takes from an SM. `registers` is the whole CTA's, allocation rounded."""
+
+    threads: int
+    padded_threads: int
+    registers_per_thread: int
+    registers: int
+    scratchpad: int
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """The resident CTAs of an SM. `limits` has, per resource, the CTAs it admits (None: it limits nothing)."""
+
+    gpu: str
+    needs: CtaNeeds
+    limits: Mapping[str, int | None]
+    resident_ctas: int
+    all_limiters: tuple[str, ...]
+    active_warps: int
+    max_warps: int
+
+    @property
+    def limiter(self) -> str:
+        """The resource that stops the next CTA; the first in the order of `LIMITERS` where several do."""
+        return self.all_limiters[0]
+
+    @property
+    def fraction(self) -> float:
+        """Resident warps of those the SM could hold."""
+        return self.active_warps / self.max_warps
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        return {
+            "gpu": self.gpu,
+            "threads": self.needs.threads,
+            "registers": self.needs.registers_per_thread,
+            "scratchpad": self.needs.scratchpad,
+            "resident_ctas": self.resident_ctas,
+            "limiter": self.limiter,
+            "all_limiters": list(self.all_limiters),
+            "limits": dict(self.limits),
+            "active_warps": self.active_warps,
+            "max_warps": self.max_warps,
+            "occupancy": self.fraction,
+        }
+
+    def __str__(self) -> str:
+        needs = self.needs
+        lines = [
+            f"{self.resident_ctas} resident CTAs, limited by {' and '.join(self.all_limiters)} ({self.gpu})",
+            f"  active warps {self.active_warps} of {self.max_warps} ({100 * self.fraction:.0f}%)",
+            f"  per CTA: {needs.threads} threads in {needs.padded_threads} lanes, {needs.registers} registers, "
+            f"{needs.scratchpad} bytes of scratchpad",
+        ]
+        for name in LIMITERS:
+            limit = self.limits[name]
+            lines.append(f"  by {name + ':':12}{'-' if limit is None else limit:>4}")
+        return "\n".join(lines)
+
+
+def cta_needs(gpu: Machine, threads: int, registers: int, scratchpad: int) -> CtaNeeds:
+    """What a CTA of `threads` threads takes: `registers` per thread, `scratchpad` bytes per CTA. Raises E402."""
+    sm = gpu.sm
+    if threads < 1:
+        raise error("E402", f"a CTA of {threads} threads", help="give at least one thread per CTA")
+    if registers < 0 or scratchpad < 0:
+        what, value = ("registers", registers) if registers < 0 else ("bytes of scratchpad", scratchpad)
+        raise error("E402", f"{value} {what}", help="give 0 or more")
+    padded = _round_up(threads, sm.warp_size)
+    allocated = _round_up(registers, sm.register_allocation_unit)
+    return CtaNeeds(threads, padded, registers, padded * allocated, scratchpad)
+
+
+def occupancy(gpu: Machine, threads: int, registers: int, scratchpad: int = 0) -> Occupancy:
+    """Count the resident CTAs: `registers` per thread, `scratchpad` bytes per CTA. Raises E402 if none fits."""
+    sm = gpu.sm
+    needs = cta_needs(gpu, threads, registers, scratchpad)
+    limits: dict[str, int | None] = {
+        "registers": sm.registers // needs.registers if needs.registers else None,
+        "scratchpad": sm.scratchpad_bytes // scratchpad if scratchpad else None,
+        "threads": min(sm.threads // needs.padded_threads, sm.warps * sm.warp_size // needs.padded_threads),
+        "ctas": sm.ctas,
+    }
+    resident = min(limit for limit in limits.values() if limit is not None)
+    if resident == 0:
+        raise _does_not_fit(gpu, needs, limits)
+    return Occupancy(
+        gpu=gpu.name,
+        needs=needs,
+        limits=limits,
+        resident_ctas=resident,
+        all_limiters=tuple(name for name in LIMITERS if limits[name] == resident),
+        active_warps=resident * needs.padded_threads // sm.warp_size,
+        max_warps=sm.warps,
+    )
+
+
+def _does_not_fit(gpu: Machine, needs: CtaNeeds, limits: Mapping[str, int | None]) -> Exception:
+    """The E402 that names every resource of which one CTA needs more than an SM has."""
+    sm = gpu.sm
+    have = {
+        "registers": (needs.registers, sm.registers, "registers"),
+        "scratchpad": (needs.scratchpad, sm.scratchpad_bytes, "bytes of scratchpad"),
+        "threads": (needs.padded_threads, min(sm.threads, sm.warps * sm.warp_size), "threads in whole warps"),
+    }
+    parts = [f"{have[n][0]} {have[n][2]} of {have[n][1]}" for n in LIMITERS if limits[n] == 0]
+    return error(
+        "E402",
+        f"one CTA does not fit on an SM of {gpu.name}: it needs {', '.join(parts)}",
+        help="use fewer threads per CTA, fewer registers per thread or less scratchpad",
+    )
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
