@@ -1,4 +1,4 @@
-"""The registers of a function: their order, and what a name means at an instruction.
+"""The registers and labels of a function: their order, and what a name means at an instruction.
 
 For everyone who speaks of registers: def/use, liveness, first use, the declaration passes, lowering. A
 register's *index* is its place in textual declaration order over the whole function, nested `{ }` blocks
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
-from ptxtool.ir.nodes import Declaration, Function, Instruction, ScopeClose, ScopeOpen
+from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Label, ScopeClose, ScopeOpen
 from ptxtool.isa.types import TYPES
 
 PTXPLUS_ZERO = "$r124"
@@ -308,3 +308,74 @@ class RegisterTable(Sequence[Register]):
 def register_table(function: Function) -> RegisterTable:
     """The registers of a function; `function.registers` keeps it."""
     return RegisterTable(function)
+
+
+class LabelTable:
+    """The labels of one function; a `{ }` block may hide an outer label, and may be jumped into from inside only."""
+
+    def __init__(self, function: Function):
+        self._blocks: list[dict[str, int]] = [{}]
+        self._parents = [-1]
+        self._starts = [
+            0
+        ]  # from instruction self._starts[k] on, block self._in_force[k] is the innermost one
+        self._in_force = [0]
+        self._lists: dict[str, str] = {}
+        block = position = 0
+        pending: list[str] = []  # labels with nothing behind them yet
+        for statement in function.body or ():
+            kind = type(statement)
+            if kind is Label:
+                pending.append(statement.name)  # type: ignore[union-attr]
+                self._blocks[block].setdefault(pending[-1], position)
+                continue
+            if kind is Instruction:
+                position += 1
+            elif kind is Directive and statement.name in _LABEL_LISTS and pending:  # type: ignore[union-attr]
+                self._lists[pending[-1]] = statement.text  # type: ignore[union-attr]
+                self._blocks[block].pop(pending[-1], None)
+            elif kind is ScopeOpen:
+                self._blocks.append({})
+                self._parents.append(block)
+                block = self._enter(len(self._blocks) - 1, position)
+            elif kind is ScopeClose and self._parents[block] >= 0:
+                block = self._enter(self._parents[block], position)
+            pending.clear()
+
+    def _enter(self, block: int, position: int) -> int:
+        if self._starts[-1] == position:
+            self._in_force[-1] = block
+        else:
+            self._starts.append(position)
+            self._in_force.append(block)
+        return block
+
+    def resolve(self, name: str, instruction_index: int) -> int | None:
+        """The instruction that a label means at an instruction (their number: the end), None if undeclared."""
+        block = self._in_force[bisect_right(self._starts, instruction_index) - 1]
+        while block >= 0:
+            target = self._blocks[block].get(name)
+            if target is not None:
+                return target
+            block = self._parents[block]
+        return None
+
+    def resolve_list(self, name: str, instruction_index: int) -> tuple[int, ...] | None:
+        """The targets of a `.branchtargets` list, without those that are undeclared; None if there is no such list."""
+        text = self._lists.get(name)
+        if text is None:
+            return None
+        targets = (self.resolve(word.strip(), instruction_index) for word in text.split(","))
+        return tuple(target for target in targets if target is not None)
+
+    def targets(self) -> tuple[int, ...]:
+        """Every instruction that a label stands before, ascending."""
+        return tuple(sorted({position for block in self._blocks for position in block.values()}))
+
+
+_LABEL_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
+
+
+def label_table(function: Function) -> LabelTable:
+    """The labels of a function."""
+    return LabelTable(function)
