@@ -2,8 +2,8 @@
 
 A GPU file is TOML, one table per part of the machine; every key and its meaning is in `tesla-c2050.toml`, the first of
 those that come with the package. `load_gpu` takes the name of a packaged file or the path of a user's own, which may
-say `inherits = "NAME"` (or the path of another file, relative to its own) and give only the keys that differ. All keys are
-required after inheriting, none but these are allowed, and a wrong one is reported with its file and place.
+say `inherits = "NAME"` (or the path of another file, relative to its own) and give only the keys that differ. After
+inheriting all keys are required, none but these are allowed, and a wrong one is reported with its file and place.
 """
 
 import re
@@ -224,6 +224,7 @@ def gpu_names() -> tuple[str, ...]:
 def load_gpu(name_or_path: str | Path) -> Gpu:
     """Read a machine: a packaged name ("tesla-c2050") or the path of a GPU file. Raises E502, E501."""
     data, sources = _read(_find(str(name_or_path), Path()), ())
+    _check_latency(data.get("latency"), sources)
     try:
         gpu = msgspec.convert(data, Gpu)
     except msgspec.ValidationError as problem:
@@ -285,19 +286,38 @@ def _merge(below: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
     return merged
 
 
+_Kinds = msgspec.defstruct(
+    "_Kinds", [("int", Timing), ("fp32", Timing), ("fp64", Timing)], forbid_unknown_fields=True, frozen=True
+)
+
+
+def _check_latency(latency: object, sources: tuple[Source, ...]) -> None:
+    """The `[latency]` table, whose keys are the instruction table's: checked by itself, so that messages name them."""
+    if not isinstance(latency, dict):
+        return
+    units = _isa_units()
+    for unit, kinds in latency.items():
+        if unit not in units:
+            raise _complain(f"Object contains unknown field `{unit}` - at `$.latency`", sources)
+        try:
+            msgspec.convert(kinds, _Kinds)
+        except msgspec.ValidationError as problem:
+            text, separator, rest = str(problem).partition(" - at `$")
+            where = f"$.latency.{unit}{rest}" if separator else f"$.latency.{unit}`"
+            raise _complain(f"{text} - at `{where}", sources) from None
+
+
 def _check_units(gpu: Gpu, sources: tuple[Source, ...]) -> None:
-    """Every unit of the instruction table must be timed once: in `[latency]` or by the LDST unit."""
-    units = {form.unit for forms in table().forms.values() for form in forms}
-    timed = set(gpu.latency) | set(gpu.ldst.units)
+    """Every unit of the instruction table must be timed: in `[latency]` or by the LDST unit."""
+    units, timed = _isa_units(), set(gpu.latency) | set(gpu.ldst.units)
     for unit in sorted(units - timed):
         raise _complain(f"Object missing required field `{unit}` - at `$.latency`", sources)
     for unit in sorted(timed - units):
-        where = "$.latency" if unit in gpu.latency else "$.ldst.units"
-        raise _complain(f"Object contains unknown field `{unit}` - at `{where}`", sources)
-    for unit, kinds in sorted(gpu.latency.items()):
-        for kind in ("int", "fp32", "fp64"):
-            if kind not in kinds:
-                raise _complain(f"Object missing required field `{kind}` - at `$.latency.{unit}`", sources)
+        raise _complain(f"'{unit}' is no unit of the instruction table - at `$.ldst.units`", sources)
+
+
+def _isa_units() -> set[str]:
+    return {form.unit for forms in table().forms.values() for form in forms}
 
 
 _PLACE = re.compile(r" - at `(?:key in )?\$\.?([^`]*)`")
@@ -330,23 +350,25 @@ def _complain(message: str, sources: tuple[Source, ...]) -> PtxError:
 
 
 def _locate(source: Source, keys: tuple[str, ...]) -> tuple[int, int]:
-    """Offsets of the longest stretch of a dotted key that the text shows, (0, 0) for none: a header, then its line."""
-    found, position, limit = (0, 0), 0, len(source.text)
-    for depth, key in enumerate(keys):
-        header = re.compile(
-            r"^\s*\[\s*(" + r"\s*\.\s*".join(map(re.escape, keys[: depth + 1])) + r")\s*\]", re.M
+    """Offsets of the last word of a dotted key, (0, 0) if the text has none: under its header, or inline."""
+    found, start, end, depth = (0, 0), 0, len(source.text), 0
+    for n in range(len(keys), 0, -1):
+        dotted = r"\s*\.\s*".join(map(re.escape, keys[:n]))
+        header = re.compile(rf"^\s*\[\s*({dotted})\s*\]", re.M).search(source.text)
+        if header:
+            following = re.compile(r"^\s*\[", re.M).search(source.text, header.end())
+            found, start, depth = header.span(1), header.end(), n
+            end = following.start() if following else end
+            break
+    for key in keys[depth:]:
+        if key.isdigit() or key == "...":  # an item of a list: its list is place enough
+            break
+        hit = re.compile(rf"(?:^\s*|[{{,.]\s*)({re.escape(key)})\s*[=.]", re.M).search(
+            source.text, start, end
         )
-        hit = header.search(source.text)
-        if hit:
-            following = re.compile(r"^\s*\[", re.M).search(source.text, hit.end())
-            limit = following.start() if following else len(source.text)
-        else:
-            hit = re.compile(rf"(?:^\s*|[{{,.]\s*)({re.escape(key)})\s*[=.]", re.M).search(
-                source.text, position, limit
-            )
-            if hit is None:
-                return found if found[1] and depth == len(keys) - 1 and key.isdigit() else (0, 0)
-        found, position = hit.span(1), hit.end()
+        if hit is None:
+            return 0, 0
+        found, start = hit.span(1), hit.end()
     return found
 
 
