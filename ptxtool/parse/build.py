@@ -1,0 +1,242 @@
+"""Build statement nodes from flat lists of tokens: declarations, parameters, function heads, directives, labels.
+
+The tokens come from Lark or from the per-statement parser's own lexer; either has already checked that they follow the
+grammar, so the builders only pick out the parts. An initialiser or array size that is more than one token arrives as an
+operand node in the list.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ptxtool.base.diag import error
+from ptxtool.base.source import Source
+from ptxtool.ir.nodes import (
+    Declaration,
+    Declarator,
+    Directive,
+    Function,
+    Guard,
+    Immediate,
+    Instruction,
+    Label,
+    Opcode,
+    Operand,
+    Statement,
+)
+from ptxtool.isa.literals import integer
+from ptxtool.parse.operands import Part, destination, fold, name
+from ptxtool.parse.tokens import Token
+
+Item = Token | Part | Declaration | Directive
+
+
+class Head(NamedTuple):
+    """What stands before a function's body."""
+
+    start: int
+    end: int
+    kind: str
+    name: str
+    linkage: tuple[str, ...]
+    params: tuple[Declaration, ...]
+    returns: tuple[Declaration, ...]
+    directives: tuple[Directive, ...]
+
+
+def opcode(text: str) -> Opcode:
+    """`add .s32` and `add.s32` are the same opcode."""
+    words = "".join(text.split()).split(".")
+    return Opcode(".".join(words), words[0], tuple(words[1:]))
+
+
+def instruction(items: Sequence[Item]) -> Instruction:
+    guard: Guard | None = None
+    tokens = [i for i in items if isinstance(i, Token)]
+    operands = [i.node for i in items if isinstance(i, Part)]
+    if tokens[0].text == "@":
+        negated = tokens[1].text == "!"
+        guarded = name(tokens[2 if negated else 1].text)
+        guard = Guard(guarded.text, negated, guarded.part)
+    words = "".join(t.text for t in tokens if t.kind in ("OPCODE", "DOTTED"))
+    if operands:
+        operands[0] = destination(operands[0])
+    return Instruction(tokens[0].start, tokens[-1].end, guard, opcode(words), tuple(operands))
+
+
+def label(token: Token) -> Label:
+    return Label(token.start, token.end, token.text[:-1].rstrip())
+
+
+def directive(items: Sequence[Item], text: str) -> Directive:
+    """A keyword and everything behind it, as written in the source `text`."""
+    first, last = items[0], items[-1]
+    assert isinstance(first, Token)
+    end = last.end if not isinstance(last, Part) else first.end
+    stop = end - 1 if isinstance(last, Token) and last.text == ";" else end
+    return Directive(first.start, end, first.text[1:], text[first.end : stop].strip())
+
+
+def declaration(items: Sequence[Item], source: Source) -> Declaration:
+    """A declaration with its semicolon, or a parameter without one."""
+    linkage: list[str] = []
+    qualifiers: list[str] = []
+    declarators: list[Declarator] = []
+    space, align = "", None
+    i, n = 0, len(items)
+    while i < n:
+        item = items[i]
+        assert isinstance(item, Token)
+        i += 1
+        match item.kind:
+            case "LINKAGE":
+                linkage.append(item.text[1:])
+            case "SPACE" if not space:
+                space = item.text[1:]
+            case "DOTTED" | "SPACE" | "POINTER":
+                qualifiers.append(item.text[1:])
+            case "ALIGN":
+                align = _integer(items[i], source)
+                i += 1
+            case "ATTRIBUTE":
+                i, words = _attribute(items, i)
+                qualifiers.append("attribute" + words)
+            case "IDENTIFIER":
+                i, found = _declarator(item, items, i, source)
+                declarators.append(found)
+            case _:
+                assert item.text in (",", ";"), item
+    first, last = items[0], items[-1]
+    assert isinstance(first, Token)
+    assert isinstance(last, Token)
+    return Declaration(
+        first.start, last.end, tuple(linkage), space, tuple(qualifiers), align, tuple(declarators)
+    )
+
+
+def _attribute(items: Sequence[Item], i: int) -> tuple[int, str]:
+    """The parenthesised words of an attribute, blanks removed."""
+    words: list[str] = []
+    depth = 0
+    while True:
+        item = items[i]
+        assert isinstance(item, Token)
+        i += 1
+        words.append(item.text)
+        depth += {"(": 1, ")": -1}.get(item.text, 0)
+        if depth == 0:
+            return i, "".join(words)
+
+
+def _declarator(identifier: Token, items: Sequence[Item], i: int, source: Source) -> tuple[int, Declarator]:
+    count: int | None = None
+    dimensions: list[int | None] = []
+    value: Operand | None = None
+    while i < len(items):
+        item = items[i]
+        if not isinstance(item, Token) or item.text not in ("<", "[", "="):
+            break
+        if item.text == "=":
+            value = _operand(items[i + 1])
+            i += 2
+        elif item.text == "<":
+            count = _integer(items[i + 1], source)
+            i += 3
+        elif isinstance(size := items[i + 1], Token) and size.text == "]":
+            dimensions.append(None)
+            i += 2
+        else:
+            dimensions.append(_size(size, item, source))
+            i += 3
+    return i, Declarator(identifier.text, count, tuple(dimensions), value)
+
+
+def _operand(item: Item) -> Operand:
+    if isinstance(item, Token):
+        return Immediate(item.text)
+    assert isinstance(item, Part)
+    return item.node
+
+
+def _integer(item: Item, source: Source) -> int:
+    assert isinstance(item, Token)
+    try:
+        return integer(item.text)
+    except ValueError:
+        raise error(
+            "E101", f"'{item.text}' is no integer", source, item.start, item.end, "write a whole number here"
+        ) from None
+
+
+def _size(item: Item, bracket: Token, source: Source) -> int:
+    """An array size: a literal or an expression of literals."""
+    node = _operand(item)
+    value = fold(node)
+    if value is None or value < 0:
+        raise error(
+            "E101",
+            "an array size must be a whole number",
+            source,
+            bracket.start,
+            bracket.end,
+            "write the number of elements, for example '[16]'",
+        )
+    return value
+
+
+def head(items: Sequence[Item]) -> Head:
+    """What stands before a body: linkage, kind, results, name, parameters, directives."""
+    linkage: list[str] = []
+    directives: list[Directive] = []
+    lists: dict[bool, tuple[Declaration, ...]] = {}
+    kind = identifier = ""
+    i, n = 0, len(items)
+    while i < n:
+        item = items[i]
+        i += 1
+        if isinstance(item, Directive):
+            directives.append(item)
+            continue
+        assert isinstance(item, Token)
+        if item.kind == "LINKAGE":
+            linkage.append(item.text[1:])
+        elif item.kind == "FUNCTION":
+            kind = item.text[1:]
+        elif item.kind == "ATTRIBUTE":
+            start = item.start
+            i, words = _attribute(items, i)
+            last = items[i - 1]
+            assert isinstance(last, Token)
+            directives.append(Directive(start, last.end, "attribute", words))
+        elif item.kind == "IDENTIFIER":
+            identifier = item.text
+        else:
+            assert item.text == "(", item
+            found: list[Declaration] = []
+            while not (isinstance(item := items[i], Token) and item.text == ")"):
+                if isinstance(item, Declaration):
+                    found.append(item)
+                i += 1
+            i += 1
+            lists[bool(identifier)] = tuple(found)
+    first, last = items[0], items[-1]
+    assert not isinstance(first, Part)
+    assert not isinstance(last, Part)
+    params, returns = lists.get(True, ()), lists.get(False, ())
+    return Head(first.start, last.end, kind, identifier, tuple(linkage), params, returns, tuple(directives))
+
+
+def function(found: Head, body: Sequence[Statement] | None, body_start: int, end: int) -> Function:
+    """A function of its head and the statements of its body (None for a declaration)."""
+    statements = None if body is None else tuple(body)
+    return Function(
+        found.start,
+        end,
+        found.kind,
+        found.name,
+        found.linkage,
+        found.params,
+        found.returns,
+        found.directives,
+        statements,
+        body_start,
+    )

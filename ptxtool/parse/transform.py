@@ -1,0 +1,169 @@
+"""From Lark's reductions to nodes: one method per rule of the grammar, called while it parses.
+
+The methods only adapt: operand rules go to `operands`, statement rules to `build`. A reduction of `module` gives the
+items of the file, of `body` and `block` a flat list of statements, so that whole-file parsing needs no second walk.
+The parser is shared and its callbacks are methods of one object, so the source they cut text from is set per parse and
+kept per thread.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import lark
+
+from ptxtool.base.source import Source
+from ptxtool.ir.nodes import (
+    Declaration,
+    Directive,
+    Function,
+    Immediate,
+    Label,
+    ScopeClose,
+    ScopeOpen,
+    Statement,
+)
+from ptxtool.parse import build, operands
+from ptxtool.parse.operands import Increment, Part
+from ptxtool.parse.tokens import Token
+
+
+class Body(NamedTuple):
+    """The statements between two braces, braces included as scope marks."""
+
+    statements: list[Statement]
+
+
+def _token(item: Any) -> Any:
+    """A Lark token as ours; nodes pass."""
+    if isinstance(item, lark.Token):
+        start, end = item.start_pos, item.end_pos
+        assert start is not None
+        assert end is not None
+        return Token(item.type, str(item), start, end)
+    return item
+
+
+def _tokens(items: Sequence[Any]) -> list[Any]:
+    return [_token(i) for i in items]
+
+
+def _parts(items: Sequence[Any]) -> list[Part]:
+    """The operands of a list: Lark shares the helper rule of `("," operand)*` with rules that keep their commas."""
+    return [i for i in items if isinstance(i, Part)]
+
+
+class Builder:
+    """The callbacks of the parser."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def start(self, source: Source) -> None:
+        """Say which source the coming parse reads."""
+        self._local.source = source
+
+    @property
+    def _source(self) -> Source:
+        return self._local.source
+
+    # ---- operands
+
+    def name(self, items: Sequence[Any]) -> Part:
+        return Part(operands.name(str(items[0])), 0)
+
+    def immediate(self, items: Sequence[Any]) -> Part:
+        return Part(Immediate(str(items[0])), 0)
+
+    def string(self, items: Sequence[Any]) -> Part:
+        return Part(operands.string(str(items[0])), 0)
+
+    def prefix(self, items: Sequence[Any]) -> Part:
+        return operands.prefix(str(items[0]), items[1])
+
+    def infix(self, items: Sequence[Any]) -> Part:
+        return operands.infix([i if isinstance(i, Part) else str(i) for i in items])
+
+    def conditional(self, items: Sequence[Any]) -> Part:
+        return operands.conditional(items[0], items[1], items[2])
+
+    def cast(self, items: Sequence[Any]) -> Part:
+        return operands.cast(str(items[0]), items[1])
+
+    def vector(self, items: Sequence[Any]) -> Part:
+        return operands.vector(_parts(items))
+
+    def group(self, items: Sequence[Any]) -> Part:
+        return operands.group(_parts(items))
+
+    def apply(self, items: Sequence[Any]) -> Part:
+        return operands.apply(str(items[0]), _parts(items))
+
+    def assignment(self, items: Sequence[Any]) -> Part:
+        return operands.assignment(str(items[0]), items[1])
+
+    def increment(self, items: Sequence[Any]) -> Increment:
+        return Increment(items[0], items[2])
+
+    def memory(self, items: Sequence[Any]) -> Part:
+        return operands.memory("", items[0], _parts(items[1:]))
+
+    def indexed(self, items: Sequence[Any]) -> Part:
+        return operands.memory(str(items[0]), items[1], _parts(items[2:]))
+
+    # ---- statements
+
+    def instruction(self, items: Sequence[Any]) -> Statement:
+        return build.instruction(_tokens(items))
+
+    def label(self, items: Sequence[Any]) -> Label:
+        return build.label(_token(items[0]))
+
+    def declaration(self, items: Sequence[Any]) -> Declaration:
+        return build.declaration(_tokens(items), self._source)
+
+    parameter = declaration
+
+    def directive(self, items: Sequence[Any]) -> Directive:
+        return build.directive(_tokens(items), self._source.text)
+
+    version = target = address_size = file = loc = pragma = section = alias = constptr = directive
+    branch_targets = call_prototype = head_directive = head_texture = directive
+
+    def function_head(self, items: Sequence[Any]) -> build.Head:
+        return build.head(_tokens(items))
+
+    def open(self, items: Sequence[Any]) -> ScopeOpen:
+        token = _token(items[0])
+        return ScopeOpen(token.start, token.end)
+
+    def close(self, items: Sequence[Any]) -> ScopeClose:
+        token = _token(items[0])
+        return ScopeClose(token.start, token.end)
+
+    def body(self, items: Sequence[Any]) -> Body:
+        statements: list[Statement] = []
+        for item in items:
+            if isinstance(item, Body):
+                statements += item.statements
+            elif not isinstance(item, lark.Token):
+                statements.append(item)
+        return Body(statements)
+
+    block = body
+
+    def function(self, items: Sequence[Any]) -> Function:
+        head, rest = items
+        if not isinstance(rest, Body):
+            end = _token(rest).end
+            return build.function(head, None, end, end)
+        statements = rest.statements
+        return build.function(head, statements[1:-1], statements[0].start, statements[-1].end)
+
+    def statement(self, items: Sequence[Any]) -> Any:
+        return items[0] if items else None
+
+    item = statement
+
+    def module(self, items: Sequence[Any]) -> list[Any]:
+        return [i for i in items if not isinstance(i, lark.Token)]
