@@ -1,0 +1,49 @@
+"""Bit sets in Python integers: bit k stands for element k.
+
+For dataflow and live-register vectors. Union, intersection and difference are `|`, `&` and `& ~`;
+`int.bit_count()` counts. Here is what the integers lack: their elements, and their 64-bit words, least
+significant first.
+"""
+
+from collections.abc import Iterable
+
+WORD_BITS = 64
+
+
+def from_indices(indices: Iterable[int]) -> int:
+    """The set of the given elements."""
+    data = bytearray()  # shifting an integer for every element would be quadratic
+    for index in indices:
+        place = index >> 3
+        if place >= len(data):
+            data.extend(bytes(place + 1 - len(data)))
+        data[place] |= 1 << (index & 7)
+    return int.from_bytes(data, "little")
+
+
+def indices(bits: int) -> tuple[int, ...]:
+    """The elements in ascending order."""
+    found: list[int] = []
+    for base, word in enumerate(to_words(bits, word_count(bits.bit_length()))):
+        first = base * WORD_BITS - 1
+        while word:
+            low = word & -word
+            found.append(first + low.bit_length())
+            word ^= low
+    return tuple(found)
+
+
+def word_count(n_bits: int) -> int:
+    """How many 64-bit words hold that many bits; at least 1."""
+    return max(1, -(-n_bits // WORD_BITS))
+
+
+def to_words(bits: int, n_words: int) -> tuple[int, ...]:
+    """The set as 64-bit words, the one with elements 0 to 63 first. The set must fit."""
+    data = bits.to_bytes(n_words * 8, "little")
+    return tuple(int.from_bytes(data[i : i + 8], "little") for i in range(0, len(data), 8))
+
+
+def from_words(words: Iterable[int]) -> int:
+    """The set that `to_words` took apart."""
+    return int.from_bytes(b"".join(word.to_bytes(8, "little") for word in words), "little")

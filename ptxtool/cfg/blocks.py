@@ -1,0 +1,336 @@
+"""Basic blocks and the edges between them.
+
+For every analysis that follows control flow, and for the simulator's reconvergence points. A block starts at
+the first instruction, at a label, and behind every instruction that may go elsewhere; it ends before the next
+start. What an instruction does to control flow is read from the instruction table. Leaving the function, by
+`ret`, `exit`, `trap` or by running off the end, is an edge to one virtual exit block, which has the number
+after the last real block.
+
+A guarded branch, `ret` or `exit` also falls through. Targets that the text does not tell are all that could
+be: PTXPlus `brx` may go to every label, `break` to the target of every `breakaddr`.
+
+PTXPlus's `callp` jumps to code of the same function, on the same registers, and `retp` comes back. There are
+two views: the plain one, in which `callp` continues behind itself and `retp` leaves (for dominators, loops,
+reconvergence), and the interprocedural one, in which `callp` goes to its target and `retp` to every point
+behind a `callp` whose target leads to it (for liveness). Both have the same blocks.
+
+Reference: A. Aho et al., "Compilers", 2nd edition, section 8.4 (basic blocks and flow graphs).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ptxtool.base.diag import error
+from ptxtool.ir.nodes import Function, Instruction, Name
+from ptxtool.ir.symbols import LabelTable, label_table
+from ptxtool.isa.table import Match, table
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True)
+class Block:
+    """Instructions `start` to `end` (exclusive) that run one after the other. `labels` stand before the first."""
+
+    index: int
+    start: int
+    end: int
+    labels: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The index of its last instruction."""
+        return self.end - 1
+
+    @property
+    def instructions(self) -> range:
+        return range(self.start, self.end)
+
+    def __str__(self) -> str:
+        return f"B{self.index}"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From block to block. `kind` is "fall", "taken", "exit", "call" or "return"."""
+
+    source: int
+    target: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Where control may go behind one instruction.
+
+    `targets` are instruction indices (their number is the end of the function); `leaves`: to the end; `calls`: the
+    target of `callp`; `returns`: by `retp`; `falls`: to the next instruction.
+    """
+
+    targets: tuple[int, ...] = ()
+    leaves: bool = False
+    calls: int | None = None
+    returns: bool = False
+    falls: bool = True
+
+
+@dataclass(frozen=True)
+class Cfg:
+    """The control flow graph of one function. `exit` is the number of the virtual exit block.
+
+    `flows` says, for each instruction that may go elsewhere, where to.
+    """
+
+    kernel: Function = field(repr=False, compare=False)
+    blocks: tuple[Block, ...]
+    edges: tuple[Edge, ...]
+    flows: Mapping[int, Flow] = field(repr=False, compare=False)
+    interprocedural: bool = False
+
+    @property
+    def entry(self) -> int:
+        """The first block; the virtual exit where there is no instruction."""
+        return 0
+
+    @property
+    def exit(self) -> int:
+        return len(self.blocks)
+
+    @cached_property
+    def successors(self) -> tuple[tuple[int, ...], ...]:
+        """Per block, the virtual exit included, the blocks that may follow, without repetition."""
+        return _neighbours(self, forward=True)
+
+    @cached_property
+    def predecessors(self) -> tuple[tuple[int, ...], ...]:
+        """Per block, the virtual exit included, the blocks it may follow, without repetition."""
+        return _neighbours(self, forward=False)
+
+    @cached_property
+    def reverse_postorder(self) -> tuple[int, ...]:
+        """The blocks reachable from the entry, each before its successors except along retreating edges."""
+        return reverse_postorder(self.successors, self.entry)
+
+    @cached_property
+    def unreachable(self) -> tuple[int, ...]:
+        """The blocks that no path from the entry reaches."""
+        reached = set(self.reverse_postorder)
+        return tuple(b.index for b in self.blocks if b.index not in reached)
+
+    @cached_property
+    def block_of(self) -> tuple[int, ...]:
+        """Per instruction, the number of its block."""
+        return tuple(block.index for block in self.blocks for _ in block.instructions)
+
+    @cached_property
+    def graph(self) -> "networkx.DiGraph":
+        """The same as a networkx graph: nodes are block numbers (the exit's too), edges have a `kind`."""
+        import networkx  # lazily: the commands that need no graph start faster
+
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(range(len(self.blocks) + 1))
+        for edge in self.edges:
+            graph.add_edge(edge.source, edge.target, kind=edge.kind)
+        return graph
+
+    def flow_of(self, block: int) -> Flow:
+        """Where control goes behind a block's last instruction."""
+        return self.flows.get(self.blocks[block].last, Flow())
+
+    def start_of(self, block: int) -> int:
+        """The index of a block's first instruction; the number of instructions for the virtual exit."""
+        return self.blocks[block].start if block < len(self.blocks) else len(self.kernel.instructions)
+
+    def name(self, block: int) -> str:
+        """`B3`, or `exit` for the virtual exit."""
+        return "exit" if block == self.exit else f"B{block}"
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        edges: dict[int, list[Edge]] = {}
+        for edge in self.edges:
+            edges.setdefault(edge.source, []).append(edge)
+        unreachable = set(self.unreachable)
+        for block in self.blocks:
+            first, last = self.kernel.line(block.start), self.kernel.line(block.last)
+            place = f"line {first}" if first == last else f"lines {first}-{last}"
+            labels = f" {' '.join(f'{label}:' for label in block.labels)}" if block.labels else ""
+            targets = ", ".join(f"{self.name(e.target)} ({e.kind})" for e in edges.get(block.index, ()))
+            dead = "  [unreachable]" if block.index in unreachable else ""
+            lines.append(
+                f"B{block.index}{labels} instructions {block.start}-{block.last}, {place} -> {targets}{dead}"
+            )
+        return "\n".join(lines)
+
+
+def _neighbours(cfg: Cfg, forward: bool) -> tuple[tuple[int, ...], ...]:
+    found: list[dict[int, None]] = [{} for _ in range(len(cfg.blocks) + 1)]
+    for edge in cfg.edges:
+        if forward:
+            found[edge.source][edge.target] = None
+        else:
+            found[edge.target][edge.source] = None
+    return tuple(tuple(n) for n in found)
+
+
+def reverse_postorder(successors: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
+    """Depth-first reverse post-order from a root, first successors visited first."""
+    order: list[int] = []
+    seen = {root}
+    stack = [(root, iter(successors[root]))]
+    while stack:
+        node, rest = stack[-1]
+        for successor in rest:
+            if successor not in seen:
+                seen.add(successor)
+                stack.append((successor, iter(successors[successor])))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return tuple(reversed(order))
+
+
+def control_flow(kernel: Function) -> Mapping[int, Flow]:
+    """The instructions that end a block, with where they go. Raises `PtxError` (E202) on an undeclared label."""
+    labels = label_table(kernel)
+    opcodes = table()
+    ptxplus = kernel.registers.is_ptxplus
+    flows: dict[int, Flow] = {}
+    break_targets: list[int] = []
+    breaks: list[int] = []
+    for i, instruction in enumerate(kernel.instructions):
+        match = opcodes.match(instruction.opcode.text, len(instruction.operands), ptxplus)
+        if match is None:
+            continue
+        effects = match.form.effects
+        guarded = instruction.guard is not None
+        if "exit" in effects or "exit" in match.modifiers:
+            flows[i] = Flow(leaves=True, falls=guarded)
+        elif "return" in effects:
+            flows[i] = Flow(leaves=match.form.sem != "retp", returns=match.form.sem == "retp", falls=guarded)
+        elif match.form.sem == "break":
+            breaks.append(i)
+            flows[i] = Flow(falls=guarded)
+        elif "branch" in effects:
+            flows[i] = Flow(targets=_targets(kernel, labels, i, instruction, match), falls=guarded)
+        else:
+            places = [k for k, spec in enumerate(match.form.operands) if spec.role == "l"]
+            if places:
+                target = _label(kernel, labels, i, instruction, places[0])
+                if "call" in effects:
+                    flows[i] = Flow(calls=target, falls=guarded)
+                else:  # breakaddr
+                    break_targets.append(target)
+    for i in breaks:
+        flows[i] = Flow(
+            targets=tuple(sorted(set(break_targets))), leaves=not break_targets, falls=flows[i].falls
+        )
+    return MappingProxyType(flows)
+
+
+def _targets(
+    kernel: Function, labels: LabelTable, index: int, instruction: Instruction, match: Match
+) -> tuple[int, ...]:
+    for place, spec in enumerate(match.form.operands):
+        if spec.role == "l":
+            return (_label(kernel, labels, index, instruction, place),)
+        if spec.role == "s":
+            operand = instruction.operands[place]
+            found = labels.resolve_list(operand.text, index) if isinstance(operand, Name) else None
+            if found is None:
+                raise _undeclared(kernel, instruction, "branch target list", kernel.text(instruction))
+            return tuple(dict.fromkeys(found))
+    return labels.targets()
+
+
+def _label(kernel: Function, labels: LabelTable, index: int, instruction: Instruction, place: int) -> int:
+    operand = instruction.operands[place]
+    target = labels.resolve(operand.text, index) if isinstance(operand, Name) else None
+    if target is None:
+        raise _undeclared(
+            kernel,
+            instruction,
+            "label",
+            operand.text if isinstance(operand, Name) else kernel.text(instruction),
+        )
+    return target
+
+
+def _undeclared(kernel: Function, instruction: Instruction, what: str, name: str) -> Exception:
+    return error(
+        "E202",
+        f"undeclared {what} '{name}'",
+        kernel.source,
+        instruction.start,
+        instruction.end,
+        f"declare '{name}:' in '{kernel.name}', in the same or an enclosing block"
+        if what == "label"
+        else "declare 'name: .branchtargets label, ...;' before the branch",
+    )
+
+
+def build(kernel: Function, interprocedural: bool = False) -> Cfg:
+    """The control flow graph of a function. Raises `PtxError` (E202) on an undeclared label."""
+    n = len(kernel.instructions)
+    flows = control_flow(kernel)
+    starts = {0, *label_table(kernel).targets(), *(i + 1 for i in flows)}
+    bounds = [*sorted(s for s in starts if s < n), n]
+    names: dict[int, list[str]] = {}
+    for label, position in kernel.labels.items():
+        names.setdefault(position, []).append(label)
+    blocks = tuple(
+        Block(i, start, end, tuple(names.get(start, ()))) for i, (start, end) in enumerate(pairwise(bounds))
+    )
+    at = {block.start: block.index for block in blocks} | {n: len(blocks)}
+    edges = tuple(
+        edge for block in blocks for edge in _edges(block, flows.get(block.last, Flow()), at, len(blocks))
+    )
+    plain = Cfg(kernel, blocks, edges, flows)
+    return _interprocedural(plain, at) if interprocedural else plain
+
+
+def _edges(block: Block, flow: Flow, at: dict[int, int], exit: int) -> list[Edge]:
+    """The plain view's edges out of a block."""
+    targets = {at[t]: "exit" if at[t] == exit else "taken" for t in flow.targets}
+    edges = [Edge(block.index, target, kind) for target, kind in targets.items()]
+    if flow.leaves or flow.returns:
+        edges.append(Edge(block.index, exit, "exit"))
+    if flow.falls or flow.calls is not None:
+        follower = at[block.end]
+        edges.append(Edge(block.index, follower, "exit" if follower == exit else "fall"))
+    return list(dict.fromkeys(edges))
+
+
+def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
+    """The plain view with calls and returns followed."""
+    sites: dict[int, list[int]] = {}  # callee's block -> the blocks behind its calls
+    for i, flow in plain.flows.items():
+        if flow.calls is not None:
+            sites.setdefault(at[flow.calls], []).append(at[i + 1])
+    reached_by: dict[int, list[int]] = {}  # block -> the callees that lead to it
+    for callee in sites:
+        for block in reverse_postorder(plain.successors, callee):
+            reached_by.setdefault(block, []).append(callee)
+    main = set(plain.reverse_postorder)
+    edges: list[Edge] = []
+    for edge in plain.edges:
+        flow = plain.flow_of(edge.source)
+        if flow.calls is not None:
+            if edge.kind in ("fall", "exit"):
+                edges.append(Edge(edge.source, at[flow.calls], "call"))
+                if flow.falls:
+                    edges.append(edge)
+        elif flow.returns and edge.kind == "exit" and edge.source in reached_by:
+            points = {point for callee in reached_by[edge.source] for point in sites[callee]}
+            edges += [Edge(edge.source, point, "return") for point in sorted(points)]
+            if edge.source in main:  # reached without a call as well: with an empty stack the thread ends
+                edges.append(edge)
+        else:
+            edges.append(edge)
+    return Cfg(plain.kernel, plain.blocks, tuple(dict.fromkeys(edges)), plain.flows, interprocedural=True)
