@@ -13,7 +13,7 @@ import ast
 import difflib
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ class Expression:
     """A checked expression. `names` are the names it needs."""
 
     text: str
-    tree: ast.expr
+    tree: ast.expr = field(repr=False)
     names: frozenset[str]
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:

@@ -1,0 +1,334 @@
+"""Launch files: what to run a kernel with, and what must come out.
+
+For the commands that simulate, and for tests. A launch file is TOML; docs/launch-file.md lists its keys. Reading one
+makes every input at once, so that whatever is wrong with it is said before anything runs; `Launch.arguments()` then
+gives fresh arrays, and `Launch.check(...)` compares them after the run with the expected results, which are numpy
+expressions over the inputs as they were before it.
+
+Not handled: textures and surfaces.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.source import Source
+from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
+from ptxtool.formats.launch_data import Expectation, Input, Launch, Value, difference
+from ptxtool.formats.launch_values import SOURCES, ValueProblem, make_value, read_npy
+from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.isa.types import TYPES
+
+__all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
+
+MAX_BLOCK_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+
+_TOP_KEYS = (
+    "kernel",
+    "file",
+    "grid",
+    "block",
+    "dynamic_shared",
+    "registers",
+    "args",
+    "constants",
+    "define",
+    "expect",
+)
+_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "output")
+_CONSTANT_KEYS = ("type", "shape", "count", *SOURCES)
+_EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol")
+
+
+def load_launch(path: str | Path) -> Launch:
+    """Read a launch file. Raises `PtxError` (E501, E502) with the file and, where possible, the line."""
+    path = Path(path)
+    try:
+        source = Source.from_bytes(str(path), path.read_bytes())
+    except OSError as problem:
+        raise error("E501", f"cannot read '{path}': {problem.strerror or problem}") from None
+    return parse_launch(source, path.parent)
+
+
+def parse_launch(source: Source, folder: Path) -> Launch:
+    """A launch file's text; the files it names are relative to `folder`."""
+    try:
+        data = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as problem:
+        place = re.search(r"line (\d+), column (\d+)", str(problem))
+        start = source.line_starts[int(place[1]) - 1] + int(place[2]) - 1 if place else len(source.text)
+        message = re.sub(r"\s*\(at .*\)$", "", str(problem))
+        raise error(
+            "E502", f"not TOML: {message[:1].lower()}{message[1:]}", source, start, start + 1
+        ) from None
+    except (ValueError, RecursionError):
+        raise error("E502", "not TOML: a value that cannot be read", source) from None
+    return _Reader(source, folder).launch(data)
+
+
+def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
+    """What is wrong with a launch's arguments for a kernel's parameters: their number, kinds and sizes (E401)."""
+    reader = _Reader(launch.source, Path())
+    wanted, given = kernel.params, launch.inputs
+    if len(wanted) != len(given):
+        names = ", ".join(p.declarators[0].name for p in wanted) or "none"
+        message = f"kernel '{kernel.name}' takes {_count(len(wanted), 'argument')}, {len(given)} given"
+        start, end = reader.place("args", max(0, min(len(given), len(wanted) + 1) - 1))
+        return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
+    found: list[Diagnostic] = []
+    for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
+        message = _mismatch(parameter, argument)
+        if message:
+            start, end = reader.place("args", k, "type")
+            found.append(Diagnostic("E401", message, launch.source, start, end))
+    return tuple(found)
+
+
+def _mismatch(parameter: Declaration, argument: Input) -> str:
+    """Why an argument cannot be given for a parameter, "" if it can."""
+    declarator = parameter.declarators[0]
+    known = TYPES.get(parameter.type)
+    what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
+    if known is None:
+        return ""
+    n_bytes = known.bytes * parameter.vector
+    for extent in declarator.dimensions:
+        n_bytes *= extent or 1
+    value = argument.value
+    if isinstance(value, np.ndarray):
+        if declarator.dimensions:  # a structure or array passed by value
+            return "" if value.nbytes == n_bytes else f"{what} has {value.nbytes} bytes, not {n_bytes}"
+        if known.is_float or n_bytes not in (4, 8) or parameter.type == "s32":
+            return f"{what} is a buffer, but the parameter is no pointer"
+        return ""
+    if declarator.dimensions:
+        return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value"
+    if "ptr" in parameter.qualifiers:
+        return f"{what} is a scalar, but the parameter is a pointer"
+    if value.nbytes != n_bytes:
+        return f"{what} has {value.nbytes} bytes, not {n_bytes}"
+    if (
+        known.kind in "usf"
+        and known.is_float != (value.dtype.kind == "f")
+        and not argument.type.startswith("b")
+    ):
+        return f"{what} has type '.{argument.type}'"
+    return ""
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+class _Reader:
+    """Turns the parsed TOML into a `Launch`, with places found again in the text (tomllib gives none)."""
+
+    def __init__(self, source: Source, folder: Path):
+        self.source = source
+        self.folder = folder
+
+    def place(self, table: str = "", index: int = 0, key: str = "") -> tuple[int, int]:
+        """The span of a key in the index-th table of that name; of the table's header, or of nothing, if not found."""
+        text = self.source.text
+        if not table:
+            match = re.search(rf"(?m)^[ \t]*({re.escape(key)})[ \t]*=", text) if key else None
+            return match.span(1) if match else (0, 0)
+        header = rf"(?m)^[ \t]*(\[\[?[ \t]*{re.escape(table)}[ \t]*\]\]?)"
+        headers = list(re.finditer(header, text))
+        if not headers:
+            return self.place(key=table)
+        start = headers[min(index, len(headers) - 1)]
+        following = re.compile(r"(?m)^[ \t]*\[").search(text, start.end())
+        stop = following.start() if following else len(text)
+        match = (
+            re.compile(rf"(?m)^[ \t]*({re.escape(key)})[ \t]*[=.]").search(text, start.end(), stop)
+            if key
+            else None
+        )
+        return match.span(1) if match else start.span(1)
+
+    def fail(self, message: str, place: tuple[int, int], help: str = "", code: str = "E502") -> PtxError:
+        return error(code, message, self.source, *place, help)
+
+    def only(self, given: Any, allowed: Iterable[str], table: str, index: int = 0) -> dict[str, Any]:
+        """A table with no keys but those allowed."""
+        if not isinstance(given, dict):
+            raise self.fail(f"'{table}' must be a table", self.place(table, index))
+        allowed = tuple(allowed)
+        for key in given:
+            if key not in allowed:
+                close = difflib.get_close_matches(key, allowed, 1)
+                help = f"did you mean '{close[0]}'?" if close else f"keys are {', '.join(allowed)}"
+                raise self.fail(f"unknown key '{key}'", self.place(table, index, key), help)
+        return given
+
+    def launch(self, data: dict[str, Any]) -> Launch:
+        self.only(data, _TOP_KEYS, "")
+        for key in ("grid", "block"):
+            if key not in data:
+                raise self.fail(f"missing key '{key}'", (0, 0), f"for example {key} = [128, 1, 1]")
+        inputs = self.inputs(data.get("args", []))
+        definitions = self.definitions(data.get("define", {}), inputs)
+        kernel, file = self.text(data, "kernel"), self.text(data, "file")
+        registers = self.whole(data, "registers", 1) if "registers" in data else None
+        block = self.extents(data, "block", MAX_BLOCK)
+        if block[0] * block[1] * block[2] > MAX_BLOCK_THREADS:
+            n = block[0] * block[1] * block[2]
+            raise self.fail(
+                f"a block of {n} threads; at most {MAX_BLOCK_THREADS} fit", self.place(key="block")
+            )
+        return Launch(
+            source=self.source,
+            kernel=kernel,
+            file=self.folder / file if file else None,
+            grid=self.extents(data, "grid", MAX_GRID),
+            block=block,
+            dynamic_shared=self.whole(data, "dynamic_shared", 0) if "dynamic_shared" in data else 0,
+            registers=registers,
+            inputs=inputs,
+            constant_inputs=self.constants(data.get("constants", {})),
+            definitions=definitions,
+            expectations=self.expectations(data.get("expect", []), inputs, definitions),
+        )
+
+    def text(self, data: dict[str, Any], key: str) -> str | None:
+        given = data.get(key)
+        if given is not None and (not isinstance(given, str) or not given):
+            raise self.fail(f"'{key}' must be a text in quotes", self.place(key=key))
+        return given
+
+    def whole(self, data: dict[str, Any], key: str, least: int) -> int:
+        given = data[key]
+        if type(given) is not int or given < least:
+            raise self.fail(f"'{key}' must be a whole number >= {least}, not '{given}'", self.place(key=key))
+        return given
+
+    def extents(self, data: dict[str, Any], key: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
+        given = data[key]
+        numbers = given if isinstance(given, list) else [given]
+        if not 1 <= len(numbers) <= 3 or not all(type(n) is int and n > 0 for n in numbers):
+            raise self.fail(f"'{key}' must be one to three positive whole numbers", self.place(key=key))
+        extents = (*numbers, 1, 1)[:3]
+        for axis, extent, limit in zip("xyz", extents, limits, strict=True):
+            if extent > limit:
+                raise self.fail(
+                    f"'{key}' is {extent} in {axis}; at most {limit} is possible", self.place(key=key)
+                )
+        return extents
+
+    def rows(self, given: Any, table: str) -> list[Any]:
+        if not isinstance(given, list):
+            raise self.fail(f"'{table}' must be a list of tables", self.place(table), f"write [[{table}]]")
+        return given
+
+    def inputs(self, given: Any) -> tuple[Input, ...]:
+        made: list[Input] = []
+        known: dict[str, Any] = {}
+        for index, row in enumerate(self.rows(given, "args")):
+            self.only(row, _ARG_KEYS, "args", index)
+            name = row.get("name", f"arg{index}")
+            if not isinstance(name, str) or not name.isidentifier() or name == "np":
+                help = "names are used in expressions: letters, digits and '_'"
+                raise self.fail(
+                    f"'{name}' cannot be an argument's name", self.place("args", index, "name"), help
+                )
+            if name in known:
+                raise self.fail(f"two arguments named '{name}'", self.place("args", index, "name"))
+            output = row.get("output", False)
+            if not isinstance(output, bool):
+                raise self.fail("'output' must be true or false", self.place("args", index, "output"))
+            value = self.value(row, known, "args", index, f"argument '{name}'")
+            if output and not isinstance(value, np.ndarray):
+                raise self.fail(f"scalar '{name}' cannot be an output", self.place("args", index, "output"))
+            known[name] = value
+            made.append(Input(name, row["type"].removeprefix("."), value, output))
+        return tuple(made)
+
+    def value(
+        self, row: Mapping[str, Any], known: Mapping[str, Any], table: str, index: int, what: str
+    ) -> Value:
+        try:
+            return make_value(row, self.folder, known)
+        except ValueProblem as problem:
+            place = self.place(table, index, problem.key)
+            raise self.fail(f"{what}: {problem}", place, problem.help, problem.code) from None
+
+    def constants(self, given: Any) -> tuple[Input, ...]:
+        if not isinstance(given, dict):
+            raise self.fail("'constants' must be a table of symbols", self.place("constants"))
+        made: list[Input] = []
+        for name, row in given.items():
+            place = self.place(f"constants.{name}") if f"[constants.{name}]" in self.source.text else None
+            if not isinstance(row, dict):
+                where = place or self.place("constants", 0, name)
+                raise self.fail(f"constant '{name}' must be a table with a 'type'", where)
+            try:
+                self.only(row, _CONSTANT_KEYS, "constants")
+                value = make_value(row, self.folder, {})
+            except ValueProblem as problem:
+                where = place or self.place("constants", 0, name)
+                raise self.fail(f"constant '{name}': {problem}", where, problem.help, problem.code) from None
+            made.append(Input(name, row["type"].removeprefix("."), value))
+        return tuple(made)
+
+    def definitions(self, given: Any, inputs: tuple[Input, ...]) -> tuple[tuple[str, Expression], ...]:
+        if not isinstance(given, dict):
+            raise self.fail("'define' must be a table of expressions", self.place("define"))
+        known = {i.name for i in inputs}
+        made: list[tuple[str, Expression]] = []
+        for name, text in given.items():
+            place = self.place("define", 0, name)
+            if not name.isidentifier() or name in known or name == "np":
+                raise self.fail(f"'{name}' cannot be defined: it is taken or no name", place)
+            made.append((name, self.expression(text, known, place)))
+            known.add(name)
+        return tuple(made)
+
+    def expression(self, text: Any, known: set[str], place: tuple[int, int]) -> Expression:
+        if not isinstance(text, str):
+            raise self.fail("an expression must be a text in quotes", place)
+        try:
+            return compile_expression(text, known)
+        except ExpressionError as problem:
+            raise self.fail(str(problem), place, problem.help) from None
+
+    def expectations(
+        self, given: Any, inputs: tuple[Input, ...], definitions: tuple[tuple[str, Expression], ...]
+    ) -> tuple[Expectation, ...]:
+        buffers = {i.name: i for i in inputs if i.is_buffer}
+        known = {i.name for i in inputs} | {name for name, _ in definitions}
+        made: list[Expectation] = []
+        for index, row in enumerate(self.rows(given, "expect")):
+            self.only(row, _EXPECT_KEYS, "expect", index)
+            arg = row.get("arg")
+            if arg not in buffers:
+                names = ", ".join(buffers) or "none"
+                message = "missing key 'arg'" if arg is None else f"'{arg}' is no buffer among the arguments"
+                raise self.fail(message, self.place("expect", index, "arg"), f"buffers are {names}")
+            if ("expr" in row) == ("file" in row):
+                raise self.fail("exactly one of 'expr' and 'file' must be given", self.place("expect", index))
+            is_float = buffers[arg].value.dtype.kind == "f"
+            place = self.place("expect", index, "expr" if "expr" in row else "file")
+            if "expr" in row:
+                result: Expression | np.ndarray = self.expression(row["expr"], known, place)
+            else:
+                try:
+                    result = read_npy(row["file"], self.folder)
+                except ValueProblem as problem:
+                    raise self.fail(str(problem), place, problem.help, problem.code) from None
+            tolerance = {"rtol": 1e-5 if is_float else 0.0, "atol": 0.0}
+            for key in tolerance:
+                value = row.get(key, tolerance[key])
+                if type(value) not in (int, float) or not 0 <= value < float("inf"):
+                    raise self.fail(f"'{key}' must be a number >= 0", self.place("expect", index, key))
+                tolerance[key] = float(value)
+            made.append(Expectation(arg, result, tolerance["rtol"], tolerance["atol"], *place))
+        return tuple(made)

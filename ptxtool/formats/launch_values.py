@@ -1,0 +1,221 @@
+"""The values of a launch file: how an input is made, and the element types.
+
+For `launch.py`. An input is made by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
+`count` a `value` becomes a buffer, without it a scalar. What is made here is complete and read-only.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ptxtool.formats.expression import ExpressionError, compile_expression
+from ptxtool.isa.types import TYPES
+
+DTYPES: dict[str, Any] = {
+    **{f"{kind}{bits}": np.dtype(f"uint{bits}") for kind in "ub" for bits in (8, 16, 32, 64)},
+    **{f"s{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"f{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)},
+}
+"""numpy's type for every element type that a launch file can name."""
+assert DTYPES.keys() <= TYPES.keys()
+
+SOURCES = ("value", "range", "random", "file", "expr")
+MAX_ELEMENTS = 1 << 30
+
+
+class ValueProblem(Exception):
+    """A value that cannot be made; `key` is the key to blame. `launch.py` adds the place."""
+
+    def __init__(self, key: str, message: str, help: str = "", code: str = "E502"):
+        super().__init__(message)
+        self.key = key
+        self.help = help
+        self.code = code
+
+
+def make_value(spec: Mapping[str, Any], folder: Path, known: Mapping[str, Any]) -> np.ndarray | np.generic:
+    """The array (a buffer) or numpy scalar of one `[[args]]` entry. `known` are the earlier values by name."""
+    name = spec.get("type")
+    if not isinstance(name, str) or name.removeprefix(".") not in DTYPES:
+        given = f"'{name}'" if name is not None else "no type"
+        raise ValueProblem(
+            "type", f"{given} where an element type must stand", f"types are {', '.join(DTYPES)}"
+        )
+    dtype = DTYPES[name.removeprefix(".")]
+    shape = _shape(spec)
+    sources = [key for key in SOURCES if key in spec]
+    if len(sources) != 1:
+        found = " and ".join(f"'{s}'" for s in sources) or "none of them"
+        raise ValueProblem(
+            sources[1] if sources else "", f"exactly one of {', '.join(SOURCES)} must be given, not {found}"
+        )
+    key = sources[0]
+    array = _MAKERS[key](spec[key], dtype, shape, folder, known)
+    if shape is not None and array.shape != shape:
+        if array.size != np.prod(shape, dtype=np.int64):
+            raise ValueProblem(
+                key, f"{array.size} elements where shape {list(shape)} needs {int(np.prod(shape))}"
+            )
+        array = array.reshape(shape)
+    if array.ndim == 0:
+        return array[()]
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
+
+
+def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:
+    """An array in the type asked for; a value that the type does not have is an error, not another value."""
+    found = np.asarray(array)
+    if found.dtype == dtype:
+        return found
+    if found.dtype.kind not in "biuf":
+        raise ValueProblem(key, f"'{_short(array)}' is no number of type {dtype}")
+    if dtype.kind in "iu" and found.size:
+        if found.dtype.kind == "f" and not (np.isfinite(found).all() and (found == np.rint(found)).all()):
+            raise ValueProblem(key, f"a fraction where type {dtype} needs whole numbers")
+        limits = np.iinfo(dtype)
+        low, high = found.min().item(), found.max().item()
+        if low < limits.min or high > limits.max:
+            wrong = low if low < limits.min else high
+            raise ValueProblem(key, f"{wrong} does not fit type {dtype}")
+    with np.errstate(all="ignore"):
+        return found.astype(dtype)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _shape(spec: Mapping[str, Any]) -> tuple[int, ...] | None:
+    if "shape" in spec and "count" in spec:
+        raise ValueProblem("count", "'shape' and 'count' say the same thing: give one of them")
+    key = "shape" if "shape" in spec else "count"
+    if key not in spec:
+        return None
+    given = spec[key]
+    extents = given if isinstance(given, list) else [given]
+    if not extents or not all(type(e) is int and e > 0 for e in extents):
+        raise ValueProblem(key, f"'{_short(given)}' where positive whole numbers must stand")
+    n = 1
+    for extent in extents:
+        n *= extent
+    if n > MAX_ELEMENTS:
+        raise ValueProblem(key, f"{n} elements are too many: at most {MAX_ELEMENTS}")
+    return tuple(extents)
+
+
+def _value(
+    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
+) -> np.ndarray:
+    if isinstance(given, str) and given.lower().startswith("0x"):
+        try:
+            given = int(given, 16)
+        except ValueError:
+            raise ValueProblem("value", f"'{given}' is no hexadecimal number") from None
+        if dtype.kind == "f":  # bits, as in the instruction set's own literals
+            if given >> (8 * dtype.itemsize):
+                raise ValueProblem("value", f"{given:#x} does not fit type {dtype}")
+            given = np.array(given, f"u{dtype.itemsize}").view(dtype)
+    if isinstance(given, bool | str | dict):
+        raise ValueProblem("value", f"'{_short(given)}' is no number")
+    try:
+        array = to_dtype(np.array(given), dtype, "value")
+    except (ValueError, OverflowError):
+        raise ValueProblem("value", f"'{_short(given)}' is no regular list of numbers") from None
+    return np.full(shape, array) if shape is not None and array.ndim == 0 else array
+
+
+def _range(
+    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
+) -> np.ndarray:
+    numbers = isinstance(given, list) and all(type(v) in (int, float) for v in given)
+    if not numbers or len(given) not in (2, 3) or (len(given) == 3 and given[2] == 0):
+        raise ValueProblem(
+            "range", f"'{_short(given)}' where [start, stop] or [start, stop, step] must stand"
+        )
+    start, stop, step = (*given, 1)[:3]
+    if (stop - start) / step > MAX_ELEMENTS:
+        raise ValueProblem("range", f"more than {MAX_ELEMENTS} elements")
+    array = to_dtype(np.arange(start, stop, step), dtype, "range")
+    if not array.size:
+        raise ValueProblem("range", f"{given} has no elements")
+    return array
+
+
+def _random(
+    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
+) -> np.ndarray:
+    if not isinstance(given, dict) or set(given) - {"seed", "low", "high"}:
+        raise ValueProblem("random", f"'{_short(given)}' where a table of seed, low and high must stand")
+    if shape is None:
+        raise ValueProblem("random", "'random' needs a 'shape' or 'count'")
+    seed, low, high = given.get("seed", 0), given.get("low", 0), given.get("high", 1)
+    if type(seed) is not int or seed < 0:
+        raise ValueProblem("random", f"seed '{_short(seed)}' is no whole number >= 0")
+    if type(low) not in (int, float) or type(high) not in (int, float) or not low < high:
+        raise ValueProblem("random", f"low '{_short(low)}' must be a number below high '{_short(high)}'")
+    generator = np.random.Generator(np.random.PCG64(seed))
+    if dtype.kind == "f":
+        return (low + (high - low) * generator.random(shape)).astype(dtype)
+    limits = np.iinfo(dtype)
+    if type(low) is not int or type(high) is not int or low < limits.min or high - 1 > limits.max:
+        raise ValueProblem("random", f"low {low} and high {high} must be whole numbers that fit type {dtype}")
+    return generator.integers(low, high, shape, dtype)
+
+
+def _file(
+    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
+) -> np.ndarray:
+    array = read_npy(given, folder)
+    if array.dtype != dtype:
+        raise ValueProblem(
+            "file", f"'{given}' holds {array.dtype}, not {dtype}", "convert the file, or change 'type'"
+        )
+    return array
+
+
+def read_npy(given: Any, folder: Path) -> np.ndarray:
+    """A .npy file's array. Raises `ValueProblem` where it cannot be read."""
+    if not isinstance(given, str):
+        raise ValueProblem("file", f"'{_short(given)}' is no file name")
+    try:
+        with open(folder / given, "rb") as stream:
+            array = np.lib.format.read_array(stream, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise ValueProblem("file", f"cannot read '{given}': {reason}", code="E501") from None
+    return array
+
+
+def _expr(
+    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
+) -> np.ndarray:
+    if not isinstance(given, str):
+        raise ValueProblem("expr", f"'{_short(given)}' where an expression in quotes must stand")
+    try:
+        found = compile_expression(given, frozenset(known)).evaluate(known)
+    except ExpressionError as problem:
+        raise ValueProblem("expr", str(problem), problem.help) from None
+    try:
+        array = np.asarray(found)
+    except ValueError:
+        raise ValueProblem("expr", f"'{given}' gives no regular array") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueProblem("expr", f"'{given}' gives no numbers")
+    with np.errstate(all="ignore"):
+        array = array.astype(dtype)  # an expression is converted as numpy converts
+    return np.full(shape, array) if shape is not None and array.ndim == 0 else array
+
+
+_Maker = Callable[[Any, Any, "tuple[int, ...] | None", Path, Mapping[str, Any]], np.ndarray]
+_MAKERS: dict[str, _Maker] = {
+    "value": _value,
+    "range": _range,
+    "random": _random,
+    "file": _file,
+    "expr": _expr,
+}
