@@ -1,0 +1,1 @@
+"""Checks that prove again what a pass did, from the modules before and after, without trusting the pass."""

@@ -1,0 +1,18 @@
+"""Passes: text in, text out. `rewrite(module, "unroll-decls,reorder-decls{order=text}")` runs a pipeline."""
+
+from ptxtool.passes.base import Pass, PassResult, Remark
+from ptxtool.passes.pipeline import RewriteResult, parse_pipeline, rewrite, run
+from ptxtool.passes.registry import PASSES, PassInfo, pass_infos
+
+__all__ = [
+    "PASSES",
+    "Pass",
+    "PassInfo",
+    "PassResult",
+    "Remark",
+    "RewriteResult",
+    "parse_pipeline",
+    "pass_infos",
+    "rewrite",
+    "run",
+]

@@ -1,0 +1,61 @@
+"""What a pass is and what it returns. For everyone who writes a pass, and for the pipeline that runs them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.nodes import Module
+
+Claim = Callable[[Module, Module], tuple[Diagnostic, ...]]
+"""A check in `ptxtool.check` that re-proves what a pass did, from the modules before and after; () if it holds."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing a pass tells its user. `line` is in the module it read, 0 for none."""
+
+    pass_name: str
+    message: str
+    function: str = ""
+    line: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        data: dict[str, object] = {"pass": self.pass_name, "message": self.message}
+        return (
+            data
+            | ({"function": self.function} if self.function else {})
+            | ({"line": self.line} if self.line else {})
+        )
+
+    def __str__(self) -> str:
+        where = f"{self.function}: " if self.function else ""
+        at = f" (line {self.line})" if self.line else ""
+        return f"{self.pass_name}: {where}{self.message}{at}"
+
+
+@dataclass(frozen=True)
+class PassResult:
+    """The text edits of a pass, what it says about them, and the check that must hold between before and after."""
+
+    edits: tuple[TextEdit, ...]
+    remarks: tuple[Remark, ...]
+    claim: Claim
+
+
+class Pass(Protocol):
+    """A pass: a frozen dataclass whose fields are its options, for the command line, the API and sweeps alike.
+
+    Contract. In: a module without errors (`ptxtool.ir.verify`). Out: edits of its text; spliced and parsed again they
+    give a module without errors for which the claim holds. The pipeline verifies both after every pass, always.
+    A pass with nothing to do returns no edits and a remark saying why. A pass that cannot do what was asked raises
+    `PtxError` E301 and never guesses. `run` is pure: same module, same options, same edits.
+
+    An option is `str`, `int`, `bool` or a `Literal` of texts, and has a default.
+    """
+
+    name: ClassVar[str]
+
+    def run(self, module: Module) -> PassResult: ...

@@ -1,0 +1,206 @@
+"""Pipelines: their syntax, and running one pass after the other with a check behind each.
+
+    pipeline = pass ("," pass)*        pass = name ("{" option "=" value ("," option "=" value)* "}")?
+
+After every pass the edits are spliced into the text, the text is parsed and verified, and the pass's claim is proved
+again from the two modules; whatever fails is E303, a wrong result, which names the pass and is never let through.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.source import Source
+from ptxtool.ir.edit import splice
+from ptxtool.ir.nodes import Module
+from ptxtool.ir.verify import verify
+from ptxtool.parse import parse
+from ptxtool.passes.base import Pass, Remark
+from ptxtool.passes.registry import PASSES, Option, pass_info
+
+
+@dataclass(frozen=True)
+class RewriteResult:
+    """The module after all passes (the very same one if nothing was to do) and the remarks in order."""
+
+    module: Module
+    remarks: tuple[Remark, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        return {"text": self.module.source.text, "remarks": [remark.to_dict() for remark in self.remarks]}
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.remarks))
+
+
+def rewrite(module: Module, pipeline: str) -> RewriteResult:
+    """Run a pipeline such as "unroll-decls,reorder-decls{order=text}" on a module.
+
+    Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 where one
+    gives a wrong result.
+    """
+    return run(module, parse_pipeline(pipeline))
+
+
+def run(module: Module, passes: Iterable[Pass]) -> RewriteResult:
+    """Run passes in order, each checked. Raises as `rewrite` does."""
+    errors = [d for d in verify(module) if d.is_error]
+    if errors:
+        raise PtxError(errors)
+    remarks: list[Remark] = []
+    for one in passes:
+        result = one.run(module)
+        remarks += result.remarks
+        if result.edits:
+            text = splice(module.source.text, result.edits)
+            after = _checked(one, module, text)
+            problems = result.claim(module, after)
+            if problems:
+                raise _wrong_result(one, "broke its claim", problems)
+            module = after
+    return RewriteResult(module, tuple(remarks))
+
+
+def _checked(one: Pass, before: Module, text: str) -> Module:
+    """The module of a pass's text. Raises E303 where it does not parse or has errors."""
+    try:
+        after = parse(text, before.source.name)
+    except PtxError as problem:
+        raise _wrong_result(one, "gave text that does not parse", problem.diagnostics) from problem
+    errors = [d for d in verify(after) if d.is_error]
+    if errors:
+        raise _wrong_result(one, "gave a module with errors", errors)
+    return after
+
+
+def _wrong_result(one: Pass, what: str, problems: Sequence[Diagnostic]) -> PtxError:
+    advice = "this is a bug of the pass, not of your file; the file is unchanged"
+    return PtxError([Diagnostic("E303", f"pass '{one.name}' {what}", help=advice), *problems])
+
+
+# ---- the syntax
+
+_WORD = r"[A-Za-z0-9_.:/+-]+"
+_PASS = re.compile(rf"\s*({_WORD})?\s*(\{{([^{{}}]*)\}}?)?\s*")
+_SETTING = re.compile(rf"\s*({_WORD})?\s*(=)?\s*({_WORD})?\s*")
+
+
+def parse_pipeline(text: str) -> tuple[Pass, ...]:
+    """Read a pipeline. Raises E302, with the place in the text, for all that is wrong with it."""
+    source = Source("<pipeline>", text)
+    passes: list[Pass] = []
+    problems: list[Diagnostic] = []
+    position = 0
+    while True:
+        hit = _PASS.match(text, position)
+        assert hit is not None  # every part of the expression is optional
+        try:
+            passes.append(_pass(source, hit))
+        except PtxError as problem:
+            problems += problem.diagnostics
+        position = hit.end()
+        if position == len(text):
+            break
+        if text[position] != ",":
+            problems += _complain(
+                source, position, position + 1, f"unexpected '{text[position]}'", _SYNTAX
+            ).diagnostics
+            break
+        position += 1
+    if problems:
+        raise PtxError(problems)
+    return tuple(passes)
+
+
+_SYNTAX = "a pipeline reads pass,pass{option=value,option=value}"
+
+
+def _pass(source: Source, hit: re.Match[str]) -> Pass:
+    name, braces, settings = hit.group(1), hit.group(2), hit.group(3)
+    if name is None:
+        raise _complain(
+            source, hit.start(), hit.end(), "a pass name is missing", f"there are {', '.join(PASSES)}"
+        )
+    if name not in PASSES:
+        raise _complain(source, *hit.span(1), f"no pass named '{name}'", _nearest(name, PASSES))
+    if braces is not None and not braces.endswith("}"):
+        raise _complain(source, hit.start(2), hit.end(2), "'{' is not closed", _SYNTAX)
+    cls = PASSES[name]
+    options = {option.name: option for option in pass_info(cls).options}
+    values: dict[str, object] = {}
+    problems: list[Diagnostic] = []
+    for key, value, start in _settings(source, hit.start(3), settings):
+        try:
+            option = _known(source, start, name, key, options, values)
+            values[option.name] = _value(
+                source, start + source.text[start:].index(value, len(key)), option, value
+            )
+        except PtxError as problem:
+            problems += problem.diagnostics
+    if problems:
+        raise PtxError(problems)
+    return cls(**values)
+
+
+def _settings(source: Source, start: int, settings: str | None) -> Iterator[tuple[str, str, int]]:
+    """Option, value and the option's offset for every setting between the braces."""
+    if settings is None or not settings.strip():
+        return
+    for piece in settings.split(","):
+        hit = _SETTING.fullmatch(piece)
+        if hit is None or None in hit.groups():
+            end = start + len(piece)
+            raise _complain(
+                source, start, max(end, start + 1), f"'{piece.strip()}' is no option=value", _SYNTAX
+            )
+        yield hit.group(1), hit.group(3), start + hit.start(1)
+        start += len(piece) + 1
+
+
+def _known(
+    source: Source, start: int, name: str, key: str, options: dict[str, Option], values: dict[str, object]
+) -> Option:
+    """The option that a key means: `-` may stand for `_`."""
+    option = options.get(key.replace("-", "_"))
+    end = start + len(key)
+    if option is None:
+        advice = _nearest(key, options) if options else f"'{name}' has no options"
+        raise _complain(source, start, end, f"'{name}' has no option '{key}'", advice)
+    if option.name in values:
+        raise _complain(source, start, end, f"'{key}' is given twice", "give it once")
+    return option
+
+
+def _value(source: Source, start: int, option: Option, text: str) -> object:
+    """The value that a text means for an option."""
+    end = start + len(text)
+    if option.kind == "choice":
+        if text not in option.choices:
+            raise _complain(
+                source, start, end, f"'{option.name}' cannot be '{text}'", _nearest(text, option.choices)
+            )
+        return text
+    if option.kind == "switch":
+        if text not in ("true", "false"):
+            raise _complain(source, start, end, f"'{option.name}' cannot be '{text}'", "give true or false")
+        return text == "true"
+    if option.kind == "number":
+        try:
+            return int(text)
+        except ValueError:
+            raise _complain(source, start, end, f"'{text}' is no number", "give an integer") from None
+    return text
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(word, names, 1)
+    listed = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
+    return f"did you mean '{close[0]}'? {listed}" if close else listed
+
+
+def _complain(source: Source, start: int, end: int, message: str, advice: str) -> PtxError:
+    return error("E302", message, source, start, end, help=advice)

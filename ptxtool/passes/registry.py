@@ -1,0 +1,57 @@
+"""The passes by name, and their options as the pipeline, the command line and sweeps see them."""
+
+import dataclasses
+import typing
+from dataclasses import dataclass
+
+from ptxtool.passes.base import Pass
+from ptxtool.passes.reorder_decls import ReorderDecls
+from ptxtool.passes.unroll_decls import UnrollDecls
+
+PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in (UnrollDecls, ReorderDecls)}
+"""Every pass by name, in the order of the reports."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a pass: `kind` is "text", "number", "switch" or "choice", and `choices` are a choice's values."""
+
+    name: str
+    kind: str
+    choices: tuple[str, ...]
+    default: object
+
+    def __str__(self) -> str:
+        values = "|".join(self.choices) or {"number": "N", "switch": "true|false"}.get(self.kind, "TEXT")
+        return f"{self.name}={values} (default {self.default})"
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """A pass as its user sees it: its name, one line about it, its options."""
+
+    name: str
+    summary: str
+    options: tuple[Option, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.name:16}{self.summary}", *(f"{'':18}{option}" for option in self.options)])
+
+
+def pass_info(cls: type[Pass]) -> PassInfo:
+    """Describe a pass class from its docstring and its fields."""
+    hints = typing.get_type_hints(cls)
+    options = tuple(_option(f.name, hints[f.name], f.default) for f in dataclasses.fields(cls))  # type: ignore[arg-type]
+    return PassInfo(cls.name, (cls.__doc__ or "").strip().splitlines()[0], options)
+
+
+def pass_infos() -> tuple[PassInfo, ...]:
+    """Describe every pass."""
+    return tuple(pass_info(cls) for cls in PASSES.values())
+
+
+def _option(name: str, hint: object, default: object) -> Option:
+    if typing.get_origin(hint) is typing.Literal:
+        return Option(name, "choice", typing.get_args(hint), default)
+    kinds: dict[object, str] = {str: "text", int: "number", bool: "switch"}
+    return Option(name, kinds[hint], (), default)

@@ -1,0 +1,129 @@
+"""reorder-decls: declare the registers of a kernel in the order in which they are first used.
+
+Under register sharing the registers with the smallest sequence numbers are private to a warp; sorted by first use they
+let a warp run furthest before it needs a shared one. Registers never used keep their order behind the others.
+`order=text` takes the instructions as they stand, as the paper does, `order=cfg` in reverse post-order of the control
+flow graph. Declarations stay in their block, each block is sorted by itself; only the declarations trade places, what
+stands between them (comments included) stays.
+
+Pre: a module without errors whose kernels declare one register per declaration (run unroll-decls first, or the pass
+declines with E301). Post: in every block of every kernel the used registers are declared in the order of their first
+use; only register declarations have changed (checked by `ptxtool.check.declarations`). Idempotent.
+Not handled: declarations between instructions that would have to move behind a use (E301).
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Register Sharing, 2015, section 5.2.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ptxtool.analysis.first_use import first_use
+from ptxtool.base.diag import error
+from ptxtool.check.declarations import check_only_declarations_changed
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeClose, ScopeOpen
+from ptxtool.ir.symbols import Register
+from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.unroll_decls import declares_several, register_declarations
+
+
+@dataclass(frozen=True)
+class ReorderDecls:
+    """Declare registers in the order of their first use."""
+
+    order: Literal["text", "cfg"] = "text"
+    name: ClassVar[str] = "reorder-decls"
+
+    def run(self, module: Module) -> PassResult:
+        edits: list[TextEdit] = []
+        remarks: list[Remark] = []
+        for kernel in module.kernels.values():
+            _require_unrolled(kernel)
+            made = tuple(_reorder(kernel, self.order))
+            edits += made
+            if made:
+                message = (
+                    f"{len(made)} of {len(kernel.registers)} registers moved to the place of their first use"
+                )
+                remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(made[0].start)))
+        if not edits:
+            remarks.append(
+                Remark(self.name, "nothing to do: every register stands in the order of first use")
+            )
+        return PassResult(tuple(edits), tuple(remarks), check_only_declarations_changed)
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A declaration of one register and the instruction before which it stands."""
+
+    declaration: Declaration
+    register: Register
+    position: int
+
+
+def _reorder(kernel: Function, order: Literal["text", "cfg"]) -> Iterator[TextEdit]:
+    """The edits that put the declarations of every block in the order of first use."""
+    text = kernel.source.text
+    rank = {use.before: use.after for use in first_use(kernel, order=order)}
+    for block in _blocks(kernel):
+        wanted = sorted(block, key=lambda slot: rank[slot.register.sequence_number])
+        if block[0].position != block[-1].position:
+            _require_visible(kernel, block, wanted)
+        for slot, moved in zip(block, wanted, strict=True):
+            if slot is not moved:
+                declaration = moved.declaration
+                yield TextEdit(
+                    slot.declaration.start, slot.declaration.end, text[declaration.start : declaration.end]
+                )
+
+
+def _blocks(kernel: Function) -> list[list[_Slot]]:
+    """The declarations of every `{ }` block that has some, each in textual order."""
+    by_start = {register.declaration.start: register for register in kernel.registers}
+    outermost: list[_Slot] = []
+    open_blocks, blocks, position = [outermost], [outermost], 0
+    for statement in kernel.body or ():
+        if isinstance(statement, Instruction):
+            position += 1
+        elif isinstance(statement, Declaration) and statement.space == "reg":
+            open_blocks[-1].append(_Slot(statement, by_start[statement.start], position))
+        elif isinstance(statement, ScopeOpen):
+            open_blocks.append([])
+            blocks.append(open_blocks[-1])
+        elif isinstance(statement, ScopeClose):
+            open_blocks.pop()
+    return [block for block in blocks if block]
+
+
+def _require_unrolled(kernel: Function) -> None:
+    """Decline (E301) where a declaration declares several registers: their order is not ours to choose."""
+    for declaration in register_declarations(kernel):
+        if declares_several(declaration):
+            first = declaration.declarators[0]
+            shown = first.name + (", ..." if first.count is None else f"<{first.count}>")
+            what = f"reorder-decls needs one register per declaration, and '{shown}' declares several"
+            help_ = "run unroll-decls first: unroll-decls,reorder-decls"
+            raise error("E301", what, kernel.source, declaration.start, declaration.end, help=help_)
+
+
+def _require_visible(kernel: Function, block: list[_Slot], wanted: list[_Slot]) -> None:
+    """Decline (E301) where declarations stand between instructions and one would change what a name means."""
+    first = {use.before: use.instruction for use in first_use(kernel, order="text")}
+    names = Counter(register.name for register in kernel.registers)
+    for slot, moved in zip(block, wanted, strict=True):
+        register = moved.register
+        used = first[register.sequence_number]
+        behind_a_use = used is not None and slot.position > used
+        hides_another = names[register.name] > 1 and slot.position != moved.position
+        if behind_a_use or hides_another:
+            raise error(
+                "E301",
+                f"'{register.name}' is declared between instructions and cannot trade places with "
+                f"'{slot.register.name}' without changing what it means",
+                kernel.source,
+                moved.declaration.start,
+                moved.declaration.end,
+                help="move the declarations of the block to its head",
+            )
