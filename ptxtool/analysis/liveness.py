@@ -32,7 +32,7 @@ The per-instruction sets of a large kernel would not fit into memory (100,000 in
 registers): they are made when asked for, a few hundred instructions at a time.
 
 Reference: A. Aho et al., "Compilers", 2nd edition, section 9.2.5; Y. Oh et al., "FineReg: fine-grained
-register file management for augmenting GPU throughput", 2018, section on live register information.
+register file management for augmenting GPU throughput", 2018, section V.A (compiler support).
 """
 
 from collections import OrderedDict

@@ -1,0 +1,165 @@
+"""Registers in order of their first use: what decides which are private under register sharing.
+
+For the report of that name and for the pass that reorders declarations. With register sharing, a warp's
+registers with a sequence number up to the private count are its own; the first instruction that touches
+another one needs the pair's lock. Declaring registers in order of first use moves that instruction back as
+far as a renumbering can.
+
+Order "text" is the paper's: instructions as written, in each the guard first, then the operands from left to
+right, destination first. Order "cfg" takes the blocks in reverse post-order, calls followed, then the
+unreachable ones. Every named register counts, predicates, the zero register and sinks too: they all have
+sequence numbers. Registers that are never used keep their declaration order behind the used ones.
+
+Reference: V. Jatala, J. Anantpur, A. Karkare, "The more we share, the more we have: improving GPU performance
+through register sharing", 2015, section 5.2 and figure 7.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args, overload
+
+from ptxtool.cfg.blocks import build
+from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.nodes import Function
+from ptxtool.ir.symbols import Register
+
+Order = Literal["text", "cfg"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """The first use of a register; `instruction`, `line` and `text` are None, None and "" if there is none.
+
+    `number_before` is the sequence number it has, `number_after` the one it would have in this order. `kind` is its
+    class: "general", "address", "predicate", "zero", "sink"; in PTX "predicate", "16-bit", "32-bit", "64-bit", ...
+    """
+
+    name: str
+    kind: str
+    number_before: int
+    number_after: int
+    instruction: int | None
+    line: int | None
+    text: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        return {
+            "name": self.name,
+            "class": self.kind,
+            "number_before": self.number_before,
+            "number_after": self.number_after,
+            "instruction": self.instruction,
+            "line": self.line,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True)
+class SharedTouch:
+    """The first instruction that touches a register that is not private, and that register."""
+
+    instruction: int
+    line: int
+    text: str
+    register: str
+    number: int
+
+
+@dataclass(frozen=True)
+class FirstUse(Sequence[Use]):
+    """The used registers in order of first use; the never-used ones apart, in `unused`."""
+
+    kernel: Function = field(repr=False, compare=False)
+    order: str
+    uses: tuple[Use, ...]
+    unused: tuple[Use, ...]
+
+    def __len__(self) -> int:
+        return len(self.uses)
+
+    @overload
+    def __getitem__(self, index: int) -> Use: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Use, ...]: ...
+    def __getitem__(self, index: int | slice) -> Use | tuple[Use, ...]:
+        return self.uses[index]
+
+    def __iter__(self) -> Iterator[Use]:
+        return iter(self.uses)
+
+    @property
+    def permutation(self) -> tuple[int, ...]:
+        """All register indices in this order, the never-used ones last."""
+        return tuple(use.number_before - 1 for use in (*self.uses, *self.unused))
+
+    def __str__(self) -> str:
+        everything = [*self.uses, *self.unused]
+        names = max((len(u.name) for u in everything), default=0)
+        kinds = max((len(u.kind) for u in everything), default=0)
+        lines = [
+            f"{u.name:<{names}}  {u.kind:<{kinds}}  {u.number_before:>5} -> {u.number_after:<5}  "
+            + (f"line {u.line}: {u.text}" if u.line is not None else "never used")
+            for u in everything
+        ]
+        return "\n".join(lines)
+
+
+def touched_in_order(kernel: Function, instruction: int, step: DefUse) -> tuple[int, ...]:
+    """The register indices an instruction touches as they stand in the text: the guard, then the operands."""
+    guard = kernel.instructions[instruction].guard
+    index = kernel.registers.resolve_index(guard.name, instruction) if guard else -1
+    return step.touched if index < 0 else (index, *(k for k in step.touched if k != index))
+
+
+def first_use(kernel: Function, order: Order = "text") -> FirstUse:
+    """The registers in order of first use. Order "cfg" raises `PtxError` (E202) on an undeclared label."""
+    assert order in get_args(Order), order
+    registers = kernel.registers
+    def_uses = def_use(kernel)
+    found: dict[int, int] = {}
+    for i in _instructions(kernel, order):
+        for k in touched_in_order(kernel, i, def_uses[i]):
+            found.setdefault(k, i)
+    unused = [k for k in range(len(registers)) if k not in found]
+
+    def use(place: int, register: Register, i: int | None) -> Use:
+        return Use(
+            name=register.name,
+            kind=register.kind,
+            number_before=register.sequence_number,
+            number_after=place + 1,
+            instruction=i,
+            line=None if i is None else kernel.line(i),
+            text="" if i is None else kernel.text(i),
+        )
+
+    return FirstUse(
+        kernel,
+        order,
+        tuple(use(place, registers[k], i) for place, (k, i) in enumerate(found.items())),
+        tuple(use(place, registers[k], None) for place, k in enumerate(unused, len(found))),
+    )
+
+
+def _instructions(kernel: Function, order: Order) -> Iterator[int]:
+    if order == "text":
+        yield from range(len(kernel.instructions))
+        return
+    cfg = build(kernel, interprocedural=True)
+    for block in (*cfg.reverse_postorder, *cfg.unreachable):
+        if block != cfg.exit:
+            yield from cfg.blocks[block].instructions
+
+
+def first_shared_instruction(kernel: Function, private: int) -> SharedTouch | None:
+    """The first instruction, in the text, that touches a register with a sequence number above `private`.
+
+    None if there is none. Of several such registers in one instruction it names the first as written.
+    """
+    registers = kernel.registers
+    for i, step in enumerate(def_use(kernel)):
+        for k in touched_in_order(kernel, i, step):
+            if k >= private:
+                return SharedTouch(i, kernel.line(i), kernel.text(i), registers[k].name, k + 1)
+    return None
