@@ -1,7 +1,8 @@
-"""Fixtures every test may use: the corpus of real assembly, where the machine has one."""
+"""Fixtures every test may use (the corpus of real assembly, where the machine has one), and tests that are files."""
 
 from pathlib import Path
 
+import casefile
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -37,3 +38,15 @@ def corpus() -> tuple[Path, ...]:
     if not files:
         pytest.skip("no corpus in ../shared beside the checkout")
     return files
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    casefile.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    casefile.refuse_blessing_in_ci(config)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    return casefile.collect_file(file_path, parent)

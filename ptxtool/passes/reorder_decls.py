@@ -10,7 +10,7 @@ Pre: a module without errors whose kernels declare one register per declaration 
 declines with E301). Post: in every block of every kernel the used registers are declared in the order of their first
 use; only register declarations have changed (checked by `ptxtool.check.declarations`). Idempotent.
 Not handled: declarations between instructions that would have to move behind a use (E301).
-Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Register Sharing, 2015, section 5.2.
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through register sharing, section 5.2.
 """
 
 from collections import Counter

@@ -7,7 +7,7 @@ and everything outside stay as they are, byte for byte.
 Pre: a module without errors. Post: every register declaration inside a function body declares one register; only
 register declarations have changed (checked by `ptxtool.check.declarations`). Idempotent.
 Not handled: parameters in register space, which cannot be ranges.
-Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Register Sharing, 2015, section 5.2.
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through register sharing, section 5.2.
 """
 
 import re
