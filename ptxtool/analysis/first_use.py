@@ -30,14 +30,14 @@ Order = Literal["text", "cfg"]
 class Use:
     """The first use of a register; `instruction`, `line` and `text` are None, None and "" if there is none.
 
-    `number_before` is the sequence number it has, `number_after` the one it would have in this order. `kind` is its
+    `before` is the sequence number it has, `after` its place in this order, from 1: the one it would have. `kind` is its
     class: "general", "address", "predicate", "zero", "sink"; in PTX "predicate", "16-bit", "32-bit", "64-bit", ...
     """
 
     name: str
     kind: str
-    number_before: int
-    number_after: int
+    before: int
+    after: int
     instruction: int | None
     line: int | None
     text: str = ""
@@ -47,8 +47,8 @@ class Use:
         return {
             "name": self.name,
             "class": self.kind,
-            "number_before": self.number_before,
-            "number_after": self.number_after,
+            "before": self.before,
+            "after": self.after,
             "instruction": self.instruction,
             "line": self.line,
             "text": self.text,
@@ -68,12 +68,20 @@ class SharedTouch:
 
 @dataclass(frozen=True)
 class FirstUse(Sequence[Use]):
-    """The used registers in order of first use; the never-used ones apart, in `unused`."""
+    """Every declared register, in order of first use; the never-used ones last, in declaration order."""
 
     kernel: Function = field(repr=False, compare=False)
     order: str
     uses: tuple[Use, ...]
-    unused: tuple[Use, ...]
+
+    @property
+    def used(self) -> tuple[Use, ...]:
+        """Those that some instruction touches."""
+        return tuple(use for use in self.uses if use.instruction is not None)
+
+    @property
+    def unused(self) -> tuple[Use, ...]:
+        return tuple(use for use in self.uses if use.instruction is None)
 
     def __len__(self) -> int:
         return len(self.uses)
@@ -91,16 +99,15 @@ class FirstUse(Sequence[Use]):
     @property
     def permutation(self) -> tuple[int, ...]:
         """All register indices in this order, the never-used ones last."""
-        return tuple(use.number_before - 1 for use in (*self.uses, *self.unused))
+        return tuple(use.before - 1 for use in self.uses)
 
     def __str__(self) -> str:
-        everything = [*self.uses, *self.unused]
-        names = max((len(u.name) for u in everything), default=0)
-        kinds = max((len(u.kind) for u in everything), default=0)
+        names = max((len(u.name) for u in self.uses), default=0)
+        kinds = max((len(u.kind) for u in self.uses), default=0)
         lines = [
-            f"{u.name:<{names}}  {u.kind:<{kinds}}  {u.number_before:>5} -> {u.number_after:<5}  "
+            f"{u.name:<{names}}  {u.kind:<{kinds}}  {u.before:>5} -> {u.after:<5}  "
             + (f"line {u.line}: {u.text}" if u.line is not None else "never used")
-            for u in everything
+            for u in self.uses
         ]
         return "\n".join(lines)
 
@@ -121,24 +128,22 @@ def first_use(kernel: Function, order: Order = "text") -> FirstUse:
     for i in _instructions(kernel, order):
         for k in touched_in_order(kernel, i, def_uses[i]):
             found.setdefault(k, i)
-    unused = [k for k in range(len(registers)) if k not in found]
+    order_of_use: list[tuple[int, int | None]] = list(found.items())
+    order_of_use += [(k, None) for k in range(len(registers)) if k not in found]
 
     def use(place: int, register: Register, i: int | None) -> Use:
         return Use(
             name=register.name,
             kind=register.kind,
-            number_before=register.sequence_number,
-            number_after=place + 1,
+            before=register.sequence_number,
+            after=place + 1,
             instruction=i,
             line=None if i is None else kernel.line(i),
             text="" if i is None else kernel.text(i),
         )
 
     return FirstUse(
-        kernel,
-        order,
-        tuple(use(place, registers[k], i) for place, (k, i) in enumerate(found.items())),
-        tuple(use(place, registers[k], None) for place, k in enumerate(unused, len(found))),
+        kernel, order, tuple(use(place, registers[k], i) for place, (k, i) in enumerate(order_of_use))
     )
 
 
