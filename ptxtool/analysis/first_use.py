@@ -30,8 +30,8 @@ Order = Literal["text", "cfg"]
 class Use:
     """The first use of a register; `instruction`, `line` and `text` are None, None and "" if there is none.
 
-    `before` is the sequence number it has, `after` its place in this order, from 1: the one it would have. `kind` is its
-    class: "general", "address", "predicate", "zero", "sink"; in PTX "predicate", "16-bit", "32-bit", "64-bit", ...
+    `before` is the sequence number it has, `after` its place in this order, from 1: the one it would have. `kind` is
+    its class: "general", "address", "predicate", "zero", "sink"; in PTX "predicate", "16-bit", "32-bit", "64-bit", ...
     """
 
     name: str
