@@ -1,0 +1,40 @@
+# Everything works on a machine with Python >= 3.11 (with venv) and make.
+#   make demo    install into .venv and compare the papers' schemes on a sample
+#   make test    the whole test suite         make check   format, lint, types, architecture
+#   make clean   remove .venv and what the tools leave behind
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+SAMPLE ?= sgemm
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: all demo test check format clean
+all: demo
+
+demo: $(STAMP)
+	$(BIN)/ptxtool compare $(SAMPLE)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/unit/test_architecture.py
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(STAMP): requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv on the PATH; install one, or: make PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
