@@ -1,0 +1,21 @@
+"""Short ways to write a kernel in a test."""
+
+from ptxtool.ir.nodes import Function
+from ptxtool.parse import parse
+
+_PTXPLUS_REGISTERS = (
+    ".reg .u32 $r<10>; .reg .u32 $ofs<3>; .reg .pred $p<3>; .reg .u32 $r124; .reg .u32 $o127;"
+)
+_PTX_REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<10>; .reg .b64 %rd<4>; .reg .f32 %f<8>;"
+
+
+def ptxplus(body: str, registers: str = _PTXPLUS_REGISTERS) -> Function:
+    """A PTXPlus kernel `k` with that body; declares `$r0`-`$r9`, `$ofs0`-`$ofs2`, `$p0`-`$p2`, `$r124`, `$o127`."""
+    module = parse(f".version 1.4+\n.target sm_10\n.entry k ( .param .u32 a )\n{{\n{registers}\n{body}\n}}\n")
+    return module.kernels["k"]
+
+
+def ptx(body: str, registers: str = _PTX_REGISTERS) -> Function:
+    """A PTX kernel `k` with that body; declares `%p`, `%h` (16 bits), `%r`, `%rd`, `%f`."""
+    head = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k ( .param .u64 a )"
+    return parse(f"{head}\n{{\n{registers}\n{body}\n}}\n").kernels["k"]

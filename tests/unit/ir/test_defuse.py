@@ -1,0 +1,120 @@
+"""What instructions write, surely overwrite and read; expectations from the manuals, by hand."""
+
+import pytest
+from kernels import ptx, ptxplus
+
+from ptxtool.ir.defuse import def_use
+from ptxtool.ir.nodes import Function
+
+
+def sets(kernel: Function, i: int = 0) -> tuple[str, str, str]:
+    """Defs, kills and uses of one instruction, as names."""
+    step = def_use(kernel)[i]
+    registers = kernel.registers
+    return tuple(" ".join(registers[k].name for k in found) for found in (step.defs, step.kills, step.uses))  # type: ignore[return-value]
+
+
+PTXPLUS = [
+    ("add.u32 $r1, $r2, $r3;", "$r1", "$r1", "$r2 $r3"),
+    ("add.u32 $r1, $r1, 0x1;", "$r1", "$r1", "$r1"),
+    # a guard is read and takes the kill away
+    ("@$p0.ne add.u32 $r1, $r2, $r3;", "$r1", "", "$r2 $r3 $p0"),
+    # halves: written in part, read as a whole register
+    ("mov.u16 $r0.hi, %ntid.x;", "$r0", "", ""),
+    ("cvt.u32.u16 $r1, $r0.lo;", "$r1", "$r1", "$r0"),
+    ("and.b16 $r2.lo, $r2.lo, $r3.hi;", "$r2", "", "$r2 $r3"),
+    # the zero register is not read, the bit bucket not written
+    ("mov.u32 $r1, $r124;", "$r1", "$r1", ""),
+    ("set.le.s32.s32 $p0/$o127, s[0x003c], $r124;", "$p0", "$p0", ""),
+    ("set.eq.u32.u32 $p0/$r1, $r2, $r3;", "$p0 $r1", "$p0 $r1", "$r2 $r3"),
+    ("sub.u32 $p1|$r4, $r5, $r6;", "$p1 $r4", "$p1 $r4", "$r5 $r6"),
+    ("set.eq.u32.u32 $p0/$r1.lo, $r2, $r3;", "$p0 $r1", "$p0", "$r2 $r3"),
+    # memory as an operand of arithmetic, and as the destination
+    ("add.u32 $r1, s[$ofs1+0x10], $r2;", "$r1", "$r1", "$ofs1 $r2"),
+    ("mov.u32 s[$ofs1+0x0010], $r0;", "", "", "$ofs1 $r0"),
+    ("mov.u32 $r1, g[$r2];", "$r1", "$r1", "$r2"),
+    ("mad.f32 $r1, s[$ofs1+$r3], $r2, $r1;", "$r1", "$r1", "$ofs1 $r3 $r2 $r1"),
+    # a post-increment reads and writes its register, wherever it stands
+    ("mad.f32 $r1, s[$ofs1+=0x4], $r2, $r1;", "$r1 $ofs1", "$r1 $ofs1", "$ofs1 $r2 $r1"),
+    ("mov.u32 s[$ofs2+=0x4], $r0;", "$ofs2", "$ofs2", "$ofs2 $r0"),
+    ("@$p0.ne mov.u32 s[$ofs2+=0x4], $r0;", "$ofs2", "", "$ofs2 $r0 $p0"),
+    # pairs
+    ("add.ff64 {$r4,$r5}, {$r4,$r5}, {$r6,$r7};", "$r4 $r5", "$r4 $r5", "$r4 $r5 $r6 $r7"),
+    ("mov.bb64 g[$r1], {$r2,$r3};", "", "", "$r1 $r2 $r3"),
+    ("cvt.ff64.s32 $r0, $r2;", "$r0", "", "$r2"),
+    # predicates as data
+    ("selp.u32 $r1, $r2, $r3, $p1;", "$r1", "$r1", "$r2 $r3 $p1"),
+    ("addp.u32 $r1, $r2, $r3, $p1;", "$r1", "$r1", "$r2 $r3 $p1"),
+    ("mov.pred $p0, $p1;", "$p0", "$p0", "$p1"),
+    # stores and loads with an address register
+    ("st.global.u32 [$r1+4], $r2;", "", "", "$r1 $r2"),
+    ("ld.global.v2.u32 {$r1,$r2}, [$r3];", "$r1 $r2", "$r1 $r2", "$r3"),
+    # surplus operands are read; control flow reads its guard only
+    ("mov.u32 $r1, $ofs1, 0x0;", "$r1", "$r1", "$ofs1"),
+    ("@$p1.equ bra l1; l1:", "", "", "$p1"),
+    ("callp l1; l1:", "", "", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "defs", "kills", "uses"), PTXPLUS, ids=[row[0] for row in PTXPLUS])
+def test_ptxplus(text: str, defs: str, kills: str, uses: str) -> None:
+    kernel = ptxplus(text + " exit;")
+    step_defs, step_kills, step_uses = sets(kernel)
+    assert set(step_defs.split()) == set(defs.split())
+    assert set(step_kills.split()) == set(kills.split())
+    assert set(step_uses.split()) == set(uses.split())
+
+
+PTX = [
+    ("mad.wide.u32 %rd1, %r1, %r2, %rd2;", "%rd1", "%rd1", "%r1 %r2 %rd2"),
+    ("add.cc.u32 %r1, %r2, %r3;", "%r1", "%r1", "%r2 %r3"),
+    ("setp.lt.s32 %p1|%p2, %r1, %r2;", "%p1 %p2", "%p1 %p2", "%r1 %r2"),
+    ("setp.lt.and.s32 %p1, %r1, %r2, !%p3;", "%p1", "%p1", "%r1 %r2 %p3"),
+    ("@!%p1 mov.u32 %r1, %tid.x;", "%r1", "", "%p1"),
+    ("mov.b64 {%r1, %r2}, %rd1;", "%r1 %r2", "%r1 %r2", "%rd1"),
+    ("mov.b64 {%r1, _}, %rd1;", "%r1", "%r1", "%rd1"),
+    ("mov.b64 %rd1, {%r1, %r2};", "%rd1", "%rd1", "%r1 %r2"),
+    ("st.global.v4.f32 [%rd1+16], {%f1, %f2, %f3, %f4};", "", "", "%rd1 %f1 %f2 %f3 %f4"),
+    ("ld.global.v2.f32 {%f1, %f2}, [%rd1];", "%f1 %f2", "%f1 %f2", "%rd1"),
+    ("ld.param.u64 %rd1, [a];", "%rd1", "%rd1", ""),
+    (
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f5, %f6}];",
+        "%f1 %f2 %f3 %f4",
+        "%f1 %f2 %f3 %f4",
+        "%f5 %f6",
+    ),
+    ("atom.global.add.u32 %r1, [%rd1], %r2;", "%r1", "%r1", "%rd1 %r2"),
+    ("red.global.add.u32 [%rd1], %r2;", "", "", "%rd1 %r2"),
+    ("shfl.sync.down.b32 %r1|%p1, %r2, %r3, 31, -1;", "%r1 %p1", "%r1 %p1", "%r2 %r3"),
+    ("call (%r1), f, (%r2, %r3);", "%r1", "%r1", "%r2 %r3"),
+    ("call f, (%r2, %r3);", "", "", "%r2 %r3"),
+    ("call %rd1, (%r2), proto;", "", "", "%rd1 %r2"),
+    ("call f;", "", "", ""),
+    # outside the table: the first operand may be written and may be read
+    ("frobnicate.b32 %r1, %r2, [%rd1];", "%r1", "", "%r1 %r2 %rd1"),
+    ("frobnicate.b32 [%rd1], %r2;", "", "", "%rd1 %r2"),
+]
+
+
+@pytest.mark.parametrize(("text", "defs", "kills", "uses"), PTX, ids=[row[0] for row in PTX])
+def test_ptx(text: str, defs: str, kills: str, uses: str) -> None:
+    step_defs, step_kills, step_uses = sets(ptx(text + " ret;"))
+    assert set(step_defs.split()) == set(defs.split())
+    assert set(step_kills.split()) == set(kills.split())
+    assert set(step_uses.split()) == set(uses.split())
+
+
+def test_a_part_of_a_vector_register_is_written_in_part() -> None:
+    kernel = ptx("mov.f32 %v.x, %w.y; mov.b32 %r0, %r1; ret;", ".reg .v4 .f32 %v, %w; .reg .b32 %r<2>;")
+    assert sets(kernel) == ("%v", "", "%w")
+
+
+def test_touched_names_everything_in_operand_order_with_the_guard_last() -> None:
+    kernel = ptxplus("@$p1.ne set.le.s32.s32 $p0/$o127, s[$ofs1+0x003c], $r124; exit;")
+    touched = [kernel.registers[k].name for k in def_use(kernel)[0].touched]
+    assert touched == ["$p0", "$o127", "$ofs1", "$r124", "$p1"]
+
+
+def test_indices_follow_the_blocks() -> None:
+    kernel = ptx("{ .reg .b32 %a; mov.b32 %a, 1; } mov.b32 %a, 2; ret;", ".reg .b32 %a;")
+    assert [step.defs for step in def_use(kernel)] == [(1,), (0,), ()]
