@@ -95,6 +95,7 @@ CONTEXT = record(
         ("lane_address", "u8", (32,)),  # byte address within its space
         ("access_mask", "u8"),  # lanes that access memory
         ("access_space", "i8"),  # space found (GENERIC resolved)
+        ("lane_pointer", "u8", (32,)),  # where that byte lies in the simulator's own memory
         ("lane_target", "i8", (32,)),  # instruction index per lane of an INDIRECT jump
         # first run-time error; 0 none
         ("error", "i8"),
@@ -117,6 +118,7 @@ class Program:
     rows_p: int
     constants32: Any  # uint32 (n, 32): the constant rows
     constants64: Any  # uint64 (n, 32)
+    register_rows: Any  # int32 (n_registers, 3): file (0: 32-bit, 1: 64-bit, 2: predicates), first row, rows; -1 none
     special_rows: Any  # int32 (n, 2): (special register number, row): rows filled when a warp starts
     n_registers: int  # declared registers
     registers_per_thread: int  # for allocation: what occupancy counts

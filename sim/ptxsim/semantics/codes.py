@@ -1,0 +1,59 @@
+"""The numbers of micro-operations that are no lane operations: memory, predicates, warp-wide and control.
+
+Lane operations have the numbers 0 ... of `ptxtool.isa.lanes`; these follow from FIRST on. Fields of a micro-operation
+(program.UOP) by kind; rows are of the file the operation works on:
+
+    ACCESS32/64   address = row a + row b (32-bit) + e; c = space | bytes << 8; sets the addresses that follow
+    LOAD_*        row d = what lies at the address + e
+    STORE_*       what lies at the address + e = row a
+    ATOMIC32/64   row d = old value; row a operand, row b second operand (cas), c operation | kind << 8, e offset
+    PREDICATE     predicate d = truth table e (bit 2 * a + b) of predicates a, b
+    VOTE          predicate d = any (e 0), all (1), uniform (2) of predicate a
+    BALLOT        row d = lanes whose predicate a holds
+    SHUFFLE       row d = row a of lane given by row b, clamp and segments of row c; e 0 up, 1 down, 2 bfly, 3 idx
+    SHUFFLE_TEST  predicate d = whether that lane is in range
+    MATCH         row d = lanes with the same value in row a (e 0: 32-bit, 1: 64-bit)
+    REDUCE        row d = row a of all lanes combined; e: see REDUCTIONS
+    CLOCK32/64    row d = cycle >> e
+    PUSH_BREAK    per-lane stack of break targets: depth row a, rows from d on, e target, c size
+    POP_BREAK     jump to the popped target
+    TARGET        lanes whose row a equals row b jump to e (b -1: all lanes)
+    TRAP          stops the run
+"""
+
+from ptxtool.isa.lanes import operations
+
+FIRST = 1024
+assert len(operations()) <= FIRST
+
+_MEMORY = FIRST
+ACCESS32, ACCESS64 = _MEMORY, _MEMORY + 1
+LOAD_U8, LOAD_S8, LOAD_U16, LOAD_S16, LOAD_32, LOAD_64 = range(_MEMORY + 2, _MEMORY + 8)
+STORE_8, STORE_16, STORE_32, STORE_64 = range(_MEMORY + 8, _MEMORY + 12)
+ATOMIC32, ATOMIC64 = _MEMORY + 12, _MEMORY + 13
+MEMORY_END = _MEMORY + 16
+
+PREDICATE = MEMORY_END
+_WARP = MEMORY_END + 1
+VOTE, BALLOT, SHUFFLE, SHUFFLE_TEST, MATCH, REDUCE, CLOCK32, CLOCK64 = range(_WARP, _WARP + 8)
+WARP_END = _WARP + 16
+PUSH_BREAK, POP_BREAK, TARGET, TRAP = range(WARP_END, WARP_END + 4)
+
+# operations of atomics and reductions, and the kinds of their values
+ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, INCREMENT, DECREMENT, SWAP = range(10)
+REDUCTIONS = {"add": ADD, "min": MIN, "max": MAX, "and": AND, "or": OR, "xor": XOR}
+ATOMICS = REDUCTIONS | {"exch": EXCHANGE, "inc": INCREMENT, "dec": DECREMENT, "cas": SWAP}
+UNSIGNED, SIGNED, FLOAT = range(3)
+
+UP, DOWN, BUTTERFLY, INDEX = range(4)
+
+# where the windows of the generic address space begin (the global space is everything below)
+WINDOW_BYTES = 0x0100_0000
+PARAM_WINDOW, CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW = (0xFB00_0000, 0xFC00_0000, 0xFD00_0000, 0xFE00_0000)
+WINDOWS_END = 0xFF00_0000
+
+# special registers that `init_warp` fills in, by number
+TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z = range(6)
+CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z = range(6, 12)
+LANEID, WARPID, SMID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE, LANEMASK_GT = range(12, 20)
+PACKED_TID = 20  # PTXPlus: $r0 = tid.x + (tid.y << 16) + (tid.z << 26)

@@ -1,0 +1,650 @@
+"""Lane operations of the reference interpreter: what one instruction computes from the values of its operands.
+
+For `reference.py`, which reads operands, writes results and does everything that is not arithmetic. Written from the
+PTX ISA manual (chapter 9) and the description of PTXPlus, independently of the compiled operations, as a second
+opinion on them; clarity over speed. `OPERATIONS` maps a `sem` of the instruction table to a function of an `Op` and raw
+operand values; `operand_types` and `result_type` say in which types they are read and written.
+
+Not handled: packed and bfloat16 types (`supports` says so).
+
+Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9; the deviations of PTXPlus: docs/ptxplus-semantics.md.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxsim.semantics.reference_numbers import (
+    FLOATS,
+    LANES,
+    Raw,
+    by_lane,
+    exact_fma,
+    exact_product,
+    exact_quotient,
+    exact_root,
+    exact_sum,
+    floats,
+    flush,
+    fma_f32,
+    mask_of,
+    raw_floats,
+    raw_integers,
+    signed,
+    to_signed,
+)
+from ptxtool.isa.types import TYPES, Type
+
+Bools = NDArray[np.bool_]
+UNSUPPORTED_TYPES = frozenset(
+    {"bf16", "bf16x2", "f16x2", "u16x2", "s16x2", "tf32", "b128", "e4m3x2", "e5m2x2"}
+)
+
+
+@dataclass(frozen=True)
+class Op:
+    """An operation with its types. `whole` is false where the destination is half a register."""
+
+    sem: str
+    type: Type
+    stype: Type
+    modifiers: frozenset[str]
+    wide: bool
+    ptxplus: bool
+    whole: bool
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.modifiers
+
+    @property
+    def rounding(self) -> str:
+        return next((m for m in ("rz", "rm", "rp") if m in self.modifiers), "rn")
+
+    @property
+    def widened(self) -> Type:
+        """The type of a product that is twice as wide; PTXPlus's 16-bit products fill a whole register."""
+        return TYPES[f"{self.type.kind}{self.type.bits * 2}"]
+
+    @property
+    def is_wide(self) -> bool:
+        fills = self.ptxplus and self.type.bits == 16 and self.whole and self.sem in ("mul", "mad", "madp")
+        return self.wide or self.has("wide") or (fills and not self.has("hi"))
+
+
+_U32, _PRED = TYPES["u32"], TYPES["pred"]
+_COUNTS = frozenset({"popc", "clz", "bfind", "fns"})
+
+
+def supports(op: Op) -> bool:
+    """Whether the types of an operation are among those handled here."""
+    return op.type.name not in UNSUPPORTED_TYPES and op.stype.name not in UNSUPPORTED_TYPES
+
+
+def operand_types(op: Op, n: int) -> tuple[Type, ...]:
+    """The types in which the n source operands are read."""
+    t = op.type
+    special: dict[str, tuple[Type, ...]] = {
+        "cvt": (op.stype,),
+        "setp": (t, t, _PRED),
+        "set": (op.stype, op.stype, _PRED),
+        "selp": (t, t, _PRED),
+        "slct": (t, t, op.stype),
+        "shl": (t, _U32),
+        "shr": (t, _U32),
+        "bfe": (t, _U32, _U32),
+        "bfi": (t, t, _U32, _U32),
+        "addp": (t, t, _PRED),
+        "madp": (t, t, op.widened if op.is_wide and op.type.bits < 64 else t, _PRED),
+        "dp4a": (_U32, _U32, _U32),
+        "dp2a": (_U32, _U32, _U32),
+        "fns": (_U32, _U32, _U32),
+    }
+    if op.sem in special:
+        return special[op.sem][:n]
+    if op.sem == "mad" and op.is_wide:
+        return (t, t, op.widened)[:n]
+    return (t,) * n
+
+
+def result_type(op: Op) -> Type:
+    """The type of the result."""
+    if op.sem in ("mul", "mad", "madp") and op.is_wide:
+        return op.widened
+    if op.sem in _COUNTS:
+        return _U32
+    if op.sem in ("dp4a", "dp2a"):
+        return TYPES["s32"] if "s" in (op.type.kind, op.stype.kind) else _U32
+    return op.type
+
+
+# ---- floating point
+
+
+def _float(op: Op, exact: Callable[..., int], fast: Callable[..., Any] | None, *operands: Raw) -> Raw:
+    """A rounded operation: numpy's where it rounds to nearest once, exact arithmetic otherwise."""
+    bits = op.type.bits
+    if op.has("ftz") and bits == 32:
+        operands = tuple(raw_floats(flush(floats(o, bits))) for o in operands)
+    if fast is not None and op.rounding == "rn":
+        result = fast(*(floats(o, bits) for o in operands))
+    else:
+        raw = by_lane(lambda *values: exact(*values, bits, op.rounding), *operands)
+        result = floats(raw, bits)
+    return finish_float(op, result)
+
+
+def finish_float(op: Op, values: Any) -> Raw:
+    """`.sat`, `.relu`, `.ftz` and the canonical NaN of a floating-point result."""
+    if op.has("sat"):
+        values = np.where(np.isnan(values), 0, np.clip(values, 0, 1)).astype(values.dtype)
+    if op.has("relu"):
+        values = np.where(np.isnan(values), values, np.maximum(values, 0)).astype(values.dtype)
+    if op.has("ftz") and values.dtype == np.float32:
+        values = flush(values)
+    return raw_floats(values)
+
+
+def _unary_float(function: Callable[[Any], Any]) -> Callable[[Op, Raw], Raw]:
+    """An approximate function: computed in f64, rounded to the type."""
+
+    def operation(op: Op, a: Raw) -> Raw:
+        values = floats(a, op.type.bits)
+        if op.has("abs"):
+            values = np.abs(values)
+        if op.has("ftz") and op.type.bits == 32:
+            values = flush(values)
+        return finish_float(op, function(values.astype(np.float64)).astype(FLOATS[op.type.bits]))
+
+    return operation
+
+
+def _rcp(op: Op, a: Raw) -> Raw:
+    one = raw_floats(np.ones(LANES, FLOATS[op.type.bits]))
+    return _float(op, exact_quotient, np.divide, one, a)
+
+
+def _sqrt(op: Op, a: Raw) -> Raw:
+    return _float(op, exact_root, np.sqrt, a)
+
+
+def _fma(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    return _float(op, exact_fma, fma_f32 if op.type.bits == 32 else None, a, b, c)
+
+
+# ---- integers
+
+
+def _saturated(op: Op, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`.sat` of s32: the value kept within 32 bits."""
+    return np.clip(values, -(1 << 31), (1 << 31) - 1) if op.has("sat") else values
+
+
+def _numbers(op: Op, raw: Raw) -> Any:
+    """An integer operand as numbers: int64 for signed types, uint64 for the others."""
+    return signed(raw, op.type.bits) if op.type.is_signed else raw
+
+
+def _add(op: Op, a: Raw, b: Raw) -> Raw:
+    if op.type.is_float:
+        return _float(op, exact_sum, np.add, a, b)
+    if op.has("sat"):
+        return raw_integers(_saturated(op, signed(a, 32) + signed(b, 32)), 32)
+    return (a + b) & mask_of(op.type.bits)
+
+
+def _sub(op: Op, a: Raw, b: Raw) -> Raw:
+    if op.type.is_float:
+        return _add(op, a, b ^ np.uint64(1 << (op.type.bits - 1)))
+    if op.has("sat"):
+        return raw_integers(_saturated(op, signed(a, 32) - signed(b, 32)), 32)
+    return (a - b) & mask_of(op.type.bits)
+
+
+def _product(op: Op, a: int, b: int) -> int:
+    """The full product of two raw integers."""
+    bits = op.type.bits
+    return to_signed(a, bits) * to_signed(b, bits) if op.type.is_signed else a * b
+
+
+def _mul(op: Op, a: Raw, b: Raw) -> Raw:
+    if op.type.is_float:
+        return _float(op, exact_product, np.multiply, a, b)
+    shift = op.type.bits if op.has("hi") else 0
+    return by_lane(lambda x, y: _product(op, x, y) >> shift, a, b) & mask_of(result_type(op).bits)
+
+
+def _mad(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    if op.type.is_float:
+        return _fma(op, a, b, c)
+    if op.has("sat"):  # mad.hi.sat.s32
+        return by_lane(
+            lambda x, y, z: max(
+                -(1 << 31), min((1 << 31) - 1, (_product(op, x, y) >> 32) + to_signed(z, 32))
+            ),
+            *(a, b, c),
+        ) & mask_of(32)
+    return (_mul(op, a, b) + c) & mask_of(result_type(op).bits)
+
+
+def _madp(op: Op, a: Raw, b: Raw, c: Raw, carry: Raw) -> Raw:
+    return (_mul(op, a, b) + c + (carry >> np.uint64(2) & np.uint64(1))) & mask_of(result_type(op).bits)
+
+
+def _mul24(op: Op, a: Raw, b: Raw) -> Raw:
+    def lane(x: int, y: int) -> int:
+        x, y = x & 0xFFFFFF, y & 0xFFFFFF
+        product = to_signed(x, 24) * to_signed(y, 24) if op.type.is_signed else x * y
+        return product >> 16 if op.has("hi") else product
+
+    return by_lane(lane, a, b) & mask_of(32)
+
+
+def _mad24(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    product = _mul24(op, a, b)
+    if op.has("sat"):
+        return raw_integers(_saturated(op, signed(product, 32) + signed(c, 32)), 32)
+    return (product + c) & mask_of(32)
+
+
+def _sad(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    x, y = _numbers(op, a), _numbers(op, b)
+    distance = np.where(x > y, a - b, b - a)
+    return (distance + c) & mask_of(op.type.bits)
+
+
+def _div(op: Op, a: Raw, b: Raw) -> Raw:
+    if op.type.is_float:
+        return _float(op, exact_quotient, np.divide, a, b)
+    bits = op.type.bits
+
+    def lane(x: int, y: int) -> int:
+        if y == 0:
+            return -1
+        if not op.type.is_signed:
+            return x // y
+        x, y = to_signed(x, bits), to_signed(y, bits)
+        quotient = abs(x) // abs(y)
+        return quotient if (x < 0) == (y < 0) else -quotient
+
+    return by_lane(lane, a, b) & mask_of(bits)
+
+
+def _rem(op: Op, a: Raw, b: Raw) -> Raw:
+    bits = op.type.bits
+
+    def lane(x: int, y: int) -> int:
+        if y == 0:
+            return x
+        if not op.type.is_signed:
+            return x % y
+        x, y = to_signed(x, bits), to_signed(y, bits)
+        return abs(x) % abs(y) * (-1 if x < 0 else 1)
+
+    return by_lane(lane, a, b) & mask_of(bits)
+
+
+def _abs(op: Op, a: Raw) -> Raw:
+    if op.type.is_float:
+        cleared = a & mask_of(op.type.bits - 1)
+        return raw_floats(flush(floats(cleared, 32))) if op.has("ftz") and op.type.bits == 32 else cleared
+    # PTXPlus prints `abs.u32` for the absolute value of a signed number
+    return raw_integers(np.abs(signed(a, op.type.bits)), op.type.bits)
+
+
+def negate(type_: Type, a: Raw) -> Raw:
+    """`-a` in a type: the sign bit flipped, or the two's complement."""
+    if type_.is_float:
+        return a ^ np.uint64(1 << (type_.bits - 1))
+    return (~a + np.uint64(1)) & mask_of(type_.bits)
+
+
+def _neg(op: Op, a: Raw) -> Raw:
+    flipped = negate(op.type, a)
+    return raw_floats(flush(floats(flipped, 32))) if op.has("ftz") and op.type.bits == 32 else flipped
+
+
+def _minmax(is_max: bool) -> Callable[..., Raw]:
+    def operation(op: Op, a: Raw, b: Raw, *more: Raw) -> Raw:
+        if more:
+            b = operation(op, b, more[0])
+        if not op.type.is_float:
+            x, y = _numbers(op, a), _numbers(op, b)
+            chosen = np.where((x > y) == is_max, a, b)
+            return np.where(_numbers(op, chosen) < 0, np.uint64(0), chosen) if op.has("relu") else chosen
+        x, y = floats(a, op.type.bits), floats(b, op.type.bits)
+        if op.has("ftz") and op.type.bits == 32:
+            x, y = flush(x), flush(y)
+        # -0 is smaller than +0
+        first = (x > y) | ((x == y) & ~np.signbit(x)) if is_max else (x < y) | ((x == y) & np.signbit(x))
+        chosen = np.where(np.isnan(x), y, np.where(np.isnan(y), x, np.where(first, x, y)))
+        if op.has("NaN"):
+            chosen = np.where(np.isnan(x) | np.isnan(y), np.float32(np.nan), chosen)
+        return finish_float(op, chosen.astype(x.dtype))
+
+    return operation
+
+
+def _shl(op: Op, a: Raw, b: Raw) -> Raw:
+    bits = op.type.bits
+    return by_lane(lambda x, n: x << n if n < bits else 0, a, b) & mask_of(bits)
+
+
+def _shr(op: Op, a: Raw, b: Raw) -> Raw:
+    bits = op.type.bits
+    if op.type.is_signed:
+        return by_lane(lambda x, n: to_signed(x, bits) >> min(n, bits - 1), a, b) & mask_of(bits)
+    return by_lane(lambda x, n: x >> n if n < bits else 0, a, b)
+
+
+def _shf(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    def lane(low: int, high: int, n: int) -> int:
+        n = min(n, 32) if op.has("clamp") else n & 31
+        both = high << 32 | low
+        return both << n >> 32 if op.has("l") else both >> n
+
+    return by_lane(lane, a, b, c) & mask_of(32)
+
+
+def _bfe(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    bits = op.type.bits
+
+    def lane(x: int, position: int, length: int) -> int:
+        position, length = position & 0xFF, length & 0xFF
+        if length == 0:
+            return 0
+        field = x >> position & ((1 << length) - 1) if position < bits else 0
+        if op.type.is_signed and x >> min(position + length - 1, bits - 1) & 1:
+            available = max(0, min(length, bits - position))
+            field |= -1 << available
+        return field
+
+    return by_lane(lane, a, b, c) & mask_of(bits)
+
+
+def _bfi(op: Op, a: Raw, b: Raw, c: Raw, d: Raw) -> Raw:
+    def lane(x: int, into: int, position: int, length: int) -> int:
+        mask = ((1 << (length & 0xFF)) - 1) << (position & 0xFF)
+        return (into & ~mask) | (x << (position & 0xFF) & mask)
+
+    return by_lane(lane, a, b, c, d) & mask_of(op.type.bits)
+
+
+def _bfind(op: Op, a: Raw) -> Raw:
+    bits = op.type.bits
+
+    def lane(x: int) -> int:
+        if op.type.is_signed and x >> (bits - 1):
+            x ^= (1 << bits) - 1
+        if x == 0:
+            return -1
+        return bits - x.bit_length() if op.has("shiftamt") else x.bit_length() - 1
+
+    return by_lane(lane, a) & mask_of(32)
+
+
+def _brev(op: Op, a: Raw) -> Raw:
+    return by_lane(lambda x: int(f"{x:0{op.type.bits}b}"[::-1], 2), a)
+
+
+def _fns(op: Op, mask: Raw, base: Raw, offset: Raw) -> Raw:
+    def lane(m: int, b: int, o: int) -> int:
+        o = to_signed(o, 32)
+        if o == 0:
+            return b if m >> b & 1 else -1
+        places = [k for k in (range(b, 32) if o > 0 else range(b, -1, -1)) if m >> k & 1]
+        return places[abs(o) - 1] if len(places) >= abs(o) else -1
+
+    return by_lane(lane, mask, base, offset) & mask_of(32)
+
+
+def _bmsk(op: Op, a: Raw, b: Raw) -> Raw:
+    def lane(position: int, width: int) -> int:
+        if op.has("wrap"):
+            position, width = position & 31, width & 31
+        position, width = min(position, 32), min(width, 32)
+        return ((1 << width) - 1) << position
+
+    return by_lane(lane, a, b) & mask_of(32)
+
+
+def _szext(op: Op, a: Raw, b: Raw) -> Raw:
+    def lane(x: int, n: int) -> int:
+        n = n & 31 if op.has("wrap") else min(n, 32)
+        if n == 0:
+            return 0
+        x &= (1 << n) - 1
+        return to_signed(x, n) if op.type.is_signed else x
+
+    return by_lane(lane, a, b) & mask_of(32)
+
+
+def _prmt(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    mode = next((m for m in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16") if op.has(m)), "")
+
+    def choose(selector: int) -> tuple[int, ...]:
+        s = selector & 3
+        if mode == "f4e":
+            return (s, s + 1, s + 2, s + 3)
+        if mode == "b4e":
+            return (s, (s - 1) & 7, (s - 2) & 7, (s - 3) & 7)
+        if mode == "rc8":
+            return (s,) * 4
+        if mode == "ecl":
+            return tuple(max(s, k) for k in range(4))
+        if mode == "ecr":
+            return tuple(min(s, k) for k in range(4))
+        if mode == "rc16":
+            return (0, 1, 0, 1) if s & 1 == 0 else (2, 3, 2, 3)
+        return tuple(selector >> 4 * k & 0xF for k in range(4))
+
+    def lane(x: int, y: int, selector: int) -> int:
+        both = y << 32 | x
+        result = 0
+        for k, s in enumerate(choose(selector)):
+            byte = both >> 8 * (s & 7) & 0xFF
+            if s & 8:
+                byte = 0xFF if byte & 0x80 else 0
+            result |= byte << 8 * k
+        return result
+
+    return by_lane(lane, a, b, c)
+
+
+def _lop3(op: Op, a: Raw, b: Raw, c: Raw, lut: Raw) -> Raw:
+    def lane(x: int, y: int, z: int, table: int) -> int:
+        result = 0
+        for k in range(32):
+            index = (x >> k & 1) << 2 | (y >> k & 1) << 1 | (z >> k & 1)
+            result |= (table >> index & 1) << k
+        return result
+
+    return by_lane(lane, a, b, c, lut)
+
+
+def _dot(op: Op, a: Raw, b: Raw, c: Raw, a_bits: int, first: int) -> Raw:
+    def lane(x: int, y: int, z: int) -> int:
+        total = z
+        for k in range(32 // a_bits):
+            left, right = x >> a_bits * k & ((1 << a_bits) - 1), y >> 8 * (k + first) & 0xFF
+            left = to_signed(left, a_bits) if op.type.is_signed else left
+            total += left * (to_signed(right, 8) if op.stype.is_signed else right)
+        return total
+
+    return by_lane(lane, a, b, c) & mask_of(32)
+
+
+def _bitwise(function: Callable[..., Raw]) -> Callable[..., Raw]:
+    return lambda op, *operands: function(*operands) & mask_of(op.type.bits)
+
+
+def _copysign(op: Op, a: Raw, b: Raw) -> Raw:
+    sign = np.uint64(1 << (op.type.bits - 1))
+    return (a & sign) | (b & ~sign)
+
+
+# ---- comparison and selection
+
+
+def compare(type_: Type, relation: str, a: Raw, b: Raw, modifiers: frozenset[str] = frozenset()) -> Bools:
+    """Which lanes satisfy a relation of the instruction set ("lt", "hs", "neu", ...)."""
+    x: Any
+    y: Any
+    if type_.is_float:
+        x, y = floats(a, type_.bits), floats(b, type_.bits)
+        if "ftz" in modifiers and type_.bits == 32:
+            x, y = flush(x), flush(y)
+        unordered = np.isnan(x) | np.isnan(y)
+        if relation in ("num", "nan"):
+            return ~unordered if relation == "num" else unordered
+        holds = _RELATIONS[relation.removesuffix("u")](x, y)
+        return holds | unordered if relation.endswith("u") else holds & ~unordered
+    is_signed = type_.is_signed and relation not in _UNSIGNED
+    x, y = (signed(a, type_.bits), signed(b, type_.bits)) if is_signed else (a, b)
+    return _RELATIONS[_UNSIGNED.get(relation, relation.removesuffix("u"))](x, y)
+
+
+_RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+RELATIONS = frozenset({*_RELATIONS, *_UNSIGNED, "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"})
+
+
+def _slct(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
+    if op.stype.is_float:
+        values = floats(c, 32)
+        chosen = (flush(values) if op.has("ftz") else values) >= 0  # NaN selects b
+    else:
+        chosen = signed(c, 32) >= 0
+    return np.where(chosen, a, b)
+
+
+def _testp(op: Op, a: Raw) -> Raw:
+    values = floats(a, op.type.bits)
+    tiny = (np.abs(values) < np.finfo(values.dtype).tiny) & (values != 0)
+    tests = {
+        "finite": np.isfinite(values),
+        "infinite": np.isinf(values),
+        "number": ~np.isnan(values),
+        "notanumber": np.isnan(values),
+        "subnormal": tiny,
+        "normal": np.isfinite(values) & ~tiny & (values != 0),
+    }
+    return next(holds for name, holds in tests.items() if op.has(name)).astype(np.uint64)
+
+
+# ---- extended precision: the carry flag goes in and comes out
+
+
+def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
+    """Result and carry (borrow) of `add.cc`, `subc`, `madc.hi.cc` and the like."""
+    bits = op.type.bits
+    reads_carry = op.sem.split("_")[0] in ("addc", "subc", "madc")
+    c_in = carry if reads_carry else np.zeros(LANES, np.uint64)
+
+    def total(*values: int) -> int:
+        if op.sem.startswith("add"):
+            return values[0] + values[1] + values[-1]
+        if op.sem.startswith("sub"):
+            return values[0] - values[1] - values[-1]
+        product = _product(op, values[0], values[1])
+        part = product >> bits if "_hi" in op.sem else product
+        return (part & ((1 << bits) - 1)) + values[2] + values[-1]
+
+    result = by_lane(total, *operands, c_in) & mask_of(bits)
+    flag = by_lane(lambda *v: int(not 0 <= total(*v) < 1 << bits), *operands, c_in)
+    return result, flag
+
+
+def carry_overflow(op: Op, operands: tuple[Raw, ...], result: Raw) -> tuple[Bools, Bools]:
+    """PTXPlus: the C and O flags of `add addp sub subr mad madp`; false for everything else."""
+    none = np.zeros(LANES, np.bool_)
+    bits = result_type(op).bits
+    if op.type.is_float or bits > 32 or op.sem not in ("add", "addp", "sub", "subr", "mad", "madp"):
+        return none, none
+    a, b = operands[0], operands[1]
+    carry_in = np.zeros(LANES, np.uint64)
+    if op.sem in ("mad", "madp"):
+        carry_in = operands[3] >> np.uint64(2) & np.uint64(1) if op.sem == "madp" else carry_in
+        a, b = _mul(op, operands[0], operands[1]), operands[2]
+    elif op.sem == "addp":
+        carry_in = operands[2] >> np.uint64(2) & np.uint64(1)
+    elif op.sem == "subr":
+        a, b = b, a
+    top = np.uint64(bits - 1)
+    sign_a, sign_b, sign_d = (v >> top & np.uint64(1) for v in (a, b, result))
+    if op.sem in ("sub", "subr"):
+        carry, overflow = a >= b, (sign_a != sign_b) & (sign_d != sign_a)
+    else:
+        carry, overflow = (a + b + carry_in) >> np.uint64(bits) != 0, (sign_a == sign_b) & (sign_d != sign_a)
+    return carry, overflow if op.type.is_signed else none
+
+
+OPERATIONS: dict[str, Callable[..., Raw]] = {
+    "add": _add,
+    "sub": _sub,
+    "subr": lambda op, a, b: _sub(op, b, a),
+    "addp": lambda op, a, b, c: (a + b + (c >> np.uint64(2) & np.uint64(1))) & mask_of(op.type.bits),
+    "mul": _mul,
+    "mul24": _mul24,
+    "mad": _mad,
+    "fma": _fma,
+    "mad24": _mad24,
+    "madp": _madp,
+    "sad": _sad,
+    "div": _div,
+    "rem": _rem,
+    "abs": _abs,
+    "neg": _neg,
+    "min": _minmax(False),
+    "max": _minmax(True),
+    "rcp": _rcp,
+    "sqrt": _sqrt,
+    "rsqrt": _unary_float(lambda x: 1 / np.sqrt(x)),
+    "sin": _unary_float(np.sin),
+    "cos": _unary_float(np.cos),
+    "lg2": _unary_float(np.log2),
+    "ex2": _unary_float(np.exp2),
+    "tanh": _unary_float(np.tanh),
+    "copysign": _copysign,
+    "testp": _testp,
+    "slct": _slct,
+    "and": _bitwise(lambda a, b: a & b),
+    "or": _bitwise(lambda a, b: a | b),
+    "xor": _bitwise(lambda a, b: a ^ b),
+    "not": _bitwise(lambda a: ~a),
+    "cnot": lambda op, a: (a == 0).astype(np.uint64),
+    "andn": _bitwise(lambda a, b: a & ~b),
+    "orn": _bitwise(lambda a, b: a | ~b),
+    "nandn": _bitwise(lambda a, b: ~(a & ~b)),
+    "norn": _bitwise(lambda a, b: ~(a | ~b)),
+    "lop3": _lop3,
+    "shl": _shl,
+    "shr": _shr,
+    "shf": _shf,
+    "brev": _brev,
+    "clz": lambda op, a: by_lane(lambda x: op.type.bits - x.bit_length(), a),
+    "popc": lambda op, a: by_lane(lambda x: x.bit_count(), a),
+    "bfind": _bfind,
+    "bfe": _bfe,
+    "bfi": _bfi,
+    "fns": _fns,
+    "bmsk": _bmsk,
+    "szext": _szext,
+    "prmt": _prmt,
+    "dp4a": lambda op, a, b, c: _dot(op, a, b, c, 8, 0),
+    "dp2a": lambda op, a, b, c: _dot(op, a, b, c, 16, 2 if op.has("hi") else 0),
+    "mov": lambda op, a: a,
+}
+EXTENDED = frozenset(
+    ["add_cc", "addc", "addc_cc", "sub_cc", "subc", "subc_cc"]
+    + [f"{base}_{half}{cc}" for base in ("mad", "madc") for half in ("lo", "hi") for cc in ("", "_cc")]
+) - {"mad_lo", "mad_hi"}
