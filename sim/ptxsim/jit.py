@@ -133,3 +133,49 @@ def array_of(dtype: np.dtype[Any]) -> Any:
 def record(fields: list[Any]) -> np.dtype[Any]:
     """A record dtype: aligned fields, readable as attributes from Python too (for runs without compilation)."""
     return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def _bit_intrinsic(name: str, python: Any) -> Any:
+    """`ctz(x)` and `popcount(x)` of an int64 seen as 64 bits."""
+    if JIT_DISABLED:
+        return python
+
+    from llvmlite import ir
+
+    @intrinsic
+    def operation(typing_context: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if name == "ctz":
+                return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+            return builder.ctpop(arguments[0])
+
+        return types.int64(types.int64), generate
+
+    return operation
+
+
+def _python_ctz(value: Any) -> int:
+    bits = int(value) & 0xFFFFFFFFFFFFFFFF
+    return (bits & -bits).bit_length() - 1 if bits else 64
+
+
+def _python_popcount(value: Any) -> int:
+    return (int(value) & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+
+ctz = _bit_intrinsic("ctz", _python_ctz)
+popcount = _bit_intrinsic("popcount", _python_popcount)
+
+
+@njit
+def bit(position):
+    """Mask with one bit, as int64 (bit 63 is the sign bit; use only bitwise operators on masks)."""
+    return np.int64(1) << np.int64(position)
+
+
+@njit
+def from_bit(position):
+    """Mask of the bits from `position` upwards; none from 64 upwards."""
+    if position >= 64:
+        return np.int64(0)
+    return -(np.int64(1) << np.int64(position))

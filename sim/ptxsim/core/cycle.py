@@ -1,0 +1,188 @@
+"""The loop: cycles of the whole GPU, skipping those in which nothing can change (timing-model section 1.1).
+
+Order in a step: memory side, then every SM (writeback, execute, LDST with the operand collector, issue, decode,
+fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which anything can happen there; it may only
+ever be too early, never too late. Slots of skipped cycles are charged as the last state says, so results do not
+depend on skipping.
+"""
+
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from ptxsim.core.dispatch import dispatch
+from ptxsim.core.execute import clear_wheels, execute_units
+from ptxsim.core.fetch import decode, fetch, fetchable, next_miss
+from ptxsim.core.issue import issue
+from ptxsim.core.ldst import ldst_busy, ldst_cycle
+from ptxsim.core.retire import next_retirement
+from ptxsim.core.scoreboard import next_wake
+from ptxsim.jit import array_of, bit, ctz, njit
+from ptxsim.memory.state import L1, MEMORY
+from ptxsim.memory.system import memory_cycle, reply_next
+from ptxsim.program import CONTEXT, INSTRUCTION, UOP
+from ptxsim.schedulers import SIGNATURE
+from ptxsim.sharing.registers import retest, settle_wait
+from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WHEEL
+
+DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
+
+
+@njit
+def account_skipped(run, sm):
+    """Charge the slots of the cycles since this SM last ran: nothing has changed in them."""
+    skipped = run.cycle - sm.last_cycle - 1
+    if skipped > 0 and sm.counting:
+        sm.active_cycles += skipped
+        for s in range(run.n_schedulers):
+            valid = sm.has_head & sm.supervised[s] & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+            kind = IDLE
+            if valid:
+                kind = SCOREBOARD
+                if run.lock_as_stall and valid & sm.lock_wait:
+                    kind = STALL
+            sm.slots[s, kind] += skipped
+
+
+@njit
+def _release_membars(sm):
+    waiting = sm.in_membar
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        if sm.loads[w] == 0 and sm.stores[w] == 0:
+            sm.in_membar &= ~bit(w)
+
+
+@njit
+def sm_cycle(run, sm, instructions, uops, x, l1, memory, pick):
+    """One core cycle of one SM."""
+    account_skipped(run, sm)
+    clear_wheels(run, sm)
+    slot = run.cycle & (WHEEL - 1)
+    sm.ready |= sm.wheel[slot]
+    sm.wheel[slot] = 0
+    if sm.lock_wait and sm.release_cycle <= run.cycle:
+        retest(run, sm)
+    execute_units(run, sm, instructions)
+    ldst_cycle(run, sm, instructions, x, l1, memory)
+    if sm.in_membar:
+        _release_membars(sm)
+    issued = False
+    if sm.counting:
+        sm.active_cycles += 1
+        issued = issue(run, sm, instructions, uops, x, pick)
+    decode(run, sm, instructions)
+    fetch(run, sm, instructions)
+    sm.last_cycle = run.cycle
+    sm.next = _next_cycle(run, sm, l1, issued)
+    if sm.resident == 0 and run.next_cta >= run.n_ctas:
+        sm.counting = 0
+
+
+@njit
+def _next_cycle(run, sm, l1, issued):
+    """When this SM has to run next (replies from the network apart)."""
+    soon = run.cycle + 1
+    valid = sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+    if issued or valid & sm.ready & ~sm.lock_wait or sm.stale:
+        return soon
+    if sm.latch_warp >= 0 or fetchable(run, sm):
+        return soon
+    if sm.cu_busy or ldst_busy(run, sm, l1):
+        return soon
+    for k in range(3):
+        if sm.id_oc_n[k] or sm.oc_ex_n[k]:
+            return soon
+    if sm.lock_wait and sm.release_cycle > run.cycle:
+        return soon
+    following = next_wake(sm)
+    if sm.imiss:
+        following = min(following, next_miss(sm))
+    if sm.finishing:
+        following = min(following, next_retirement(sm))
+    return max(following, soon)
+
+
+@njit
+def _finish(run, sms):
+    """Account every SM up to the last cycle, and every lock wait."""
+    for index in range(run.n_sms):
+        sm = sms[index]
+        account_skipped(run, sm)
+        sm.last_cycle = run.cycle - 1
+        waiting = sm.lock_wait
+        while waiting:
+            w = ctz(waiting)
+            waiting &= waiting - 1
+            settle_wait(run, sm, sm.ib_pc[w], w)
+
+
+@njit
+def settle_accounts(run_array, sms):
+    """Bring the counters up to the current cycle, for a run that ends early."""
+    _finish(run_array[0], sms)
+
+
+def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, memories, pick):
+    """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
+    run = run_array[0]
+    x = contexts[0]
+    memory = memories[0]
+    while run.ctas_done < run.n_ctas:
+        if run.max_cycles and run.cycle >= run.max_cycles:
+            _finish(run, sms)
+            return LIMIT
+        if run.cycle >= run.stop_cycle:
+            return PAUSED
+        if memory.next <= run.cycle:
+            memory_cycle(memory, run.cycle)
+        following = FOREVER
+        for index in range(run.n_sms):
+            sm = sms[index]
+            reply = reply_next(memory, index) + run.response_hops
+            if sm.next <= run.cycle or reply <= run.cycle or run.event_skip == 0:
+                sm_cycle(run, sm, instructions, uops, x, l1s[index], memory, pick)
+                if run.fault_kind:
+                    run.cycle += 1
+                    _finish(run, sms)
+                    return FAULT
+                reply = reply_next(memory, index) + run.response_hops
+            following = min(following, sm.next, reply)
+        if run.ctas_done >= run.n_ctas:
+            run.cycle += 1
+            break
+        if run.next_cta < run.n_ctas:
+            dispatch(run, sms, x, special_rows)
+            for index in range(run.n_sms):
+                following = min(following, sms[index].next)
+        following = max(min(following, memory.next), run.cycle + 1)
+        if following >= FOREVER:
+            run.cycle += 1
+            _finish(run, sms)
+            return DEADLOCK
+        if run.event_skip == 0:
+            following = run.cycle + 1
+        run.cycle = min(following, run.stop_cycle)
+        if run.max_cycles:
+            run.cycle = min(run.cycle, run.max_cycles)
+    _finish(run, sms)
+    return DONE
+
+
+@cache
+def simulator() -> Any:
+    """The compiled loop. Compiling takes a while the first time after an installation or an edit; then it is cached.
+
+    Its policy is a typed argument, so that no policy compiles it again.
+    """
+    arguments = [array_of(d) for d in (RUN, SM, INSTRUCTION, UOP, CONTEXT)]
+    signature = types.int64(
+        *arguments,
+        types.Array(types.int32, 2, "C"),
+        array_of(L1),
+        array_of(MEMORY),
+        types.FunctionType(SIGNATURE),
+    )
+    return njit(signature)(_simulate)

@@ -1,0 +1,79 @@
+"""CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
+
+from ptxsim.core import simt
+from ptxsim.jit import bit, ctz, flat_i64, flat_u8, njit
+from ptxsim.semantics.execute import init_warp
+from ptxsim.sharing.registers import cta_started
+from ptxsim.state import BARRIERS
+
+
+@njit
+def dispatch(run, sms, x, special_rows):
+    """Launch CTAs behind the cores' cycle."""
+    for k in range(run.n_sms):
+        if run.next_cta >= run.n_ctas:
+            return
+        index = (run.last_sm + 1 + k) % run.n_sms
+        sm = sms[index]
+        if sm.free_slots:
+            _launch(run, sm, x, special_rows)
+            run.launched_sm = index
+    run.last_sm = run.launched_sm
+
+
+@njit
+def _launch(run, sm, x, special_rows):
+    slot = ctz(sm.free_slots)
+    sm.free_slots &= ~bit(slot)
+    cta = run.next_cta
+    run.next_cta += 1
+    sm.cta_id[slot] = cta
+    sm.cta_warps[slot] = run.warps_per_cta
+    sm.cta_live[slot] = run.warps_per_cta
+    sm.ctas_launched += 1
+    for number in range(BARRIERS):
+        sm.cta_arrived[slot, number] = 0
+        sm.cta_waiting[slot, number] = 0
+    if sm.shared_bytes:
+        image = flat_u8(run.shared_image, sm.shared_bytes)
+        memory = flat_u8(sm.shared_memory + slot * sm.shared_bytes, sm.shared_bytes)
+        for k in range(sm.shared_bytes):
+            memory[k] = image[k]
+    for k in range(run.warps_per_cta):
+        _start_warp(run, sm, x, special_rows, slot, k, cta)
+    cta_started(run, sm, slot)
+    sm.counting = 1
+    sm.next = min(sm.next, run.cycle + 1)
+
+
+@njit
+def _start_warp(run, sm, x, special_rows, slot, k, cta):
+    w = slot * run.warps_per_cta + k
+    me = bit(w)
+    threads = min(32, run.threads_per_cta - 32 * k)
+    simt.start(sm, w, bit(threads) - 1)
+    sm.resident |= me
+    sm.cta_slot[w] = slot
+    sm.warp_in_cta[w] = k
+    sm.dynamic_id[w] = sm.next_dynamic_id
+    sm.next_dynamic_id += 1
+    sm.ib_n[w] = 0
+    sm.fetch_pc[w] = 0
+    sm.done_at[w] = 0
+    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    for r in range(w * run.n_registers, (w + 1) * run.n_registers):
+        ready_at[r] = 0
+    x.warp = sm.index * run.max_warps + w
+    columns, rows = run.grid[0], run.grid[1]
+    init_warp(
+        x,
+        special_rows,
+        k,
+        cta % columns,
+        cta // columns % rows,
+        cta // (columns * rows),
+        run.block,
+        run.grid,
+        sm.index,
+        w,
+    )

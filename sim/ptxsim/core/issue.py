@@ -1,0 +1,209 @@
+"""Issue: each scheduler sends at most one ready warp instruction to a port per cycle (timing-model section 1.3).
+
+A warp is valid if its next instruction is decoded, on the right path, and nothing holds the warp back; ready if it has
+no scoreboard hazard and no lock refuses it; issuable if the port of its class is free. The policy picks among the
+issuable. The instruction executes functionally here; the SIMT stack moves; the rest of the pipeline only times it.
+Every scheduler slot of every cycle is charged to exactly one kind (section 4.1).
+"""
+
+from ptxsim.core import simt
+from ptxsim.core.barrier import arrive
+from ptxsim.core.fetch import flush
+from ptxsim.core.ldst import prepare_access
+from ptxsim.core.retire import finish_warp
+from ptxsim.core.scoreboard import new_head, reserve
+from ptxsim.jit import bit, ctz, flat_i64, njit, popcount
+from ptxsim.program import (
+    ATOMIC,
+    BARRIER,
+    BRANCH,
+    CALL,
+    EITHER,
+    EXIT,
+    INDIRECT,
+    MEMBAR,
+    NO_ACCESS,
+    RETURN,
+    SP,
+)
+from ptxsim.program import LDST as LDST_PORT
+from ptxsim.semantics.execute import execute, guard_mask
+from ptxsim.sharing.registers import may_touch, refuse, take
+from ptxsim.state import IDLE, SCOREBOARD, STALL
+
+STACK_OVERFLOW = 100
+
+
+@njit
+def issue(run, sm, instructions, uops, x, pick):
+    """One cycle of all schedulers, scheduler 0 first. True if anything issued."""
+    any_issued = False
+    for s in range(run.n_schedulers):
+        own = sm.supervised[s]
+        if sm.stale & own:
+            flush(run, sm, sm.stale & own)
+        valid = sm.has_head & own & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+        ready = valid & sm.ready
+        refused = False
+        if ready & sm.needs_lock:
+            ready = _locked_out(run, sm, ready)
+            refused = (valid & sm.lock_wait) != 0
+        kind = STALL
+        if valid == 0:
+            kind = IDLE
+        elif ready == 0:
+            kind = STALL if refused and run.lock_as_stall else SCOREBOARD
+        else:
+            candidates = ready & _open_ports(run, sm)
+            if candidates:
+                w = pick(sm, s, candidates)
+                kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
+                _issue_warp(run, sm, instructions, uops, x, w)
+                any_issued = True
+        sm.slots[s, kind] += 1
+        if run.fault_kind:
+            break
+    return any_issued
+
+
+@njit
+def _locked_out(run, sm, ready):
+    """`ready` without the warps whose shared registers are locked."""
+    testing = ready & sm.needs_lock & ~sm.lock_wait
+    while testing:
+        w = ctz(testing)
+        testing &= testing - 1
+        if not may_touch(sm, w):
+            refuse(run, sm, w)
+    return ready & ~sm.lock_wait
+
+
+@njit
+def _open_ports(run, sm):
+    """Warps whose head's port has a free ID_OC entry."""
+    sp_free = sm.id_oc_n[0] < run.port_width[0]
+    sfu_free = sm.id_oc_n[1] < run.port_width[1]
+    mask = bit(0) & 0
+    if sp_free:
+        mask |= sm.head_class[0]
+    if sfu_free:
+        mask |= sm.head_class[1]
+    if sm.id_oc_n[2] < run.port_width[2] and sm.pending_free_n:
+        mask |= sm.head_class[2]
+    if sp_free or sfu_free:
+        mask |= sm.head_class[3]
+    return mask
+
+
+@njit
+def _issue_warp(run, sm, instructions, uops, x, w):
+    i = sm.ib_pc[w]
+    instruction = instructions[i]
+    active = sm.stack_mask[w, sm.depth[w] - 1]
+    slot = sm.cta_slot[w]
+    x.warp = sm.index * run.max_warps + w
+    x.shared_memory = sm.shared_memory + slot * sm.shared_bytes
+    x.cycle = run.cycle
+    mask = active
+    if instruction.guard_row >= 0:
+        mask = guard_mask(x, instructions, i, active)
+    if instruction.uop_end > instruction.uop_start:
+        execute(x, instructions, uops, i, mask)
+        if x.error:
+            _fault(run, sm, w, i, x.error, x.error_lane)
+            return
+    sm.warp_instructions += 1
+    sm.thread_instructions += popcount(mask)
+    flat_i64(run.issues, run.n_instructions)[i] += 1
+    if sm.needs_lock & bit(w):
+        take(run, sm, w)
+    _enter_pipe(run, sm, instructions, x, i, w, mask)
+    if not _move(run, sm, instruction, x, i, w, mask, active):
+        _fault(run, sm, w, i, STACK_OVERFLOW, 0)
+        return
+    _next_head(run, sm, instructions, w)
+
+
+@njit
+def _enter_pipe(run, sm, instructions, x, i, w, mask):
+    """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
+    instruction = instructions[i]
+    port = instruction.unit
+    if instruction.access != NO_ACCESS:
+        port = LDST_PORT
+    elif port == EITHER:
+        port = SP if sm.id_oc_n[0] < run.port_width[0] else 1
+    entry = ctz(sm.front_free)
+    sm.front_free &= ~bit(entry)
+    sm.front_ins[entry] = i
+    sm.front_warp[entry] = w
+    sm.front_reads[entry] = 0
+    sm.id_oc[port, sm.id_oc_n[port]] = entry
+    sm.id_oc_n[port] += 1
+    sm.front_count[w] += 1
+    reserve(run, sm, instruction, w)
+    if port == LDST_PORT:
+        prepare_access(run, sm, instructions, x, i, w, mask, entry)
+        if instruction.access == ATOMIC and mask:
+            sm.in_atomic |= bit(w)
+
+
+@njit
+def _move(run, sm, instruction, x, i, w, mask, active):
+    """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
+    following = i + 1
+    kind = instruction.kind
+    if kind == BRANCH:
+        return simt.branch(sm, w, instruction.target, following, instruction.reconverge, mask, active)
+    if kind == INDIRECT:
+        return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+    if kind == CALL:
+        return simt.call(sm, w, instruction.target, following, mask, active)
+    if kind == EXIT or kind == RETURN or instruction.exit_after:
+        depth = 0
+        if kind == RETURN:
+            depth = sm.stack_call[w, sm.depth[w] - 1]
+        if mask:
+            simt.leave(sm, w, mask, depth)
+        if mask == active:
+            simt.settle(sm, w)
+        else:
+            simt.advance(sm, w, following)
+        return True
+    if kind == BARRIER and mask:
+        arrive(run, sm, instruction, w)
+    elif kind == MEMBAR:
+        sm.in_membar |= bit(w)
+    simt.advance(sm, w, following)
+    return True
+
+
+@njit
+def _next_head(run, sm, instructions, w):
+    """Step the I-buffer, and see whether what follows is on the right path."""
+    me = bit(w)
+    sm.has_head &= ~me
+    # lanes that run off the end of the text exit
+    while sm.depth[w] and sm.stack_pc[w, sm.depth[w] - 1] >= run.n_instructions:
+        simt.leave(sm, w, sm.stack_mask[w, sm.depth[w] - 1], 0)
+        simt.settle(sm, w)
+    if sm.depth[w] == 0:
+        finish_warp(run, sm, w)
+        return
+    pc = sm.stack_pc[w, sm.depth[w] - 1]
+    sm.ib_n[w] -= 1
+    sm.ib_pc[w] += 1
+    if sm.ib_n[w] > 0:
+        if sm.ib_pc[w] == pc:
+            new_head(run, sm, instructions, w)
+        else:
+            sm.stale |= me
+
+
+@njit
+def _fault(run, sm, w, i, kind, lane):
+    run.fault_kind = kind
+    run.fault_sm = sm.index
+    run.fault_cta = sm.cta_id[sm.cta_slot[w]]
+    run.fault_instruction = i
+    run.fault_thread = sm.warp_in_cta[w] * 32 + lane

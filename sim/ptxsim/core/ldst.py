@@ -1,0 +1,260 @@
+"""The LDST unit: one memory instruction at its head, one access per cycle (timing-model section 3.2).
+
+Order in a cycle: writeback latch, operand collector, shared-memory pipe, one response from the network, one request of
+the L1 miss queue into the network, one access of the head. What waits behind the head keeps its port closed: that is
+where Stall comes from. A load ends with its last access; L1 hits end in the cycle of their access, everything else
+goes through the writeback latch, one per cycle, its clients in turn.
+
+Simplified: constants and parameters are always hits behind the first touch of a line, which takes a fixed time.
+"""
+
+from ptxsim.core.operands import collect
+from ptxsim.core.scoreboard import release
+from ptxsim.jit import bit, ctz, flat_u8, njit
+from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
+from ptxsim.memory.l1 import l1_fill, l1_load, l1_next_waiter, l1_store
+from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
+from ptxsim.memory.state import FAIL, HIT
+from ptxsim.memory.state import WRITE as WRITE_REQUEST
+from ptxsim.memory.system import inject, l1_send, pop_reply
+from ptxsim.program import ATOMIC, CONST, LOAD, LOCAL, PARAM, SHARED, STORE
+from ptxsim.state import PENDING
+
+# clients of the writeback latch
+_SHARED_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = 0, 1, 2, 3
+
+
+@njit
+def prepare_access(run, sm, instructions, x, i, w, mask, entry):
+    """Queue the accesses of a memory instruction that has just executed."""
+    instruction = instructions[i]
+    slot = ctz(sm.memory_free)
+    sm.memory_free &= ~bit(slot)
+    sm.front_memory[entry] = slot
+    space = x.access_space if mask else 0
+    count = 0
+    if mask and x.access_mask:
+        if space == SHARED:
+            count = shared_conflict_degree(x, instruction.access_bytes)
+            sm.shared_accesses += 1
+            sm.bank_conflict_cycles += count - 1
+        elif space == CONST or space == PARAM:
+            count = constant_lines(x, run.const_line, sm.memory_line[slot])
+        else:
+            atomic = 1 if instruction.access == ATOMIC else 0
+            count = coalesce(
+                x, instruction.access_bytes, space == LOCAL, atomic, sm.memory_line[slot], sm.memory_bytes[slot]
+            )
+            if instruction.access == LOAD:
+                sm.global_loads += 1
+            elif instruction.access == STORE:
+                sm.global_stores += 1
+            else:
+                sm.atomics += 1
+    sm.memory_count[slot] = count
+    sm.memory_next[slot] = 0
+    sm.memory_space[slot] = space
+    sm.memory_kind[slot] = instruction.access
+    sm.memory_pending[slot] = -1
+    if instruction.access != STORE:
+        sm.pending_free_n -= 1
+        p = sm.pending_free[sm.pending_free_n]
+        sm.memory_pending[slot] = p
+        sm.pending_warp[p] = w
+        sm.pending_ins[p] = i
+        sm.pending_left[p] = 1 if space == SHARED else count
+        sm.loads[w] += 1
+
+
+@njit
+def _complete(run, sm, instructions, p, cycle):
+    """A load or atomic has all its data: its destinations are written at `cycle`."""
+    w = sm.pending_warp[p]
+    sm.loads[w] -= 1
+    sm.in_atomic &= ~bit(w)
+    sm.done_at[w] = max(sm.done_at[w], cycle)
+    sm.pending_free[sm.pending_free_n] = p
+    sm.pending_free_n += 1
+    release(run, sm, instructions, sm.pending_ins[p], w, cycle)
+
+
+@njit
+def _returned(run, sm, instructions, p):
+    """One access of a pending load has returned."""
+    sm.pending_left[p] -= 1
+    if sm.pending_left[p] <= 0:
+        _complete(run, sm, instructions, p, run.cycle)
+
+
+@njit
+def _write_back(run, sm, instructions, l1):
+    """Empty the latch, then let the next client fill it."""
+    if sm.latch_load >= 0:
+        _returned(run, sm, instructions, sm.latch_load)
+        sm.latch_load = -1
+    for k in range(1, _N_CLIENTS + 1):
+        client = (sm.writeback_client + k) % _N_CLIENTS
+        if client == _SHARED_CLIENT:
+            sm.latch_load = sm.shared_stage[0]
+            sm.shared_stage[0] = -1
+        elif client == _BYPASS_CLIENT:
+            if sm.bypass_head < sm.bypass_tail:
+                sm.latch_load = sm.bypass[sm.bypass_head % PENDING]
+                sm.bypass_head += 1
+        else:
+            sm.latch_load = l1_next_waiter(l1)
+        if sm.latch_load >= 0:
+            sm.writeback_client = client
+            return
+
+
+@njit
+def _shift_shared(run, sm):
+    for k in range(run.shared_pipe - 1):
+        if sm.shared_stage[k] < 0:
+            sm.shared_stage[k] = sm.shared_stage[k + 1]
+            sm.shared_stage[k + 1] = -1
+
+
+@njit
+def _take_reply(run, sm, l1, memory):
+    """One packet from the response FIFO: a line for L1, an atomic's result, or a store's acknowledgement."""
+    found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
+    if found < 0:
+        return
+    kind = memory.request[found].kind
+    tag = memory.request[found].tag
+    if kind == WRITE_REQUEST:
+        if tag >= 0:
+            sm.stores[tag] -= 1
+    elif kind == ATOMIC_REQUEST:
+        sm.bypass[sm.bypass_tail % PENDING] = tag
+        sm.bypass_tail += 1
+    else:
+        l1_fill(l1, memory.request[found].line)
+
+
+@njit
+def _leave_head(sm, entry, slot):
+    sm.head = -1
+    sm.front_free |= bit(entry)
+    sm.memory_free |= bit(slot)
+    sm.front_count[sm.front_warp[entry]] -= 1
+
+
+@njit
+def _serve_head(run, sm, instructions, l1, memory):
+    """One access of the instruction at the head."""
+    if sm.head < 0:
+        return
+    entry = sm.head
+    slot = sm.front_memory[entry]
+    space = sm.memory_space[slot]
+    p = sm.memory_pending[slot]
+    done = False
+    if sm.memory_count[slot] == 0:
+        done = True
+        if p >= 0:
+            _complete(run, sm, instructions, p, run.cycle)
+    elif space == SHARED:
+        done = _serve_shared(run, sm, slot, p)
+    elif space == CONST or space == PARAM:
+        done = _serve_constant(run, sm, instructions, slot, p)
+    else:
+        done = _serve_line(run, sm, instructions, l1, memory, slot, p, sm.front_warp[entry])
+    if done:
+        _leave_head(sm, entry, slot)
+    else:
+        sm.stall_shared_memory += 1
+
+
+@njit
+def _serve_shared(run, sm, slot, p):
+    """A cycle per conflict degree, then into the pipe."""
+    if sm.memory_next[slot] < sm.memory_count[slot] - 1:
+        sm.memory_next[slot] += 1
+        return False
+    last = run.shared_pipe - 1
+    if p >= 0:
+        if sm.shared_stage[last] >= 0:
+            return False
+        sm.shared_stage[last] = p
+    return True
+
+
+@njit
+def _serve_constant(run, sm, instructions, slot, p):
+    """A line per cycle; the first touch of a line delays the result."""
+    seen = flat_u8(sm.const_seen, sm.const_lines)
+    line = int(sm.memory_line[slot, sm.memory_next[slot]] // run.const_line)
+    if sm.memory_space[slot] == PARAM:
+        line += sm.const_lines // 2
+    delay = 0
+    if 0 <= line < sm.const_lines and seen[line] == 0:
+        seen[line] = 1
+        delay = run.const_miss_cycles
+    sm.memory_bytes[slot, 0] = delay if sm.memory_next[slot] == 0 else max(sm.memory_bytes[slot, 0], delay)
+    sm.memory_next[slot] += 1
+    if sm.memory_next[slot] < sm.memory_count[slot]:
+        return False
+    _complete(run, sm, instructions, p, run.cycle + sm.memory_bytes[slot, 0])
+    return True
+
+
+@njit
+def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
+    """A global or local access through L1, an atomic past it."""
+    k = sm.memory_next[slot]
+    line = sm.memory_line[slot, k]
+    kind = sm.memory_kind[slot]
+    local = sm.memory_space[slot] == LOCAL
+    size = sm.memory_bytes[slot, k]
+    if kind == LOAD:
+        outcome = l1_load(l1, line, p, run.cycle)
+        if outcome == FAIL:
+            return False
+        if outcome == HIT:
+            sm.pending_left[p] -= 1
+    elif kind == STORE:
+        outcome = l1_store(l1, line, size, local, w, run.cycle)
+        if outcome == FAIL:
+            return False
+        if not (local and outcome == HIT):
+            sm.stores[w] += 1
+    elif not inject(memory, sm.index, run.cycle, line, size, ATOMIC_REQUEST, p):
+        return False
+    sm.memory_next[slot] = k + 1
+    if k + 1 < sm.memory_count[slot]:
+        return False
+    if p >= 0 and sm.pending_left[p] <= 0:
+        _complete(run, sm, instructions, p, run.cycle)
+    return True
+
+
+@njit
+def ldst_cycle(run, sm, instructions, x, l1, memory):
+    """One cycle of the unit, the operand collector's step inside it."""
+    _write_back(run, sm, instructions, l1)
+    collect(run, sm, instructions)
+    _shift_shared(run, sm)
+    _take_reply(run, sm, l1, memory)
+    if l1.miss_count:
+        l1_send(l1, memory, sm.index, run.cycle)
+    _serve_head(run, sm, instructions, l1, memory)
+    if sm.head < 0 and sm.oc_ex_n[2]:
+        sm.head = sm.oc_ex[2, 0]
+        left = sm.oc_ex_n[2] - 1
+        for j in range(left):
+            sm.oc_ex[2, j] = sm.oc_ex[2, j + 1]
+        sm.oc_ex_n[2] = left
+
+
+@njit
+def ldst_busy(run, sm, l1):
+    """True if the unit has to run in the next cycle."""
+    if sm.head >= 0 or sm.latch_load >= 0 or sm.bypass_head < sm.bypass_tail or l1.miss_count or l1.cache.n_ready:
+        return True
+    for k in range(run.shared_pipe):
+        if sm.shared_stage[k] >= 0:
+            return True
+    return False

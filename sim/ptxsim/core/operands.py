@@ -1,0 +1,105 @@
+"""Operand collector: from issue to the units' dispatch registers (timing-model section 1.5).
+
+Step order in a cycle: ready collector units go to OC_EX; each collector unit reads one operand whose bank is free
+(banks being written come first); the oldest ID_OC entries move into free collector units. A collector unit with s
+sources is busy for s + 1 cycles without conflicts.
+"""
+
+from ptxsim.jit import bit, ctz, njit
+from ptxsim.state import CLASSES, WHEEL
+
+
+@njit
+def collect(run, sm, instructions):
+    """One step of all collector units."""
+    for k in range(CLASSES):
+        _dispatch(run, sm, k)
+    if sm.cu_busy:
+        _read(run, sm, instructions)
+    for k in range(CLASSES):
+        if sm.id_oc_n[k]:
+            _accept(run, sm, instructions, k)
+
+
+@njit
+def _dispatch(run, sm, k):
+    """Ready units to OC_EX, round robin, one per port."""
+    first = run.first_collector[k]
+    n = run.n_collectors[k]
+    own = ((bit(n) - 1) << first) & sm.cu_busy
+    if own == 0:
+        return
+    ports = run.collector_ports[k]
+    position = sm.cu_last[k]
+    for _ in range(n):
+        if ports == 0 or sm.oc_ex_n[k] >= run.oc_ex_width[k]:
+            return
+        position += 1
+        if position >= n:
+            position = 0
+        unit = first + position
+        if own & bit(unit):
+            entry = sm.cu_entry[unit]
+            if sm.front_reads[entry] == 0:
+                sm.oc_ex[k, sm.oc_ex_n[k]] = entry
+                sm.oc_ex_n[k] += 1
+                sm.cu_busy &= ~bit(unit)
+                sm.cu_last[k] = position
+                ports -= 1
+
+
+@njit
+def _read(run, sm, instructions):
+    """One operand per unit, one read per bank, none from a bank that is being written."""
+    taken = sm.bank_writes[run.cycle & (WHEEL - 1)]
+    busy = sm.cu_busy
+    # the unit that looks first rotates
+    turn = run.cycle & 31
+    ahead = busy & ~(bit(turn) - 1)
+    behind = busy & (bit(turn) - 1)
+    for half in range(2):
+        units = ahead if half == 0 else behind
+        while units:
+            unit = ctz(units)
+            units &= units - 1
+            entry = sm.cu_entry[unit]
+            reads = sm.front_reads[entry]
+            if reads == 0:
+                continue
+            if run.model_banks == 0:
+                sm.front_reads[entry] = reads & (reads - 1)
+                continue
+            instruction = instructions[sm.front_ins[entry]]
+            w = sm.front_warp[entry]
+            while reads:
+                source = ctz(reads)
+                reads &= reads - 1
+                bank = bit((instruction.bank[source] + w) % run.n_banks)
+                if taken & bank == 0:
+                    taken |= bank
+                    sm.front_reads[entry] &= ~bit(source)
+                    break
+
+
+@njit
+def _accept(run, sm, instructions, k):
+    """The oldest ID_OC entries into free units, one per port."""
+    first = run.first_collector[k]
+    own = (bit(run.n_collectors[k]) - 1) << first
+    ports = run.collector_ports[k]
+    moved = 0
+    while moved < sm.id_oc_n[k] and moved < ports:
+        free = own & ~sm.cu_busy
+        if free == 0:
+            break
+        unit = ctz(free)
+        entry = sm.id_oc[k, moved]
+        sm.cu_busy |= bit(unit)
+        sm.cu_entry[unit] = entry
+        sm.front_reads[entry] = bit(instructions[sm.front_ins[entry]].n_sources) - 1
+        moved += 1
+    if moved:
+        left = sm.id_oc_n[k] - moved
+        for j in range(left):
+            sm.id_oc[k, j] = sm.id_oc[k, j + moved]
+        sm.id_oc_n[k] = left

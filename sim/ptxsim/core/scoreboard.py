@@ -1,0 +1,86 @@
+"""Scoreboard: when a warp's next instruction is free of register hazards (timing-model section 1.4).
+
+A pending write is the cycle at which it is released, kept per warp and register; FOREVER while that is not known yet.
+The wake-up of a warp's head is computed once, when the head changes or a register it waits for gets its cycle:
+ready now, ready at a known cycle (on the wheel), or blocked.
+"""
+
+from ptxsim.jit import bit, flat_i64, njit
+from ptxsim.program import NO_ACCESS
+from ptxsim.state import CLASSES, FOREVER, MAX_WARPS, WHEEL
+
+
+@njit
+def reserve(run, sm, instruction, w):
+    """Mark the destinations of an issued instruction as pending."""
+    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    base = w * run.n_registers
+    for k in range(instruction.n_destinations):
+        ready_at[base + instruction.register[k]] = FOREVER
+
+
+@njit
+def release(run, sm, instructions, i, w, cycle):
+    """The destinations of instruction i of warp w are written at `cycle`."""
+    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    instruction = instructions[i]
+    base = w * run.n_registers
+    for k in range(instruction.n_destinations):
+        ready_at[base + instruction.register[k]] = cycle
+    if instruction.n_destinations and sm.blocked & bit(w):
+        set_wake(run, sm, instructions, w)
+
+
+@njit
+def set_wake(run, sm, instructions, w):
+    """Work out when the head of warp w is free of hazards, and note it."""
+    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    instruction = instructions[sm.ib_pc[w]]
+    base = w * run.n_registers
+    wake = 0
+    for k in range(instruction.n_registers):
+        cycle = ready_at[base + instruction.register[k]]
+        if cycle > wake:
+            wake = cycle
+    me = bit(w)
+    if wake >= FOREVER:
+        sm.blocked |= me
+        sm.ready &= ~me
+        return
+    sm.blocked &= ~me
+    if wake <= run.cycle:
+        sm.ready |= me
+    else:
+        sm.ready &= ~me
+        sm.wake[w] = wake
+        sm.wheel[wake & (WHEEL - 1)] |= me
+
+
+@njit
+def new_head(run, sm, instructions, w):
+    """Warp w has a new head instruction: classify it and find its wake-up."""
+    me = bit(w)
+    instruction = instructions[sm.ib_pc[w]]
+    for k in range(CLASSES + 1):
+        sm.head_class[k] &= ~me
+    if instruction.access != NO_ACCESS:
+        sm.head_class[2] |= me
+    else:
+        sm.head_class[instruction.unit] |= me
+    if run.shared_pairs and instruction.max_sequence > run.private_registers:
+        sm.needs_lock |= me
+    else:
+        sm.needs_lock &= ~me
+    sm.has_head |= me
+    set_wake(run, sm, instructions, w)
+
+
+@njit
+def next_wake(sm):
+    """The earliest cycle on the wheel, FOREVER if none."""
+    best = FOREVER
+    waiting = sm.has_head & ~sm.ready & ~sm.blocked
+    for w in range(MAX_WARPS):
+        if waiting & bit(w) and sm.wake[w] < best:
+            best = sm.wake[w]
+    return best

@@ -1,0 +1,150 @@
+"""SIMT stack: where a warp's lanes are, and where they meet again (timing-model section 1.7).
+
+Entries hold a PC, a reconvergence PC (-1: the end of the function), a lane mask and the call depth. A divergent
+instruction turns the top into the entry that waits at the reconvergence point and pushes one entry per distinct
+target; the group that does not hold the highest lane runs first. All PCs are instruction indices.
+"""
+
+from ptxsim.jit import ctz, njit
+from ptxsim.state import MAX_STACK
+
+
+@njit
+def start(sm, w, mask):
+    """The stack of a fresh warp: one entry at instruction 0."""
+    sm.depth[w] = 1
+    sm.stack_pc[w, 0] = 0
+    sm.stack_rpc[w, 0] = -1
+    sm.stack_mask[w, 0] = mask
+    sm.stack_call[w, 0] = 0
+
+
+@njit
+def advance(sm, w, pc):
+    """All lanes of the top go to `pc`; entries that have reached their reconvergence point are left."""
+    top = sm.depth[w] - 1
+    sm.stack_pc[w, top] = pc
+    while top > 0 and sm.stack_rpc[w, top] >= 0 and sm.stack_pc[w, top] == sm.stack_rpc[w, top]:
+        top -= 1
+    sm.depth[w] = top + 1
+
+
+@njit
+def _push(sm, w, pc, rpc, mask, call):
+    top = sm.depth[w]
+    if top >= MAX_STACK:
+        return False
+    sm.stack_pc[w, top] = pc
+    sm.stack_rpc[w, top] = rpc
+    sm.stack_mask[w, top] = mask
+    sm.stack_call[w, top] = call
+    sm.depth[w] = top + 1
+    return True
+
+
+@njit
+def _open(sm, w, rpc):
+    """Make the top wait at `rpc`, unless the entry below it does already; its call depth."""
+    top = sm.depth[w] - 1
+    call = sm.stack_call[w, top]
+    if rpc < 0 or sm.stack_rpc[w, top] == rpc:
+        sm.depth[w] = top
+    else:
+        sm.stack_pc[w, top] = rpc
+    return call
+
+
+@njit
+def branch(sm, w, target, following, rpc, taken, active):
+    """Lanes `taken` of `active` go to `target`, the others to `following`. False if the stack is full."""
+    if taken == 0:
+        advance(sm, w, following)
+        return True
+    if taken == active:
+        advance(sm, w, target)
+        return True
+    sm.divergent_branches += 1
+    call = _open(sm, w, rpc)
+    rest = active & ~taken
+    # the group with the highest lane is pushed first, so the other one runs first
+    if taken > rest:
+        first_pc, first_mask, second_pc, second_mask = target, taken, following, rest
+    else:
+        first_pc, first_mask, second_pc, second_mask = following, rest, target, taken
+    fits = True
+    if first_pc != rpc:
+        fits = _push(sm, w, first_pc, rpc, first_mask, call)
+    if second_pc != rpc:
+        fits = fits and _push(sm, w, second_pc, rpc, second_mask, call)
+    return fits
+
+
+@njit
+def jump(sm, w, targets, following, rpc, jumping, active):
+    """Lanes `jumping` of `active` go to their own `targets`, the others to `following`."""
+    rest = active & ~jumping
+    first = active
+    for lane in range(31, -1, -1):
+        if active >> lane & 1:
+            first = targets[lane] if jumping >> lane & 1 else following
+            break
+    uniform = True
+    lanes = active
+    while lanes:
+        lane = ctz(lanes)
+        lanes &= lanes - 1
+        pc = targets[lane] if jumping >> lane & 1 else following
+        if pc != first:
+            uniform = False
+    if uniform:
+        advance(sm, w, first)
+        return True
+    sm.divergent_branches += 1
+    call = _open(sm, w, rpc)
+    fits = True
+    lanes = active
+    for lane in range(31, -1, -1):
+        if lanes >> lane & 1:
+            pc = targets[lane] if jumping >> lane & 1 else following
+            group = 0
+            for other in range(lane + 1):
+                if lanes >> other & 1:
+                    other_pc = following if rest >> other & 1 else targets[other]
+                    if other_pc == pc:
+                        group |= 1 << other
+            lanes &= ~group
+            if pc != rpc:
+                fits = fits and _push(sm, w, pc, rpc, group, call)
+    return fits
+
+
+@njit
+def call(sm, w, target, following, calling, active):
+    """Lanes `calling` enter a function; they come back to `following`, where the other lanes wait."""
+    depth = sm.stack_call[w, sm.depth[w] - 1]
+    if calling == 0:
+        advance(sm, w, following)
+        return True
+    top = sm.depth[w] - 1
+    sm.stack_pc[w, top] = following
+    return _push(sm, w, target, -1, calling, depth + 1)
+
+
+@njit
+def leave(sm, w, leaving, lowest_call):
+    """Take lanes out of every entry of a call depth >= `lowest_call`, and drop empty entries from the top."""
+    top = sm.depth[w] - 1
+    for k in range(top, -1, -1):
+        if sm.stack_call[w, k] >= lowest_call:
+            sm.stack_mask[w, k] &= ~leaving
+    while top >= 0 and sm.stack_mask[w, top] == 0:
+        top -= 1
+    sm.depth[w] = top + 1
+
+
+@njit
+def settle(sm, w):
+    """Leave entries that wait at their own reconvergence point (after a pop)."""
+    top = sm.depth[w] - 1
+    if top >= 0:
+        advance(sm, w, sm.stack_pc[w, top])

@@ -1,0 +1,267 @@
+"""`launch`: simulate one kernel launch, as CUDA would run it, on a described machine.
+
+Buffers are numpy arrays and are updated in place. The timing follows timing-model.md's machine; what is simplified is
+listed in docs/simulator.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from ptxsim.core import cycle
+from ptxsim.core.issue import STACK_OVERFLOW
+from ptxsim.image import MemoryImage
+from ptxsim.lower import lower
+from ptxsim.memory.state import l1_counts, memory_counts
+from ptxsim.program import MISALIGNED, OUT_OF_BOUNDS, Program
+from ptxsim.run import Configuration, Progress, Simulation, build, drive
+from ptxsim.schedulers import compiled
+from ptxsim.stats import SimResult, StallPoint, slot_counts
+from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
+from ptxtool.base.diag import PtxError, error
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.ir.nodes import Function
+
+Extent = int | Sequence[int]
+
+
+def launch(
+    kernel: Function,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[Any] = (),
+    *,
+    gpu: str | Gpu = "tesla-c2050",
+    scheduler: str = "lrr",
+    share_registers: int | str | Fraction = 0,
+    registers: int | None = None,
+    dynamic_shared: int = 0,
+    constants: Mapping[str, Any] | None = None,
+    max_cycles: int | None = None,
+    event_skip: bool = True,
+    lock_as_stall: bool = False,
+    bank_conflicts: bool = True,
+    progress: Progress | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> SimResult:
+    """Run a kernel over a grid of CTAs and return its counters.
+
+    `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
+    for pointers (C-contiguous; updated in place), numbers for scalars. `registers` is the registers per thread used for
+    allocation (default: from the kernel); `share_registers` the sharing percentage of Jatala et al. `dynamic_shared` is
+    in bytes; `constants` fills module variables. `max_cycles` ends the run early with status "max-cycles".
+    `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as
+    Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. On Ctrl-C the exception is
+    raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
+
+    Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
+    simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
+    deadlock, E502 unknown machine or scheduler.
+    """
+    machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
+    grid3, block3 = _extent("grid", grid), _extent("block", block)
+    policy = compiled(scheduler)
+    percent = percentage(share_registers)
+    threads = block3[0] * block3[1] * block3[2]
+    program = lower(kernel, machine, block3)
+    image = MemoryImage.build(
+        program, kernel, machine, args, constants=constants or {}, dynamic_shared=dynamic_shared
+    )
+    per_thread = program.registers_per_thread if registers is None else registers
+    scratchpad = int(image.shared_image.nbytes)
+    plan = sharing_plan(machine, threads, per_thread, scratchpad, share_registers=percent)
+    configuration = Configuration(
+        grid=grid3,
+        block=block3,
+        plan=plan,
+        share_registers=percent > 0,
+        max_cycles=max_cycles or 0,
+        event_skip=event_skip,
+        lock_as_stall=lock_as_stall,
+        bank_conflicts=bank_conflicts,
+    )
+    simulation = build(program, image, machine, configuration)
+    status = "done"
+    try:
+        reason = drive(simulation, policy, progress)
+    except KeyboardInterrupt:
+        if on_interrupt == "raise":
+            raise
+        reason, status = cycle.DONE, "interrupted"
+    if reason == cycle.LIMIT:
+        status = "max-cycles"
+    elif reason == cycle.FAULT:
+        raise _fault(kernel, simulation)
+    elif reason == cycle.DEADLOCK:
+        raise _deadlock(kernel, simulation)
+    image.read_back()
+    return _result(kernel, simulation, plan, scheduler, float(percent), status, per_thread, scratchpad)
+
+
+def _extent(name: str, given: Extent) -> tuple[int, int, int]:
+    values = (given,) if isinstance(given, int | np.integer) else tuple(given)
+    if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
+        raise error("E401", f"{name} {given!r} is not one to three positive whole numbers")
+    padded = tuple(int(v) for v in values) + (1, 1)
+    return padded[0], padded[1], padded[2]
+
+
+def _result(
+    kernel: Function,
+    simulation: Simulation,
+    plan: SharingPlan,
+    scheduler: str,
+    percent: float,
+    status: str,
+    registers: int,
+    scratchpad: int,
+) -> SimResult:
+    run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
+    if status == "interrupted":
+        cycle.settle_accounts(simulation.run, sms)
+    slots, by_lanes = slot_counts(sms, int(run["n_schedulers"]))
+    memory = memory_counts(simulation.memory)
+    sums = (
+        "stall_shared_memory",
+        "bank_conflict_cycles",
+        "global_loads",
+        "global_stores",
+        "atomics",
+        "shared_accesses",
+        "barriers",
+        "divergent_branches",
+        "l1i_accesses",
+        "l1i_misses",
+        "lock_refused",
+        "lock_wait_cycles",
+    )
+    return SimResult(
+        kernel=kernel.name,
+        gpu=simulation.gpu.name,
+        scheduler=scheduler,
+        share_registers=percent,
+        status=status,
+        grid=configuration.grid,
+        block=configuration.block,
+        n_ctas=int(run["n_ctas"]),
+        ctas_done=int(run["ctas_done"]),
+        registers=registers,
+        scratchpad_bytes=scratchpad,
+        resident_ctas=plan.resident_ctas,
+        unshared_ctas=plan.unshared_ctas,
+        shared_pairs=plan.shared_pairs,
+        private_registers=plan.private_registers,
+        limiter=plan.limiter,
+        cycles=int(run["cycle"]),
+        warp_instructions=int(sms["warp_instructions"].sum()),
+        thread_instructions=int(sms["thread_instructions"].sum()),
+        active_cycles=int(sms["active_cycles"].sum()),
+        n_sms=len(sms),
+        n_schedulers=int(run["n_schedulers"]),
+        slots=slots,
+        issued_by_lanes=by_lanes,
+        l1=l1_counts(simulation.l1s),
+        l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
+        dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
+        core={name: int(sms[name].sum()) for name in sums}
+        | {k: v for k, v in memory.items() if k.startswith("icnt_")},
+        stall_points=_stall_points(kernel, simulation),
+        issues=tuple(int(n) for n in simulation.arrays["issues"]),
+    )
+
+
+def _stall_points(kernel: Function, simulation: Simulation) -> tuple[StallPoint, ...]:
+    """The instructions at which non-owner warps stopped, in the order of their text."""
+    program, arrays = simulation.program, simulation.arrays
+    private = int(simulation.run["private_registers"][0])
+    points: list[StallPoint] = []
+    for i in np.flatnonzero(arrays["stall_warps"]):
+        record = program.instructions[i]
+        shared = [int(r) for r in record["register"][: record["n_registers"]] if r + 1 > private]
+        points.append(
+            StallPoint(
+                instruction=int(i),
+                line=int(record["line"]),
+                text=program.texts[i],
+                register=program.register_names[shared[0]],
+                sequence=shared[0] + 1,
+                warps=int(arrays["stall_warps"][i]),
+                warp_cycles=int(arrays["stall_cycles"][i]),
+                first_cycle=int(arrays["stall_first"][i]),
+            )
+        )
+    return tuple(points)
+
+
+def _fault(kernel: Function, simulation: Simulation) -> PtxError:
+    """A fault of the running kernel, with its place in source and grid."""
+    run, x, program = simulation.run[0], simulation.context[0], simulation.program
+    i = int(run["fault_instruction"])
+    node = kernel.instructions[i] if i < len(kernel.instructions) else None
+    kind = int(run["fault_kind"])
+    code, what = {
+        OUT_OF_BOUNDS: ("E404", "access out of bounds"),
+        MISALIGNED: ("E405", "misaligned access"),
+        STACK_OVERFLOW: ("E403", "branches or calls nested too deeply"),
+    }.get(kind, ("E403", "trap"))
+    where = (
+        f"kernel '{kernel.name}', CTA {_cta(simulation, int(run['fault_cta']))}, thread "
+        f"{_thread(simulation, int(run['fault_thread']))}, SM {int(run['fault_sm'])}, cycle {int(run['cycle']) - 1}"
+    )
+    address = f" at address {int(x['error_address']):#x}" if kind in (OUT_OF_BOUNDS, MISALIGNED) else ""
+    help_text = {
+        OUT_OF_BOUNDS: "check the buffer sizes of the launch and the index computation",
+        MISALIGNED: "the address must be a multiple of the access size",
+    }.get(kind, "")
+    start, end = (node.start, node.end) if node is not None else (0, 0)
+    message = f"{what}{address} in '{program.texts[i]}': {where}"
+    return error(code, message, kernel.source, start, end, help_text)
+
+
+def _cta(simulation: Simulation, number: int) -> str:
+    x, y, _ = simulation.configuration.grid
+    return f"({number % x},{number // x % y},{number // (x * y)})"
+
+
+def _thread(simulation: Simulation, number: int) -> str:
+    x, y, _ = simulation.configuration.block
+    return f"({number % x},{number // x % y},{number // (x * y)})"
+
+
+def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
+    """Nothing can ever happen again: say which warps wait, where, and for what."""
+    sms, program = simulation.sms, simulation.program
+    barrier: list[str] = []
+    lock: list[str] = []
+    place = None
+    for sm in sms:
+        waiting = int(sm["resident"]) & ~int(sm["finishing"])
+        for w in range(len(sm["ib_pc"])):
+            if not waiting >> w & 1:
+                continue
+            i = int(sm["stack_pc"][w, sm["depth"][w] - 1])
+            who = f"SM {int(sm['index'])} CTA {_cta(simulation, int(sm['cta_id'][sm['cta_slot'][w]]))} warp {int(sm['warp_in_cta'][w])}"
+            if int(sm["at_barrier"]) >> w & 1:
+                barrier.append(f"{who} waits at the barrier before line {_line(program, i)}")
+                place = max(0, i - 1) if place is None else place
+            elif int(sm["lock_wait"]) >> w & 1:
+                lock.append(f"{who} waits at line {_line(program, i)} for a register lock")
+                place = i if place is None else place
+    code, title = ("E407", "deadlock") if lock else ("E406", "a barrier can never complete")
+    shown = [*lock, *barrier]
+    text = "; ".join(shown[:4]) + (f"; and {len(shown) - 4} more" if len(shown) > 4 else "")
+    node = kernel.instructions[min(place or 0, len(kernel.instructions) - 1)]
+    return error(
+        code,
+        f"{title} in cycle {simulation.cycles - 1}: {text or 'no warp can go on'}",
+        kernel.source,
+        node.start,
+        node.end,
+        "every warp of the CTA has to reach the same barrier" if code == "E406" else "",
+    )
+
+
+def _line(program: Program, i: int) -> int:
+    return int(program.instructions[min(i, len(program.instructions) - 1)]["line"])

@@ -1,0 +1,190 @@
+"""Run a lowered kernel: build the records, drive the compiled loop in slices, find out why it stopped.
+
+The loop returns to Python every few hundred milliseconds, so that progress can be shown and Ctrl-C is obeyed. A run
+is one process and one thread: results do not depend on the number of cores.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptxsim.core import cycle
+from ptxsim.image import MemoryImage
+from ptxsim.memory.state import make_l1, make_memory
+from ptxsim.program import Program
+from ptxsim.sharing.registers import pair_slots
+from ptxsim.state import FRONT, LDST_QUEUE, PENDING, RUN, SM
+from ptxtool.analysis.sharing import SharingPlan
+from ptxtool.formats.gpu import Gpu
+
+Progress = Callable[[int, int, int], None]
+"""Called now and then with (cycles, CTAs done, CTAs in all)."""
+
+_SLICE_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a run is besides program, memory and machine."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    plan: SharingPlan
+    share_registers: bool
+    max_cycles: int = 0
+    event_skip: bool = True
+    lock_as_stall: bool = False
+    bank_conflicts: bool = True
+
+
+@dataclass
+class Simulation:
+    """The arrays of one run, kept alive while compiled code holds their addresses."""
+
+    program: Program
+    gpu: Gpu
+    configuration: Configuration
+    run: Any
+    sms: Any
+    l1s: Any
+    memory: Any
+    context: Any
+    arrays: dict[str, Any]
+
+    @property
+    def cycles(self) -> int:
+        return int(self.run["cycle"][0])
+
+
+def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configuration) -> Simulation:
+    """Lay out the state of a launch: nothing has run yet."""
+    sm_limits = gpu.sm
+    block, grid = configuration.block, configuration.grid
+    threads = block[0] * block[1] * block[2]
+    n_sms, n_registers = sm_limits.count, max(1, program.n_registers)
+    n_instructions = len(program.instructions)
+    shared_bytes = image.shared_image.nbytes
+    n_ctas = grid[0] * grid[1] * grid[2]
+    per_sm = -(-n_ctas // n_sms)  # a small grid spreads over the SMs (timing-model section 1.8)
+    resident = min(configuration.plan.resident_ctas, max(1, per_sm))
+    arrays = {
+        "ready_at": np.zeros((n_sms, sm_limits.warps * n_registers), np.int64),
+        "shared": np.zeros((n_sms, max(1, resident * shared_bytes)), np.uint8),
+        "const_seen": np.zeros((n_sms, _CONST_LINES), np.uint8),
+        "stall_warps": np.zeros(n_instructions, np.int64),
+        "stall_cycles": np.zeros(n_instructions, np.int64),
+        "stall_first": np.full(n_instructions, -1, np.int64),
+        "issues": np.zeros(n_instructions, np.int64),
+        "bank_number": np.array([_bank_number(n) for n in program.register_names] or [0], np.int32),
+        "shared_image": image.shared_image,
+        "special_rows": program.special_rows,
+        "image": image,
+    }
+    run = np.zeros(1, RUN)
+    r = run[0]
+    r["max_cycles"] = configuration.max_cycles
+    r["event_skip"] = configuration.event_skip
+    r["n_sms"], r["n_instructions"], r["n_registers"] = n_sms, n_instructions, n_registers
+    r["n_ctas"], r["last_sm"], r["launched_sm"] = n_ctas, n_sms - 1, n_sms - 1
+    r["grid"], r["block"] = grid, block
+    r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
+    r["resident_ctas"] = resident
+    r["shared_image"] = arrays["shared_image"].ctypes.data
+    _set_machine(r, gpu, configuration)
+    plan = configuration.plan
+    if configuration.share_registers and plan.shared_pairs and resident == plan.resident_ctas:
+        r["shared_pairs"] = plan.shared_pairs
+        r["first_shared_slot"] = plan.unshared_ctas
+        r["private_registers"] = plan.private_registers
+    r["lock_as_stall"] = configuration.lock_as_stall
+    for name in ("stall_warps", "stall_cycles", "stall_first", "issues", "bank_number"):
+        r[name] = arrays[name].ctypes.data
+
+    sms = np.zeros(n_sms, SM)
+    for name in ("latch_warp", "head", "latch_load", "shared_stage", "cta_id", "last_fetched", "last_cycle"):
+        sms[name] = -1
+    sms["index"] = np.arange(n_sms)
+    sms["free_slots"] = (1 << resident) - 1
+    sms["front_free"] = -1 if FRONT == 64 else (1 << FRONT) - 1
+    sms["memory_free"] = (1 << LDST_QUEUE) - 1
+    sms["pending_free"] = np.arange(PENDING)
+    sms["pending_free_n"] = PENDING
+    sms["counting"] = 1
+    sms["shared_bytes"] = shared_bytes
+    sms["const_lines"] = _CONST_LINES
+    sms["supervised"][:, : sm_limits.schedulers] = [
+        _signed(sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers)))
+        for s in range(sm_limits.schedulers)
+    ]
+    for name, array in (("ready_at", "ready_at"), ("shared_memory", "shared"), ("const_seen", "const_seen")):
+        data = arrays[array]
+        sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
+    pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
+    return Simulation(
+        program, gpu, configuration, run, sms, make_l1(gpu, n_sms), make_memory(gpu), image.context, arrays
+    )
+
+
+_CONST_LINES = 4096  # lines of constants, half of them for parameters, whose first touch is noted
+
+
+def _bank_number(name: str) -> int:
+    """A register's architectural number: the first run of digits in its name (PTXPlus reference, section 3.2)."""
+    digits = re.search(r"\d+", name)
+    return int(digits.group()) % (1 << 20) if digits else 0
+
+
+def _signed(mask: int) -> int:
+    return mask - (1 << 64) if mask >> 63 else mask
+
+
+def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
+    pipeline, fetch = gpu.pipeline, gpu.fetch
+    r["max_warps"], r["n_schedulers"] = gpu.sm.warps, gpu.sm.schedulers
+    r["port_width"] = pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem
+    r["oc_ex_width"] = pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem
+    collectors = (pipeline.collectors_sp, pipeline.collectors_sfu, pipeline.collectors_mem)
+    r["n_collectors"] = collectors
+    r["first_collector"] = 0, collectors[0], collectors[0] + collectors[1]
+    r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
+    r["n_banks"], r["model_banks"] = pipeline.register_banks, configuration.bank_conflicts
+    r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
+    r["ibuffer"] = fetch.ibuffer_entries
+    r["l1i_sets"], r["l1i_ways"], r["l1i_line"] = fetch.sets, fetch.ways, fetch.line_bytes
+    r["l1i_miss_cycles"] = fetch.miss_cycles
+    r["const_line"] = gpu.ldst.const_line_bytes
+    r["const_miss_cycles"] = gpu.unloaded.l2_hit_cycles - gpu.unloaded.const_hit_cycles
+    r["response_hops"] = 2  # the cluster's and the LDST unit's response FIFOs (timing-model section 3.6)
+    r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
+
+
+def drive(simulation: Simulation, policy: Any, progress: Progress | None = None) -> int:
+    """Run to the end; returns one of `core.cycle`'s reasons. `KeyboardInterrupt` leaves the state readable."""
+    run = simulation.run
+    step = 2_000
+    while True:
+        run["stop_cycle"] = int(run["cycle"][0]) + step
+        started = time.perf_counter()
+        reason = int(
+            cycle.simulator()(
+                run,
+                simulation.sms,
+                simulation.program.instructions,
+                simulation.program.uops,
+                simulation.context,
+                simulation.arrays["special_rows"],
+                simulation.l1s,
+                simulation.memory,
+                policy,
+            )
+        )
+        if reason != cycle.PAUSED:
+            return reason
+        seconds = time.perf_counter() - started
+        step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
+        if progress is not None:
+            progress(simulation.cycles, int(run["ctas_done"][0]), int(run["n_ctas"][0]))

@@ -1,0 +1,222 @@
+"""The records the cycle loop works on: one `RUN` for the grid, one `SM` per streaming multiprocessor.
+
+Masks over warps and lanes are int64, bit k for warp or lane k. Times are core cycles. Arrays whose size depends on
+the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `run.py` builds the arrays.
+"""
+
+from ptxsim.jit import record
+
+MAX_WARPS = 64
+MAX_CTAS = 32
+MAX_SCHEDULERS = 4
+MAX_STACK = 64
+FRONT = 64  # instructions between issue and their unit
+CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
+COLLECTORS = 48  # collector units of all classes
+WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latency
+UNITS = 10  # SP units, then SFU units
+PENDING = 512  # loads and atomics with data outstanding
+LDST_QUEUE = 16  # memory instructions between issue and acceptance
+ACCESSES = 64  # accesses of one memory instruction
+BARRIERS = 16
+FOREVER = 1 << 62
+
+# why a scheduler issued nothing (timing-model section 4.1); 2 + n is "issued with n active lanes"
+IDLE, SCOREBOARD, STALL = 0, 1, 2
+SLOT_KINDS = 3 + 32
+
+RUN = record(
+    [
+        ("cycle", "i8"),
+        ("max_cycles", "i8"),  # 0: no limit
+        ("event_skip", "i8"),
+        ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
+        ("n_sms", "i8"),
+        ("n_instructions", "i8"),
+        ("n_registers", "i8"),
+        # grid
+        ("n_ctas", "i8"),
+        ("next_cta", "i8"),
+        ("ctas_done", "i8"),
+        ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
+        ("launched_sm", "i8"),
+        ("shared_image", "u8"),  # address of what a CTA's shared memory holds at its start
+        ("grid", "i8", (3,)),
+        ("block", "i8", (3,)),
+        ("threads_per_cta", "i8"),
+        ("warps_per_cta", "i8"),
+        ("resident_ctas", "i8"),  # CTA slots in use per SM
+        # machine
+        ("max_warps", "i8"),
+        ("n_schedulers", "i8"),
+        ("port_width", "i8", (CLASSES,)),  # ID_OC entries
+        ("oc_ex_width", "i8", (CLASSES,)),
+        ("first_collector", "i8", (CLASSES,)),
+        ("n_collectors", "i8", (CLASSES,)),
+        ("collector_ports", "i8", (CLASSES,)),
+        ("n_banks", "i8"),
+        ("model_banks", "i8"),  # 0: operand reads never conflict
+        ("bank_number", "u8"),  # address of int32 [registers]: architectural numbers
+        ("n_sp", "i8"),
+        ("n_sfu", "i8"),
+        ("result_buses", "i8"),
+        ("ibuffer", "i8"),
+        ("l1i_sets", "i8"),
+        ("l1i_ways", "i8"),
+        ("l1i_line", "i8"),
+        ("l1i_miss_cycles", "i8"),
+        ("const_line", "i8"),
+        ("const_miss_cycles", "i8"),
+        ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
+        ("shared_pipe", "i8"),
+        # register sharing (timing-model section 5)
+        ("shared_pairs", "i8"),
+        ("first_shared_slot", "i8"),
+        ("private_registers", "i8"),
+        ("lock_as_stall", "i8"),
+        # per static instruction, int64 each: for the stall-point report and hot spots
+        ("stall_warps", "u8"),
+        ("stall_cycles", "u8"),
+        ("stall_first", "u8"),
+        ("issues", "u8"),
+        # first fault
+        ("fault_sm", "i8"),
+        ("fault_cta", "i8"),
+        ("fault_instruction", "i8"),
+        ("fault_thread", "i8"),
+        ("fault_kind", "i8"),  # 100: SIMT stack overflow; otherwise as CONTEXT.error
+    ]
+)
+
+SM = record(
+    [
+        ("index", "i8"),
+        ("next", "i8"),  # next cycle in which anything can happen here, replies apart
+        ("last_cycle", "i8"),  # last cycle that was run or accounted for
+        ("counting", "i8"),  # scheduler slots are being counted: work is here or to come
+        ("active_cycles", "i8"),
+        ("slots", "i8", (MAX_SCHEDULERS, SLOT_KINDS)),
+        # warps
+        ("resident", "i8"),
+        ("finishing", "i8"),  # all lanes exited, not yet retired
+        ("has_head", "i8"),  # a decoded instruction on the right path waits in the I-buffer
+        ("stale", "i8"),  # the I-buffer holds wrong-path instructions
+        ("ready", "i8"),  # the head has no scoreboard hazard
+        ("blocked", "i8"),  # the head waits for a register whose time is not known yet
+        ("at_barrier", "i8"),
+        ("in_membar", "i8"),
+        ("in_atomic", "i8"),
+        ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
+        ("needs_lock", "i8"),  # head touches a shared register, or would
+        ("lock_wait", "i8"),
+        ("wheel", "i8", (WHEEL,)),  # warps whose head becomes ready at a cycle
+        ("wake", "i8", (MAX_WARPS,)),
+        ("supervised", "i8", (MAX_SCHEDULERS,)),
+        ("ib_pc", "i4", (MAX_WARPS,)),
+        ("ib_n", "i4", (MAX_WARPS,)),
+        ("fetch_pc", "i4", (MAX_WARPS,)),
+        ("imiss_until", "i8", (MAX_WARPS,)),
+        ("imiss", "i8"),
+        ("dynamic_id", "i8", (MAX_WARPS,)),
+        ("next_dynamic_id", "i8"),
+        ("cta_slot", "i4", (MAX_WARPS,)),
+        ("warp_in_cta", "i4", (MAX_WARPS,)),
+        ("front_count", "i4", (MAX_WARPS,)),  # instructions issued, not yet in a unit
+        ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
+        ("loads", "i4", (MAX_WARPS,)),
+        ("stores", "i4", (MAX_WARPS,)),
+        ("ready_at", "u8"),  # address of int64 [warps][registers]: scoreboard release cycles
+        # SIMT stack
+        ("depth", "i4", (MAX_WARPS,)),
+        ("stack_pc", "i4", (MAX_WARPS, MAX_STACK)),
+        ("stack_rpc", "i4", (MAX_WARPS, MAX_STACK)),
+        ("stack_mask", "i8", (MAX_WARPS, MAX_STACK)),
+        ("stack_call", "i4", (MAX_WARPS, MAX_STACK)),
+        # CTA slots
+        ("free_slots", "i8"),
+        ("cta_id", "i8", (MAX_CTAS,)),
+        ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
+        ("cta_live", "i4", (MAX_CTAS,)),  # warps with lanes left
+        ("cta_mask", "i8", (MAX_CTAS,)),
+        ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),
+        ("cta_waiting", "i8", (MAX_CTAS, BARRIERS)),
+        ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),
+        ("shared_memory", "u8"),
+        ("shared_bytes", "i8"),
+        ("ctas_launched", "i8"),
+        # fetch
+        ("last_fetched", "i8"),
+        ("latch_warp", "i8"),  # -1 empty
+        ("latch_pc", "i8"),
+        ("l1i_tag", "i8", (64,)),
+        ("l1i_used", "i8", (64,)),
+        ("l1i_accesses", "i8"),
+        ("l1i_misses", "i8"),
+        # between issue and the units
+        ("front_free", "i8"),
+        ("front_ins", "i4", (FRONT,)),
+        ("front_warp", "i4", (FRONT,)),
+        ("front_reads", "i8", (FRONT,)),  # bit k: source k still to be read
+        ("front_memory", "i4", (FRONT,)),
+        ("id_oc", "i4", (CLASSES, 8)),
+        ("id_oc_n", "i4", (CLASSES,)),
+        ("cu_entry", "i4", (COLLECTORS,)),
+        ("cu_busy", "i8"),
+        ("cu_last", "i4", (CLASSES,)),
+        ("oc_ex", "i4", (CLASSES, 8)),
+        ("oc_ex_n", "i4", (CLASSES,)),
+        ("bank_writes", "i8", (WHEEL,)),
+        ("unit_free", "i8", (UNITS,)),
+        ("unit_done", "i8", (UNITS, WHEEL // 64)),
+        ("bus_used", "u1", (WHEEL,)),
+        ("wheels_until", "i8"),  # last cycle with anything on these wheels
+        # LDST unit
+        ("memory_free", "i8"),
+        ("memory_count", "i4", (LDST_QUEUE,)),
+        ("memory_next", "i4", (LDST_QUEUE,)),
+        ("memory_pending", "i4", (LDST_QUEUE,)),
+        ("memory_space", "i4", (LDST_QUEUE,)),
+        ("memory_kind", "i4", (LDST_QUEUE,)),
+        ("memory_line", "u8", (LDST_QUEUE, ACCESSES)),
+        ("memory_bytes", "i4", (LDST_QUEUE, ACCESSES)),
+        ("head", "i4"),  # front entry in the head register; -1 empty
+        ("shared_stage", "i4", (8,)),  # pending-load index per pipe stage; -1 empty
+        ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
+        ("writeback_client", "i4"),
+        ("bypass", "i4", (PENDING,)),
+        ("bypass_head", "i8"),
+        ("bypass_tail", "i8"),
+        ("pending_free", "i4", (PENDING,)),
+        ("pending_free_n", "i8"),
+        ("pending_warp", "i4", (PENDING,)),
+        ("pending_ins", "i4", (PENDING,)),
+        ("pending_left", "i4", (PENDING,)),
+        ("const_seen", "u8"),  # address of one byte per constant line: touched before
+        ("const_lines", "i8"),
+        # policy scratch: schedulers and sharing schemes name their own slots
+        ("policy", "i8", (MAX_SCHEDULERS, 8)),
+        # register sharing
+        ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
+        ("side", "i4", (MAX_CTAS,)),
+        ("owner", "i4", (MAX_CTAS,)),  # per pair: 0, 1 or -1
+        ("partner", "i4", (MAX_CTAS,)),
+        ("lock", "i4", (MAX_CTAS, MAX_WARPS)),  # per pair and warp position: side holding it, -1 free
+        ("exited", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions whose lanes have all exited
+        ("warp_class", "i4", (MAX_WARPS,)),  # 0 owner, 1 unshared, 2 non-owner
+        ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
+        ("lock_since", "i8", (MAX_WARPS,)),
+        ("lock_refused", "i8"),
+        ("lock_wait_cycles", "i8"),
+        # counters
+        ("warp_instructions", "i8"),
+        ("thread_instructions", "i8"),
+        ("stall_shared_memory", "i8"),  # gpgpu_n_stall_shd_mem
+        ("bank_conflict_cycles", "i8"),
+        ("global_loads", "i8"),
+        ("global_stores", "i8"),
+        ("atomics", "i8"),
+        ("shared_accesses", "i8"),
+        ("barriers", "i8"),
+        ("divergent_branches", "i8"),
+    ]
+)

@@ -1,0 +1,149 @@
+"""What a run gives back: plain data, counted as timing-model section 4.1 defines it.
+
+`slots` has one count per scheduler and core cycle in which the SM had work: idle, scoreboard, stall, issued. They sum
+to schedulers x active cycles, which is asserted. Thread IPC is lanes executed (after predication) per cycle of the
+whole GPU, the papers' IPC; warp IPC is warp instructions per cycle and SM.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxsim.state import IDLE, SCOREBOARD, STALL
+
+
+@dataclass(frozen=True)
+class StallPoint:
+    """An instruction at which non-owner warps stopped because a register in it is locked.
+
+    `warps` counts the stops, `warp_cycles` the cycles they lasted; `register` is the first register of the instruction
+    beyond the private ones and `sequence` its sequence number.
+    """
+
+    instruction: int
+    line: int
+    text: str
+    register: str
+    sequence: int
+    warps: int
+    warp_cycles: int
+    first_cycle: int
+
+    def __str__(self) -> str:
+        return (
+            f"line {self.line}: {self.text}  ({self.register} is register {self.sequence};"
+            f" {self.warps} warps, {self.warp_cycles} warp-cycles, first in cycle {self.first_cycle})"
+        )
+
+
+@dataclass(frozen=True)
+class SimResult:
+    """One simulated launch. `status`: "done", "interrupted" or "max-cycles" (then the counters so far)."""
+
+    kernel: str
+    gpu: str
+    scheduler: str
+    share_registers: float
+    status: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    n_ctas: int
+    ctas_done: int
+    registers: int
+    scratchpad_bytes: int
+    resident_ctas: int
+    unshared_ctas: int
+    shared_pairs: int
+    private_registers: int
+    limiter: str
+    cycles: int
+    warp_instructions: int
+    thread_instructions: int
+    active_cycles: int
+    n_sms: int
+    n_schedulers: int
+    slots: dict[str, int]
+    issued_by_lanes: dict[int, int]
+    l1: dict[str, int]
+    l2: dict[str, int]
+    dram: dict[str, int]
+    core: dict[str, int]
+    stall_points: tuple[StallPoint, ...] = ()
+    issues: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def thread_ipc(self) -> float:
+        return self.thread_instructions / self.cycles if self.cycles else 0.0
+
+    @property
+    def warp_ipc(self) -> float:
+        return self.warp_instructions / (self.cycles * self.n_sms) if self.cycles else 0.0
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Every counter under one name: `slots.idle`, `l1.misses`, `dram.reads`, ..."""
+        flat = {
+            "cycles": self.cycles,
+            "warp_instructions": self.warp_instructions,
+            "thread_instructions": self.thread_instructions,
+            "active_cycles": self.active_cycles,
+        }
+        for part in ("slots", "l1", "l2", "dram", "core"):
+            flat |= {f"{part}.{name}": value for name, value in getattr(self, part).items()}
+        flat |= {f"issued.w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
+        return flat
+
+    def to_dict(self) -> dict[str, Any]:
+        data = asdict(self)
+        data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
+        data["thread_ipc"] = self.thread_ipc
+        data["warp_ipc"] = self.warp_ipc
+        data["grid"], data["block"] = list(self.grid), list(self.block)
+        data["issues"] = list(self.issues)
+        data["stall_points"] = [asdict(p) for p in self.stall_points]
+        return data
+
+    def to_json(self) -> str:
+        """The result as one JSON object."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        total = max(1, sum(self.slots.values()))
+        lines = [
+            f"{self.kernel} on {self.gpu}, {self.scheduler}"
+            + (f", {self.share_registers:g}% of registers shared" if self.share_registers else "")
+            + ("" if self.status == "done" else f" ({self.status}: {self.ctas_done} of {self.n_ctas} CTAs)"),
+            f"  resident CTAs     {self.resident_ctas:>12}  ({self.unshared_ctas} unshared + {self.shared_pairs} pairs;"
+            f" limited by {self.limiter}; {self.registers} registers per thread)",
+            f"  cycles            {self.cycles:>12}",
+            f"  thread IPC        {self.thread_ipc:>12.2f}",
+            f"  warp IPC per SM   {self.warp_ipc:>12.3f}",
+            f"  warp instructions {self.warp_instructions:>12}",
+        ]
+        lines += [f"  slots {name:<11} {n:>12}  {n / total:6.1%}" for name, n in self.slots.items()]
+        for part in ("l1", "l2", "dram"):
+            counts = getattr(self, part)
+            lines.append(f"  {part:<6}" + "  ".join(f"{name} {n}" for name, n in counts.items()))
+        lines += [f"  stall point: {p}" for p in self.stall_points[:3]]
+        return "\n".join(lines)
+
+
+def slot_counts(sms: Any, n_schedulers: int) -> tuple[dict[str, int], dict[int, int]]:
+    """Sum the slot counters over SMs and schedulers, and check that every slot was charged exactly once."""
+    slots = np.asarray(sms["slots"])[:, :n_schedulers, :]
+    active = int(np.sum(sms["active_cycles"]))
+    totals = slots.sum(axis=(0, 1))
+    assert int(totals.sum()) == n_schedulers * active, "scheduler slots do not sum to schedulers x active cycles"
+    # index 2 + n: issued with n lanes active in the SIMT stack
+    by_lanes = {lanes: int(totals[STALL + lanes]) for lanes in range(1, 33) if totals[STALL + lanes]}
+    return (
+        {
+            "idle": int(totals[IDLE]),
+            "scoreboard": int(totals[SCOREBOARD]),
+            "stall": int(totals[STALL]),
+            "issued": sum(by_lanes.values()),
+        },
+        by_lanes,
+    )
