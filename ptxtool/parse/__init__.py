@@ -6,7 +6,9 @@ from ptxtool.ir.nodes import Module
 
 def parse(text: str | bytes, name: str = "<string>") -> Module:
     """Parse a PTX or PTXPlus file. Raises `PtxError` with every syntax error of the file."""
-    return parse_with_lark(text, name)
+    from ptxtool.parse.driver import parse_source
+
+    return parse_source(source_of(text, name))
 
 
 def parse_with_lark(text: str | bytes, name: str = "<string>") -> Module:

@@ -27,7 +27,7 @@ from ptxtool.isa.literals import integer
 from ptxtool.parse.operands import Part, destination, fold, name
 from ptxtool.parse.tokens import Token
 
-Item = Token | Part | Declaration | Directive
+Item = Token | Part
 
 
 class Head(NamedTuple):
@@ -71,9 +71,9 @@ def directive(items: Sequence[Item], text: str) -> Directive:
     """A keyword and everything behind it, as written in the source `text`."""
     first, last = items[0], items[-1]
     assert isinstance(first, Token)
-    end = last.end if not isinstance(last, Part) else first.end
-    stop = end - 1 if isinstance(last, Token) and last.text == ";" else end
-    return Directive(first.start, end, first.text[1:], text[first.end : stop].strip())
+    assert isinstance(last, Token)
+    stop = last.start if last.text == ";" else last.end
+    return Directive(first.start, last.end, first.text[1:], text[first.end : stop].strip())
 
 
 def declaration(items: Sequence[Item], source: Source) -> Declaration:
@@ -105,11 +105,8 @@ def declaration(items: Sequence[Item], source: Source) -> Declaration:
                 declarators.append(found)
             case _:
                 assert item.text in (",", ";"), item
-    first, last = items[0], items[-1]
-    assert isinstance(first, Token)
-    assert isinstance(last, Token)
     return Declaration(
-        first.start, last.end, tuple(linkage), space, tuple(qualifiers), align, tuple(declarators)
+        _start(items[0]), _end(items[-1]), tuple(linkage), space, tuple(qualifiers), align, tuple(declarators)
     )
 
 
@@ -183,46 +180,79 @@ def _size(item: Item, bracket: Token, source: Source) -> int:
     return value
 
 
-def head(items: Sequence[Item]) -> Head:
+def head(items: Sequence[Item], source: Source) -> Head:
     """What stands before a body: linkage, kind, results, name, parameters, directives."""
     linkage: list[str] = []
     directives: list[Directive] = []
-    lists: dict[bool, tuple[Declaration, ...]] = {}
+    params: tuple[Declaration, ...] = ()
+    returns: tuple[Declaration, ...] = ()
     kind = identifier = ""
     i, n = 0, len(items)
     while i < n:
         item = items[i]
-        i += 1
-        if isinstance(item, Directive):
-            directives.append(item)
-            continue
         assert isinstance(item, Token)
-        if item.kind == "LINKAGE":
-            linkage.append(item.text[1:])
-        elif item.kind == "FUNCTION":
-            kind = item.text[1:]
-        elif item.kind == "ATTRIBUTE":
-            start = item.start
-            i, words = _attribute(items, i)
-            last = items[i - 1]
-            assert isinstance(last, Token)
-            directives.append(Directive(start, last.end, "attribute", words))
-        elif item.kind == "IDENTIFIER":
-            identifier = item.text
-        else:
-            assert item.text == "(", item
-            found: list[Declaration] = []
-            while not (isinstance(item := items[i], Token) and item.text == ")"):
-                if isinstance(item, Declaration):
-                    found.append(item)
-                i += 1
+        start = i
+        i += 1
+        match item.kind:
+            case "LINKAGE":
+                linkage.append(item.text[1:])
+            case "FUNCTION":
+                kind = item.text[1:]
+            case "IDENTIFIER":
+                identifier = item.text
+            case "ATTRIBUTE":
+                i, words = _attribute(items, i)
+                directives.append(Directive(item.start, _end(items[i - 1]), "attribute", words))
+            case "TUNING" | "SPACE" | "PRAGMA":
+                while i < n and not _is_kind(items[i], "TUNING", "SPACE", "PRAGMA"):
+                    i += 1
+                directives.append(directive(items[start:i], source.text))
+            case _:
+                i, found = _parameters(items, i, source)
+                if identifier:
+                    params = found
+                else:
+                    returns = found
+    return Head(
+        _start(items[0]),
+        _end(items[-1]),
+        kind,
+        identifier,
+        tuple(linkage),
+        params,
+        returns,
+        tuple(directives),
+    )
+
+
+def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[Declaration, ...]]:
+    """The parameters behind an opening parenthesis, and the place behind the closing one."""
+    found: list[Declaration] = []
+    while not _is_text(items[i], ")"):
+        start = i
+        while not _is_text(items[i], ",", ")"):
             i += 1
-            lists[bool(identifier)] = tuple(found)
-    first, last = items[0], items[-1]
-    assert not isinstance(first, Part)
-    assert not isinstance(last, Part)
-    params, returns = lists.get(True, ()), lists.get(False, ())
-    return Head(first.start, last.end, kind, identifier, tuple(linkage), params, returns, tuple(directives))
+        found.append(declaration(items[start:i], source))
+        i += _is_text(items[i], ",")
+    return i + 1, tuple(found)
+
+
+def _is_kind(item: Item, *kinds: str) -> bool:
+    return isinstance(item, Token) and item.kind in kinds
+
+
+def _is_text(item: Item, *texts: str) -> bool:
+    return isinstance(item, Token) and item.text in texts
+
+
+def _start(item: Item) -> int:
+    assert isinstance(item, Token)
+    return item.start
+
+
+def _end(item: Item) -> int:
+    assert isinstance(item, Token)
+    return item.end
 
 
 def function(found: Head, body: Sequence[Statement] | None, body_start: int, end: int) -> Function:

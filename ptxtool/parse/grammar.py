@@ -2,30 +2,36 @@
 
 `grammars/ptx.lark` is the only definition of the language. Two readers use it here:
 
-* `terminals()` and `rule_regex()` read its text. A rule that does not recurse describes a regular language, so it can
-  be expanded into one regular expression: tokens become atomic groups (a lexer never gives characters back), and
-  spacing or comments may stand between any two. The per-statement parser recognises statements with these.
-* `lark_parser()` builds the LALR parser, for operands no leaf expression knows, for whole files, and for finding out what
-  was expected where a statement is wrong. Building takes 70-150 ms and importing Lark 60, so both happen on first use,
-  and the tables are kept in the user's cache folder (Lark checks them against a hash of grammar and versions).
+* `terminals()` and `Shape` read its text. A rule that does not recurse describes a regular language, so it can be
+  expanded into one regular expression over token kinds. The per-statement parser recognises directives, declarations
+  and function heads with these.
+* `lark_parser()` builds the LALR parser, for operands no leaf expression knows, for whole files, and for finding out
+  what was expected where a statement is wrong. Building takes 70-150 ms and importing Lark 60, so both happen on first
+  use, and the tables are kept in the user's cache folder (Lark checks them against a hash of grammar and versions).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptxtool.base.resources import resource_dir
+from ptxtool.parse.tokens import Token
 
 if TYPE_CHECKING:
     from lark import Lark
 
 STARTS = ("module", "item", "statement", "function_head", "operand")
-NEVER = r"(?!)"
+OPERAND = "operand"  # the one rule that recurses, and the kind of a token that holds an operand's text
 
-_TERMINAL = re.compile(r"([A-Z_]+)(?:\.\d+)?:[ ]*/(.+)/$")
+_TERMINAL = re.compile(r"([A-Z_]+)(?:\.(\d+))?:[ ]*/(.+)/$")
 _RULE = re.compile(r"[!?]?([a-z_]+):[ ]*(.*)$")
 _ELEMENT = re.compile(r'\s*(?:(?P<name>[A-Za-z_]+)|"(?P<text>[^"]+)"|(?P<operator>[()|*+?]))')
+
+
+class Terminal(NamedTuple):
+    regex: str
+    priority: int
 
 
 @cache
@@ -34,59 +40,111 @@ def grammar_text() -> str:
 
 
 @cache
-def terminals() -> Mapping[str, str]:
-    """Every terminal of the grammar: name -> regular expression."""
+def terminals() -> Mapping[str, Terminal]:
+    """Every terminal of the grammar by name."""
     found = (_TERMINAL.match(line) for line in grammar_text().splitlines())
-    return {m[1]: m[2].replace(r"\/", "/") for m in found if m}
+    return {m[1]: Terminal(m[3].replace(r"\/", "/"), int(m[2] or 0)) for m in found if m}
+
+
+@cache
+def skip() -> str:
+    """What may stand between two tokens: spacing and comments, never given back."""
+    return rf"(?:{terminals()['SPACING'].regex}|{terminals()['COMMENT'].regex})*+"
 
 
 @cache
 def _rules() -> Mapping[str, str]:
     """Every rule whose definition is one line: name -> its right-hand side."""
     found = (_RULE.match(line) for line in grammar_text().splitlines())
-    return {m[1]: m[2] for m in found if m}
+    return {m[1]: m[2].rstrip() for m in found if m}
 
 
-@cache
-def skip() -> str:
-    """What may stand between two tokens: spacing and comments, never given back."""
-    return rf"(?:{terminals()['SPACING']}|{terminals()['COMMENT']})*+"
-
-
-@cache
-def _rule_regex(rule: str, operand: str) -> str:
-    parts: list[str] = []
-    position = 0
+def _elements(rule: str) -> Iterator[tuple[str, str]]:
+    """The parts of a rule's right-hand side: ("name" | "text" | "operator", what it says)."""
     text = _rules()[rule]
-    while position < len(text.rstrip()):
+    position = 0
+    while position < len(text):
         match = _ELEMENT.match(text, position)
-        assert match, f"rule '{rule}' of the grammar is not flat: {text[position:]}"
+        assert match is not None, f"rule '{rule}' of the grammar is not flat: {text[position:]}"
         position = match.end()
-        name, literal, operator = match.group("name", "text", "operator")
-        if operator is not None:
-            parts.append("(?:" if operator == "(" else operator)
-        elif literal is not None:
-            parts.append(f"(?:{skip()}{re.escape(literal)})")
-        elif name == "operand":
-            parts.append(f"(?:{skip()}{operand})")
-        elif name.isupper():
-            parts.append(f"(?:{skip()}(?>{terminals()[name]}))")
-        else:
-            parts.append(f"(?:{_rule_regex(name, operand)})")
-    return "".join(parts)
+        kind = match.lastgroup
+        assert kind is not None
+        yield kind, match[kind]
 
 
-def rule_regex(rule: str, operand: str = NEVER) -> str:
-    """A rule of the grammar as a regular expression; `operand` stands for the one rule that recurses.
+def _closure(rule: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terminals and the quoted tokens a rule can come to."""
+    names: set[str] = set()
+    texts: set[str] = set()
+    for kind, text in _elements(rule):
+        if kind == "text":
+            texts.add(text)
+        elif kind == "name" and text.isupper():
+            names.add(text)
+        elif kind == "name" and text != OPERAND:
+            inner = _closure(text)
+            names |= inner[0]
+            texts |= inner[1]
+    return frozenset(names), frozenset(texts)
 
-    The expression begins with `skip()` and its last token ends the match.
+
+class Shape:
+    """A flat rule of the grammar as two regular expressions: one cuts text into tokens, one recognises their order.
+
+    The second runs over one letter per token, so it is small, and lexing stays apart from parsing as it is in Lark:
+    where several terminals of the rule match, the one of highest priority is the token. A number stands for
+    the operand rule, and whatever the expression `operand` matches, which becomes a token of kind `OPERAND`.
     """
-    return _rule_regex(rule, operand)
+
+    def __init__(self, rule: str, operand: str = ""):
+        names, texts = _closure(rule)
+        by_priority = sorted(names, key=lambda n: (-terminals()[n].priority, n))
+        choices = [f"(?P<{OPERAND}>{operand})"] if operand else []
+        choices += [f"(?P<{n}>{terminals()[n].regex})" for n in by_priority]
+        choices += [f"(?P<TEXT>{'|'.join(re.escape(t) for t in sorted(texts))})"] if texts else []
+        self._lexer = re.compile(f"{skip()}(?:{'|'.join(choices)})")
+        self._letters = {k: chr(ord("A") + i) for i, k in enumerate([OPERAND, *by_priority, *sorted(texts)])}
+        self._order = re.compile(self._expand(rule))
+        self._one_semicolon = _rules()[rule].endswith('";"')
+
+    def _expand(self, rule: str) -> str:
+        """The rule over letters; `[`, `(` and the like are letters too, so nothing needs escaping."""
+        parts: list[str] = []
+        for kind, text in _elements(rule):
+            if kind == "operator":
+                parts.append("(?:" if text == "(" else text)
+            elif text == OPERAND:
+                parts.append(f"(?:{self._letter(OPERAND)}|{self._letter('NUMBER')})")
+            elif kind == "text" or text.isupper():
+                parts.append(self._letter(text))
+            else:
+                parts.append(f"(?:{self._expand(text)})")
+        return "".join(parts)
+
+    def _letter(self, kind: str) -> str:
+        return re.escape(self._letters[kind])
+
+    def match(self, text: str, start: int) -> list[Token] | None:
+        """The tokens of the longest stretch from `start` that follows the rule; None where there is none."""
+        tokens: list[Token] = []
+        letters = ""
+        lex = self._lexer.match
+        while found := lex(text, start):
+            kind = found.lastgroup
+            assert kind is not None
+            token = Token(kind, found[kind], found.start(kind), found.end())
+            tokens.append(token)
+            letters += self._letters[token.text if kind == "TEXT" else kind]
+            start = token.end
+            if token.text == ";" and (self._one_semicolon or not self._order.fullmatch(letters)):
+                break
+        followed = self._order.match(letters)
+        return tokens[: followed.end()] if followed else None
 
 
 @cache
 def lark_parser() -> "Lark":
-    """The LALR parser of the whole grammar, building operand and statement nodes as it reduces."""
+    """The LALR parser of the whole grammar, building nodes as it reduces."""
     import lark
 
     from ptxtool.parse.transform import Builder
@@ -96,7 +154,7 @@ def lark_parser() -> "Lark":
 
 
 def _cache_file() -> str | None:
-    """Where Lark keeps the parser tables, which it checks against grammar and versions; None where nothing can be kept."""
+    """Where Lark keeps the parser tables (it checks them itself); None where nothing can be kept."""
     from platformdirs import user_cache_path
 
     try:

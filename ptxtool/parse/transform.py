@@ -122,16 +122,14 @@ class Builder:
     def declaration(self, items: Sequence[Any]) -> Declaration:
         return build.declaration(_tokens(items), self._source)
 
-    parameter = declaration
-
     def directive(self, items: Sequence[Any]) -> Directive:
         return build.directive(_tokens(items), self._source.text)
 
     version = target = address_size = file = loc = pragma = section = alias = constptr = directive
-    branch_targets = call_prototype = head_directive = head_texture = directive
+    branch_targets = call_prototype = directive
 
     def function_head(self, items: Sequence[Any]) -> build.Head:
-        return build.head(_tokens(items))
+        return build.head(_tokens(items), self._source)
 
     def open(self, items: Sequence[Any]) -> ScopeOpen:
         token = _token(items[0])

@@ -3,7 +3,7 @@
 Used by tests, which hold the per-statement parser to it, and by the benchmark. It reports the first error only.
 """
 
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Module
 from ptxtool.parse.grammar import lark_parser

@@ -1,0 +1,260 @@
+"""What is wrong with a statement the grammar refuses, in words a person can act on, and where to go on reading.
+
+The place and the tokens that would have been right come from Lark; this file turns the latter into words, knows the
+usual mistakes (a missing semicolon, dot, brace or comment end) and finds the next statement behind the error.
+"""
+
+import re
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.source import Source
+from ptxtool.isa.types import TYPES
+from ptxtool.parse.grammar import skip, terminals
+from ptxtool.parse.operands import MAX_DEPTH
+
+if TYPE_CHECKING:
+    import lark
+
+# a terminal of the grammar, or Lark's name of a quoted one -> what to call it; those not listed are not worth naming
+_WORDS = {
+    "OPCODE": "an instruction",
+    "LABEL": "a label",
+    "NAME": "an operand",
+    "IDENTIFIER": "a name",
+    "NUMBER": "a number",
+    "STRING": 'a string in "quotes"',
+    "DOTTED": "a type or modifier such as '.u32'",
+    "SPACE": "a declaration such as '.reg'",
+    "FUNCTION": "'.entry' or '.func'",
+    "VERSION": "a directive",
+    "RAW_BLOCK": "a block in braces",
+    "SEMICOLON": "';'",
+    "COMMA": "','",
+    "COLON": "':'",
+    "EQUAL": "'='",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "LESSTHAN": "'<'",
+    "MORETHAN": "'>'",
+}
+# where an operand may begin, its brackets and signs need not be listed one by one
+_OPERAND_STARTS = {"NUMBER", "STRING", "LPAR", "LSQB", "LBRACE", "DOTTED"}
+_WORD = re.compile(r"[A-Za-z_$%@.0-9][A-Za-z0-9_$.:]*|\S")
+_NEXT_STATEMENT = re.compile(
+    r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]|(?:ret|exit|retp|nop)\b))"
+)
+
+
+def text_start(source: Source) -> int:
+    """Where the first statement may begin; raises `PtxError` for what is no text at all."""
+    binary = source.text.find("\0")
+    if binary >= 0:
+        raise error(
+            "E103",
+            f"'{source.name}' is not a text file: it holds a NUL byte at offset {binary}",
+            help="give a PTX or PTXPlus text file in UTF-8 or ASCII; 'cuobjdump -ptx' extracts PTX from a binary",
+        )
+    return 1 if source.text.startswith("\ufeff") else 0
+
+
+def nothing_there(source: Source) -> Diagnostic:
+    return Diagnostic(
+        "E104",
+        f"'{source.name}' holds no statements",
+        source,
+        help="a PTX file begins with '.version', '.target' and an '.entry'",
+    )
+
+
+def never_closed(source: Source, brace: int, keyword: str = "", place: int = 0) -> Diagnostic:
+    """A block without its `}` at the end of the file, or before the next function."""
+    if not keyword:
+        return Diagnostic(
+            "E102", "this '{' is never closed", source, brace, brace + 1, "add the missing '}' at the end"
+        )
+    return Diagnostic(
+        "E102",
+        f"'{keyword}' inside a function: the '{{' of line {source.line(brace)} is not closed before it",
+        source,
+        place,
+        place + len(keyword),
+        "add the missing '}' before this line",
+    )
+
+
+def unknown_directive(source: Source, start: int) -> Diagnostic:
+    match = _WORD.match(source.text, start)
+    assert match is not None
+    near = get_close_matches(match[0], _directives(), n=1, cutoff=0.6)
+    help = f"did you mean '{near[0]}'?" if near else "directives begin with a dot, instructions do not"
+    return Diagnostic("E101", f"unknown directive '{match[0]}'", source, start, match.end(), help)
+
+
+def misplaced(source: Source, start: int, end: int, inside: bool) -> Diagnostic:
+    where, instead = ("inside", "before the function") if inside else ("outside", "into a function's body")
+    text = source.text[start:end]
+    return Diagnostic(
+        "E101",
+        f"'{text}' {where} a function",
+        source,
+        start,
+        end,
+        f"move it {instead}, or add a missing brace",
+    )
+
+
+def too_deep(source: Source, start: int, end: int) -> Diagnostic:
+    return Diagnostic(
+        "E101",
+        f"an operand nests more than {MAX_DEPTH} levels deep",
+        source,
+        start,
+        min(end, start + 1),
+        "split the expression",
+    )
+
+
+def resume(text: str, position: int) -> int:
+    """The beginning of the next statement behind an error."""
+    match = _NEXT_STATEMENT.search(text, position)
+    return match.end() if match else len(text)
+
+
+def syntax_error(
+    source: Source, found: "lark.UnexpectedInput", start: int, end: int, inside: bool
+) -> tuple[Diagnostic, int]:
+    """The diagnostic for a statement that Lark refused, and where to read on."""
+    text = source.text
+    place, expected = _place(found, end), _expected(found)
+    previous = _end_of_previous(text, start, place)
+    if text.startswith("/*", place):
+        return Diagnostic("E102", "this comment is never closed", source, place, place + 2, "add '*/'"), len(
+            text
+        )
+    if text.startswith('"', place) and "STRING" in expected:
+        line_end = text.find("\n", place)
+        stop = len(text) if line_end < 0 else line_end
+        message = "this string is not closed on its line"
+        return Diagnostic("E102", message, source, place, stop, "add the closing '\"'"), resume(text, stop)
+    if place > start and "SEMICOLON" in expected and "\n" in text[previous:place]:
+        line = source.line(place)
+        what = f"missing ';' after '{_last_word(text, start, previous)}'"
+        return Diagnostic(
+            "E101", what, source, previous, previous + 1, f"the next statement starts on line {line}"
+        ), place
+    if place >= end:
+        wanted = _human(expected)
+        code = "E102" if end == len(text) else "E101"
+        message = "the statement is not finished" + (f": expected {wanted}" if wanted else "")
+        help = "end the statement with ';'" if "SEMICOLON" in expected else ""
+        return Diagnostic(code, message, source, max(start, previous - 1), previous, help), end
+    match = _WORD.match(text, place)
+    word = match[0] if match else text[place]
+    wanted = _human(expected)
+    if not inside and place == start:
+        message = f"unexpected '{word}' outside a function"
+        help = "instructions, labels and braces belong to the body of an '.entry' or '.func'"
+    else:
+        message = f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
+        help = _hint(text, start, previous, place, word, expected)
+    return Diagnostic("E101", message, source, place, place + len(word), help), resume(text, place + 1)
+
+
+def _place(found: "lark.UnexpectedInput", end: int) -> int:
+    import lark
+
+    if isinstance(found, lark.UnexpectedToken) and found.token.type == "$END":
+        return end
+    return end if found.pos_in_stream is None else min(found.pos_in_stream, end)
+
+
+def _expected(found: "lark.UnexpectedInput") -> set[str]:
+    """The terminals that would have been right."""
+    import lark
+
+    if isinstance(found, lark.UnexpectedToken):
+        return found.accepts or set()
+    if isinstance(found, lark.UnexpectedCharacters):
+        return set(found.allowed or ()) - {"SPACING", "COMMENT"}
+    return set()
+
+
+def _human(expected: set[str]) -> str:
+    if "NAME" in expected:
+        expected = expected - _OPERAND_STARTS
+    words = [word for terminal, word in _WORDS.items() if terminal in expected]
+    if not words or len(words) > 5:
+        return ""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _end_of_previous(text: str, start: int, place: int) -> int:
+    """The end of the last token before a place."""
+    position = start
+    skipping, word = _skipping(), _WORD
+    while True:
+        match = skipping.match(text, position, place)
+        position = match.end() if match else position
+        token = word.match(text, position, place)
+        if token is None:
+            break
+        position = previous = token.end()
+        if position >= place:
+            return previous
+    return len(text[:place].rstrip()) if position == start else _strip(text, start, position)
+
+
+def _strip(text: str, start: int, position: int) -> int:
+    """The place behind the last character before `position` that is no spacing; comments stay."""
+    while position > start and text[position - 1].isspace():
+        position -= 1
+    return position
+
+
+def _last_word(text: str, start: int, end: int) -> str:
+    """The beginning of the statement, as far as it fits a message."""
+    return " ".join(text[start:end].split())[:40]
+
+
+def _hint(text: str, start: int, previous: int, place: int, word: str, expected: set[str]) -> str:
+    before = re.search(r"[A-Za-z0-9_$%.]+$", text[start:previous])
+    if before and before[0] in _plain_words():
+        return f"did you mean '.{before[0]}'?"
+    if word in _plain_words() and expected & {"DOTTED", "SPACE", "IDENTIFIER"}:
+        return f"did you mean '.{word}'?"
+    if word[0].isdigit():
+        return f"'{word}' is no number: write 0x1f, 0b101, 1.5, 0f and 8 hex digits, or 0d and 16"
+    if word == "/" or word == "#":
+        return "comments are '// to the end of the line' or '/* ... */'"
+    if "SEMICOLON" in expected:
+        return "is a ';' or ',' missing before it?"
+    return ""
+
+
+@cache
+def _plain_words() -> frozenset[str]:
+    """Words that want a dot: types and state spaces."""
+    return frozenset(TYPES) | {d[1:] for d in _directives()}
+
+
+@cache
+def _directives() -> tuple[str, ...]:
+    """Every directive the grammar has a keyword for."""
+    found: list[str] = []
+    for terminal in terminals().values():
+        match = re.match(r"\\\.(?:\(\?:)?([a-z_|]+)", terminal.regex)
+        if match:
+            found += [f".{word}" for word in match[1].split("|") if word]
+    return tuple(found)
+
+
+@cache
+def _skipping() -> "re.Pattern[str]":
+    return re.compile(skip())

@@ -1,0 +1,332 @@
+"""The per-statement parser: one regular expression cuts the file into statements, memos read their parts.
+
+It gives the same nodes as Lark on the whole file (tested on real and on mutated files), ten times faster:
+
+* `_splitter` matches one statement at a time, each match beginning where the last one ended, so that no character is
+  passed over. Its expressions are put together from the grammar's terminals.
+* An ordinary instruction is a guard, an opcode and operands, each looked up by its text; see `leaf`.
+* Directives, declarations and function heads follow flat rules of the grammar; see `grammar.Shape`.
+* Whatever these do not know goes to Lark, one statement at a time.
+
+A statement that Lark refuses too is an error: `diagnose` says what is wrong with it and where the next one begins, so
+one run finds all errors of a file. The garbage collector rests meanwhile: parsing makes no cycles.
+"""
+
+import gc
+import re
+from functools import cache
+
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.source import Source
+from ptxtool.ir.nodes import (
+    Binary,
+    Declaration,
+    Directive,
+    Function,
+    Guard,
+    Instruction,
+    Module,
+    Opcode,
+    ScopeClose,
+    ScopeOpen,
+    Statement,
+)
+from ptxtool.parse import build, diagnose
+from ptxtool.parse.grammar import OPERAND, Shape, skip, terminals
+from ptxtool.parse.leaf import Operands
+from ptxtool.parse.operands import Part, TooDeep, destination, name
+from ptxtool.parse.tokens import Token
+
+MAX_ERRORS = 100
+
+# the splitter's groups
+_GUARD, _OPCODE, _OPERANDS, _LABEL, _LOC, _DOT, _OPEN, _CLOSE, _EMPTY, _END, _OTHER = range(1, 12)
+
+_BODY_RULES = (
+    "declaration",
+    "file",
+    "loc",
+    "pragma",
+    "section",
+    "branch_targets",
+    "call_targets",
+    "call_prototype",
+)
+_MODULE_RULES = (
+    *("declaration", "function_head", "file", "loc", "pragma", "section"),
+    *("version", "target", "address_size", "alias", "constptr"),
+)
+
+
+@cache
+def _splitter() -> "re.Pattern[str]":
+    t = {n: f"(?>{terminal.regex})" for n, terminal in terminals().items()}
+    blank, space = f"(?:{t['SPACING']})?+", t["SPACING"]
+    some = r"[^;\"/@:]{0,2000}+"
+    return re.compile(
+        rf"{skip()}(?:"
+        rf"(@{blank}{t['NOT']}?+{blank}{t['NAME']})?+{blank}"  # 1
+        rf"({t['OPCODE']}(?:{space}{t['DOTTED']})*+)"  # 2
+        rf"({some}(?:/(?![/*]){some}){{0,8}}+);"  # 3
+        rf"|({t['LABEL']})"  # 4
+        rf"|({t['LOC']}(?:{space}{t['NUMBER']}){{3}})(?=[ \t\r]*\n)(?!{blank}[,/])"  # 5
+        r"|(\.)|(\{)|(\})|(;)|(\Z)|(.))",  # 6 to 11
+        re.DOTALL,
+    )
+
+
+@cache
+def _guard() -> "re.Pattern[str]":
+    t = terminals()
+    blank = f"(?:{t['SPACING'].regex})?"
+    return re.compile(rf"@{blank}({t['NOT'].regex})?{blank}({t['NAME'].regex})")
+
+
+@cache
+def _statement_end() -> "re.Pattern[str]":
+    """A statement to its semicolon, which may stand in a string or comment without ending it."""
+    t = terminals()
+    return re.compile(rf"(?:[^;\"/]++|{t['STRING'].regex}|{t['COMMENT'].regex}|[\"/])*+;")
+
+
+@cache
+def _head_end() -> "re.Pattern[str]":
+    """A function's head to its body or semicolon, without either."""
+    t = terminals()
+    pragma = rf"{t['PRAGMA'].regex}[^;\"]*+(?:{t['STRING'].regex}[^;\"]*+)*+;"
+    return re.compile(
+        rf"(?:[^;\"/{{.]++|{pragma}|{t['STRING'].regex}|{t['COMMENT'].regex}|[\"/.])*+(?=[;{{])"
+    )
+
+
+@cache
+def _body_start() -> "re.Pattern[str]":
+    return re.compile(rf"{skip()}([;{{])")
+
+
+@cache
+def _shape(rule: str) -> Shape:
+    if rule == "declaration":
+        return Shape(rule, operand=r"\{[^{}();\"/=]*+\}")
+    return Shape({"call_targets": "branch_targets"}.get(rule, rule))
+
+
+@cache
+def _keywords() -> "re.Pattern[str]":
+    """The word that says which rule a dotted statement follows."""
+    t = {n: terminal.regex for n, terminal in terminals().items()}
+    linkage = f"(?:{t['LINKAGE']}{skip()})*+"
+    rules = {rule: t[rule.upper()] for rule in (*_MODULE_RULES, *_BODY_RULES) if rule.upper() in t}
+    rules |= {"declaration": linkage + t["SPACE"], "function_head": linkage + t["FUNCTION"]}
+    return re.compile("|".join(f"(?P<{rule}>{regex})" for rule, regex in rules.items()))
+
+
+class _Guards(dict[str | None, Guard | None]):
+    def __missing__(self, text: str) -> Guard:
+        match = _guard().fullmatch(text)
+        assert match is not None, text
+        found = name(match[2])
+        guard = self[text] = Guard(found.text, match[1] == "!", found.part)
+        return guard
+
+
+class _Opcodes(dict[str, Opcode]):
+    def __missing__(self, text: str) -> Opcode:
+        found = self[text] = build.opcode(text)
+        return found
+
+
+class Driver:
+    """One parse of one source."""
+
+    def __init__(self, source: Source):
+        self.source = source
+        self.text = source.text
+        self.items: list[Directive | Declaration | Function] = []
+        self.body: list[Statement] = []
+        self.head: build.Head | None = None
+        self.braces: list[int] = []  # where the open blocks begin; the first is a function's body
+        self.errors: list[Diagnostic] = []
+        self.operands = Operands()
+        self.opcodes = _Opcodes()
+        self.guards = _Guards({None: None})
+
+    def run(self) -> Module:
+        """The module. Raises `PtxError` with every error found."""
+        position: int | None = diagnose.text_start(self.source)
+        while position is not None and len(self.errors) < MAX_ERRORS:
+            position = self._statements(position)
+        if self.errors:
+            raise PtxError(self.errors)
+        return Module(self.source, tuple(self.items))
+
+    def _statements(self, position: int) -> int | None:
+        """Read statements until one needs more than the memos; the place behind that one, or None at the end."""
+        operands = self.operands
+        read = operands.__getitem__
+        opcodes, guards = self.opcodes, self.guards
+        inside = bool(self.braces)
+        append = self.body.append
+        for m in _splitter().finditer(self.text, position):
+            kind = m.lastindex
+            if kind == _OPERANDS and inside:
+                guard, opcode, listed = m.group(1, 2, 3)
+                try:
+                    nodes = tuple(map(read, listed.split(","))) if listed else ()
+                except KeyError:
+                    try:
+                        nodes = operands.list(listed)
+                    except KeyError:
+                        return self._by_lark(m.start(_GUARD if guard else _OPCODE))
+                if nodes and type(nodes[0]) is Binary:
+                    nodes = (destination(nodes[0]), *nodes[1:])
+                start = m.start(_GUARD if guard else _OPCODE)
+                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], nodes))
+            elif kind == _LABEL and inside:
+                append(build.label(Token("LABEL", m[_LABEL], m.start(_LABEL), m.end())))
+            elif kind == _LOC:
+                start = m.start(_LOC)
+                words = self.text[start + len(".loc") : m.end()].strip()
+                self._add(Directive(start, m.end(), "loc", words))
+            elif kind == _DOT:
+                return self._dotted(m.start(_DOT))
+            elif kind == _OPEN and inside:
+                self.braces.append(m.start(_OPEN))
+                append(ScopeOpen(m.start(_OPEN), m.end()))
+            elif kind == _CLOSE and inside:
+                return self._close(m)
+            elif kind == _END:
+                return self._finish()
+            elif kind != _EMPTY:
+                assert kind is not None
+                whole = (
+                    _OPCODE if kind == _OPERANDS and not m[_GUARD] else _GUARD if kind == _OPERANDS else kind
+                )
+                return self._by_lark(m.start(whole))
+        raise AssertionError("the splitter matches every character")
+
+    def _add(self, node: Directive | Declaration) -> None:
+        if self.braces:
+            self.body.append(node)
+        else:
+            self.items.append(node)
+
+    def _close(self, m: "re.Match[str]") -> int:
+        opened = self.braces.pop()
+        if self.braces:
+            self.body.append(ScopeClose(m.start(_CLOSE), m.end()))
+        else:
+            self._close_function(opened, m.end())
+        return m.end()
+
+    def _close_function(self, opened: int, end: int) -> None:
+        assert self.head is not None
+        self.items.append(build.function(self.head, self.body, opened, end))
+        self.body, self.head = [], None
+
+    def _finish(self) -> None:
+        if self.braces:
+            self.errors.append(diagnose.never_closed(self.source, self.braces[-1]))
+        elif not self.items and not self.errors:
+            self.errors.append(diagnose.nothing_there(self.source))
+
+    # ---- statements that begin with a dot
+
+    def _dotted(self, start: int) -> int | None:
+        keyword = _keywords().match(self.text, start)
+        rule = keyword.lastgroup if keyword else None
+        if rule is None or keyword is None:
+            return self._error(diagnose.unknown_directive(self.source, start))
+        if self.braces and rule == "function_head":
+            self.errors.append(
+                diagnose.never_closed(self.source, self.braces[0], keyword[0].split()[-1], start)
+            )
+            self._close_function(self.braces[0], start)
+            self.braces.clear()
+        elif rule not in (_BODY_RULES if self.braces else _MODULE_RULES):
+            return self._error(diagnose.misplaced(self.source, start, keyword.end(), bool(self.braces)))
+        try:
+            return self._by_shape(rule, start)
+        except KeyError:
+            return self._by_lark(start, rule)
+        except PtxError as found:
+            self.errors += found.diagnostics
+            return diagnose.resume(self.text, start + 1)
+
+    def _by_shape(self, rule: str, start: int) -> int | None:
+        """Read a statement that follows a flat rule; `KeyError` where this one does not."""
+        tokens = _shape(rule).match(self.text, start)
+        if tokens is None:
+            raise KeyError(rule)
+        end = tokens[-1].end
+        if rule == "declaration":
+            items = [Part(self.operands[t.text], 0) if t.kind == OPERAND else t for t in tokens]
+            self._add(build.declaration(items, self.source))
+        elif rule == "function_head":
+            return self._open_function(build.head(tokens, self.source))
+        else:
+            self._add(build.directive(tokens, self.text))
+        return end
+
+    def _open_function(self, head: build.Head) -> int | None:
+        m = _body_start().match(self.text, head.end)
+        if m is None:
+            return self._by_lark(head.start, "function")
+        if m[1] == ";":
+            self.items.append(build.function(head, None, m.end(), m.end()))
+        else:
+            self.head = head
+            self.braces.append(m.start(1))
+        return m.end()
+
+    # ---- statements for Lark, right or wrong
+
+    def _by_lark(self, start: int, rule: str = "") -> int | None:
+        """Parse one statement with Lark, and report it where Lark refuses it."""
+        import lark
+
+        from ptxtool.parse.grammar import lark_parser
+
+        inside = bool(self.braces)
+        if rule in ("function_head", "function"):
+            m = _head_end().match(self.text, start)
+            start_rule = "function_head" if rule == "function_head" else "item"
+        else:
+            m = _statement_end().match(self.text, start)
+            start_rule = "statement" if inside else "item"
+        end = m.end() if m else len(self.text)
+        parser = lark_parser()
+        parser.options.transformer.start(self.source)
+        try:
+            node = parser.parse(lark.TextSlice(self.text, start, end), start=start_rule)
+        except lark.UnexpectedInput as found:
+            diagnostic, resume = diagnose.syntax_error(self.source, found, start, end, inside)
+            self.errors.append(diagnostic)
+            return resume
+        except TooDeep:
+            return self._error(diagnose.too_deep(self.source, start, end))
+        except PtxError as found:
+            self.errors += found.diagnostics
+            return end
+        if isinstance(node, build.Head):
+            return self._open_function(node)
+        if inside:
+            self.body.append(node)
+        elif node is not None:
+            self.items.append(node)
+        return end
+
+    def _error(self, diagnostic: Diagnostic) -> int | None:
+        self.errors.append(diagnostic)
+        return diagnose.resume(self.text, diagnostic.end)
+
+
+def parse_source(source: Source) -> Module:
+    """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return Driver(source).run()
+    finally:
+        if was_on:
+            gc.enable()
