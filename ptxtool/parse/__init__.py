@@ -1,5 +1,6 @@
 """Source text to nodes: `parse`, and `parse_with_lark`, the reference it is held to."""
 
+from ptxtool.base.callable_module import make_callable
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Module
 
@@ -20,3 +21,6 @@ def parse_with_lark(text: str | bytes, name: str = "<string>") -> Module:
 
 def source_of(text: str | bytes, name: str) -> Source:
     return Source.from_bytes(name, text) if isinstance(text, bytes) else Source(name, text)
+
+
+make_callable(__name__)  # `ptxtool.parse(...)` is the function

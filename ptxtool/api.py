@@ -1,0 +1,344 @@
+"""The public functions: everything the commands do, for programs. `import ptxtool` gives the usual ones by name.
+
+Files are read and written here; everything else is a function of the layers below. Modules are imported when a function
+needs them, so that importing this one costs nothing. Every function raises `PtxError` for input that cannot be used.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ptxtool.analysis.first_use import FirstUse
+    from ptxtool.analysis.liveness import Liveness
+    from ptxtool.analysis.loops import Loops
+    from ptxtool.analysis.overhead import Storage
+    from ptxtool.analysis.pressure import Pressure
+    from ptxtool.analysis.sharing import Percent, SharingPlan
+    from ptxtool.base.diag import Diagnostic
+    from ptxtool.cfg import Cfg, DominatorTree
+    from ptxtool.formats.gpu import Gpu
+    from ptxtool.formats.launch import Launch
+    from ptxtool.formats.results import Comparison, Run
+    from ptxtool.formats.vectors import LiveVectors
+    from ptxtool.ir.nodes import Function, Module
+    from ptxtool.passes import RewriteResult
+
+__all__ = [
+    "cfg",
+    "check",
+    "compare",
+    "dominators",
+    "emit",
+    "first_use",
+    "gpu",
+    "kernel",
+    "liveness",
+    "load",
+    "load_launch",
+    "loops",
+    "occupancy",
+    "overhead",
+    "parse",
+    "post_dominators",
+    "pressure",
+    "read_vectors",
+    "reconvergence_points",
+    "register_curve",
+    "rewrite",
+    "save",
+    "simulate",
+    "write_vectors",
+]
+
+DEFAULT_GPU = "tesla-c2050"
+
+# ---- text in, text out
+
+
+def load(path: str | Path) -> "Module":
+    """Read and parse a file, standard input (`-`) or a packaged sample (`sgemm`). Raises E501 and syntax errors."""
+    from ptxtool.formats.files import read_input
+
+    name, data = read_input(path)
+    return parse(data, name)
+
+
+def parse(text: str | bytes, name: str = "<string>") -> "Module":
+    """Parse a text; `name` is what diagnostics call it. Raises `PtxError` with all syntax errors of the text."""
+    from ptxtool.parse import parse
+
+    return parse(text, name)
+
+
+def emit(module: "Module") -> str:
+    """The module's text: what was parsed, with the edits of the passes it went through."""
+    from ptxtool.emit import emit
+
+    return emit(module)
+
+
+def save(module: "Module", path: str | Path) -> None:
+    """Write the module's text; a file that is there stays as it is unless all of it could be written (E503)."""
+    from ptxtool.base.source import Source
+    from ptxtool.formats.files import write_output
+
+    write_output(path, Source("", emit(module)).to_bytes())
+
+
+def check(module: "Module") -> "tuple[Diagnostic, ...]":
+    """Errors and warnings about what the text means: undeclared names, duplicates, unknown instructions."""
+    from ptxtool.ir.verify import verify
+
+    return verify(module)
+
+
+def kernel(module: "Module", name: str | None = None) -> "Function":
+    """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205 listing them."""
+    from ptxtool.base.diag import error
+
+    kernels = module.kernels
+    named = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels (.entry)"
+    where = module.source
+    if name is None:
+        if len(kernels) == 1:
+            return next(iter(kernels.values()))
+        what = "several kernels" if kernels else "no kernel"
+        raise error("E205", f"{what} in '{where.name}'", help=f"{named}; name one" if kernels else named)
+    found = module.functions.get(name)
+    if found is None or found.body is None:
+        from difflib import get_close_matches
+
+        what = "without a body" if found else "not"
+        close = get_close_matches(name, list(kernels), 1)
+        advice = f"did you mean '{close[0]}'? {named}" if close else named
+        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", help=advice)
+    return found
+
+
+# ---- inspection
+
+
+def first_use(kernel: "Function", order: Literal["text", "cfg"] = "text") -> "FirstUse":
+    """The registers in order of first use, with their sequence numbers before and after reordering."""
+    from ptxtool.analysis.first_use import first_use
+
+    return first_use(kernel, order)
+
+
+def liveness(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Liveness":
+    """The live registers around every instruction: `.before[i]` and `.after[i]` are names."""
+    from ptxtool.analysis.liveness import liveness
+
+    return liveness(kernel, per)
+
+
+def pressure(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Pressure":
+    """How many registers are live, where most are, and who they are."""
+    from ptxtool.analysis.pressure import pressure
+
+    return pressure(kernel, per)
+
+
+def cfg(kernel: "Function", interprocedural: bool = False) -> "Cfg":
+    """The control flow graph: `.blocks`, `.edges`, and `.graph` for networkx."""
+    from ptxtool.cfg import build
+
+    return build(kernel, interprocedural)
+
+
+def dominators(cfg: "Cfg") -> "DominatorTree":
+    """The dominator tree of a control flow graph."""
+    from ptxtool.cfg import dominators
+
+    return dominators(cfg)
+
+
+def post_dominators(cfg: "Cfg") -> "DominatorTree":
+    """The post-dominator tree of a control flow graph."""
+    from ptxtool.cfg import post_dominators
+
+    return post_dominators(cfg)
+
+
+def reconvergence_points(kernel: "Function") -> Mapping[int, int]:
+    """Index of a branch that may diverge -> index of the instruction where its lanes rejoin (their number: the end)."""
+    from ptxtool.cfg import reconvergence_points
+
+    return reconvergence_points(kernel)
+
+
+def loops(kernel: "Function") -> "Loops":
+    """The natural loops and their nesting."""
+    from ptxtool.analysis.loops import loops
+
+    return loops(kernel)
+
+
+# ---- machines
+
+
+def gpu(name_or_path: "str | Path | Gpu" = DEFAULT_GPU) -> "Gpu":
+    """A machine by the name of a packaged GPU file or by the path of your own. Raises E502."""
+    from ptxtool.formats.gpu import Gpu, load_gpu
+
+    return name_or_path if isinstance(name_or_path, Gpu) else load_gpu(name_or_path)
+
+
+def occupancy(
+    threads: int,
+    registers: int,
+    scratchpad: int = 0,
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scratchpad_per_sm: int | None = None,
+    share_registers: "Percent" = 0,
+    share_scratchpad: "Percent" = 0,
+) -> "SharingPlan":
+    """The resident CTAs of an SM, what limits them, and the sharing plan.
+
+    `threads` and `scratchpad` bytes are per CTA, `registers` per thread; `scratchpad_per_sm` bytes replace the GPU's.
+    Raises E402 where one CTA does not fit, E502 for a percentage outside 0 <= P < 100.
+    """
+    from ptxtool.analysis.sharing import sharing_plan
+
+    return sharing_plan(
+        _machine(gpu, scratchpad_per_sm),
+        threads,
+        registers,
+        scratchpad,
+        share_registers=share_registers,
+        share_scratchpad=share_scratchpad,
+    )
+
+
+def register_curve(
+    threads: int,
+    scratchpad: int = 0,
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scratchpad_per_sm: int | None = None,
+    share_registers: "Percent" = 0,
+    share_scratchpad: "Percent" = 0,
+    registers: Iterable[int] = range(1, 64),
+) -> "tuple[SharingPlan, ...]":
+    """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
+    from ptxtool.analysis.sharing import register_curve
+
+    return register_curve(
+        _machine(gpu, scratchpad_per_sm),
+        threads,
+        scratchpad,
+        share_registers=share_registers,
+        share_scratchpad=share_scratchpad,
+        registers=registers,
+    )
+
+
+def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU) -> "tuple[Storage, ...]":
+    """The bits of storage that each sharing scheme adds to an SM."""
+    from ptxtool.analysis.overhead import overhead
+
+    return overhead(_machine(gpu))
+
+
+def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = None) -> "Gpu":
+    machine = gpu(name_or_path)
+    return machine if scratchpad_per_sm is None else machine.with_sm(scratchpad_bytes=scratchpad_per_sm)
+
+
+# ---- rewriting
+
+
+def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
+    """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
+    from ptxtool.passes import rewrite
+
+    return rewrite(module, pipeline)
+
+
+# ---- live-register vectors
+
+
+def write_vectors(liveness: "Liveness", path: str | Path, form: str = "binary") -> None:
+    """Write live-register vectors as "json", "npz", "c" or "binary" (docs/live-vectors.md)."""
+    from ptxtool.formats.files import write_output
+    from ptxtool.formats.vectors import encode, live_vectors
+
+    write_output(path, encode(live_vectors(liveness), form))
+
+
+def read_vectors(path: str | Path) -> "LiveVectors":
+    """Read a JSON, npz or binary vector file. Raises E501 where it cannot be read or is damaged."""
+    from ptxtool.formats.vectors import load_vectors
+
+    return load_vectors(path)
+
+
+# ---- simulation
+
+
+def load_launch(path: str | Path) -> "Launch":
+    """Read a launch file (docs/launch-file.md). Raises E501, E502."""
+    from ptxtool.formats.launch import load_launch
+
+    return load_launch(path)
+
+
+def simulate(
+    kernel: "Function",
+    launch: "Launch | str | Path",
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scheduler: str = "lrr",
+    share_registers: "Percent" = 0,
+    registers: int | None = None,
+    max_cycles: int | None = None,
+    event_skip: bool = True,
+    **options: Any,
+) -> "Run":
+    """Run a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
+
+    For arguments of your own use `ptxsim.launch`, which has the meaning of every option.
+    """
+    from ptxtool.sweep.run import run_launch
+
+    return run_launch(
+        kernel,
+        _launch(launch),
+        gpu,
+        registers,
+        scheduler=scheduler,
+        share_registers=share_registers,
+        max_cycles=max_cycles,
+        event_skip=event_skip,
+        **options,
+    )
+
+
+def compare(
+    kernel: "Function",
+    launch: "Launch | str | Path",
+    *,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    share_registers: "Percent" = 90,
+    registers: int | None = None,
+    max_cycles: int | None = None,
+    announce: Any = None,
+) -> "Comparison":
+    """Run the papers' ladder of schemes: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each."""
+    from ptxtool.sweep.ladder import ladder
+
+    return ladder(
+        kernel,
+        _launch(launch),
+        gpu,
+        share_registers,
+        registers,
+        announce=announce,
+        max_cycles=max_cycles,
+    )
+
+
+def _launch(launch: "Launch | str | Path") -> "Launch":
+    return load_launch(launch) if isinstance(launch, str | Path) else launch

@@ -1,0 +1,216 @@
+"""Results of simulated runs as plain data: one run, and the runs of a ladder. What `--json` prints of them.
+
+A run's own counters are the simulator's (`RunResult` says which of them reports rely on). A ladder has one rung per
+scheme; gains are of thread IPC over the first rung, in percent.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ptxtool.base.diag import Diagnostic
+
+
+class StallPoint(Protocol):
+    """Where non-owner warps stopped: the instruction, the register that was locked and its sequence number."""
+
+    @property
+    def instruction(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def register(self) -> str: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def warps(self) -> int: ...
+    @property
+    def warp_cycles(self) -> int: ...
+    @property
+    def first_cycle(self) -> int: ...
+
+
+class RunResult(Protocol):
+    """The counters of a run that reports name: those of `ptxsim`'s result."""
+
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def gpu(self) -> str: ...
+    @property
+    def scheduler(self) -> str: ...
+    @property
+    def share_registers(self) -> float: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
+    @property
+    def block(self) -> tuple[int, int, int]: ...
+    @property
+    def n_ctas(self) -> int: ...
+    @property
+    def ctas_done(self) -> int: ...
+    @property
+    def registers(self) -> int: ...
+    @property
+    def scratchpad_bytes(self) -> int: ...
+    @property
+    def resident_ctas(self) -> int: ...
+    @property
+    def unshared_ctas(self) -> int: ...
+    @property
+    def shared_pairs(self) -> int: ...
+    @property
+    def private_registers(self) -> int: ...
+    @property
+    def limiter(self) -> str: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def warp_instructions(self) -> int: ...
+    @property
+    def thread_instructions(self) -> int: ...
+    @property
+    def thread_ipc(self) -> float: ...
+    @property
+    def warp_ipc(self) -> float: ...
+    @property
+    def slots(self) -> Mapping[str, int]: ...
+    @property
+    def l1(self) -> Mapping[str, int]: ...
+    @property
+    def l2(self) -> Mapping[str, int]: ...
+    @property
+    def dram(self) -> Mapping[str, int]: ...
+    @property
+    def stall_points(self) -> Sequence[StallPoint]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch that ran: its counters, the arguments as they are afterwards, and what is wrong with the results.
+
+    `checked` names the buffers that were compared with expected contents.
+    """
+
+    result: RunResult
+    arguments: tuple[Any, ...] = field(repr=False)
+    checked: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`: the counters, and `expected` about the results."""
+        return {**self.result.to_dict(), "expected": expected_to_dict(self.checked, self.problems)}
+
+    def __str__(self) -> str:
+        return f"{self.result}\n{self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """One line about the results."""
+        if self.problems:
+            return f"results: wrong ({len(self.problems)} {'problem' if len(self.problems) == 1 else 'problems'})"
+        if not self.checked:
+            return "results: nothing expected, nothing compared"
+        return f"results: {', '.join(self.checked)} as expected"
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One scheme of a ladder: what it was and how it ran. `same_memory`: all buffers are as after the first rung."""
+
+    name: str
+    scheduler: str
+    share_registers: int | float
+    rewritten: bool
+    run: Run
+    same_memory: bool
+
+    @property
+    def result(self) -> RunResult:
+        return self.run.result
+
+    @property
+    def stall_point(self) -> StallPoint | None:
+        """The first instruction, in the text, at which non-owner warps stopped; None if none did."""
+        return min(self.result.stall_points, key=lambda point: point.instruction, default=None)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rungs of a ladder for one kernel, the baseline first. `pipeline` is what rewrote the kernel."""
+
+    file: str
+    kernel: str
+    share_registers: int | float
+    pipeline: str
+    rungs: tuple[Rung, ...]
+
+    def gain(self, rung: Rung) -> float:
+        """Thread IPC over the first rung's, in percent."""
+        base = self.rungs[0].result.thread_ipc
+        return 100 * (rung.result.thread_ipc / base - 1) if base else 0.0
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Wrong results of any rung; memory that differs between rungs counts as one."""
+        found: list[Diagnostic] = []
+        for rung in self.rungs:
+            for told in rung.run.problems:
+                found.append(
+                    Diagnostic(
+                        told.code,
+                        f"{rung.name}: {told.message}",
+                        told.source,
+                        told.start,
+                        told.end,
+                        told.help,
+                    )
+                )
+            if not rung.same_memory:
+                found.append(
+                    Diagnostic("E409", f"{rung.name}: memory differs from that of {self.rungs[0].name}")
+                )
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {
+            "file": self.file,
+            "kernel": self.kernel,
+            "share_registers": self.share_registers,
+            "pipeline": self.pipeline,
+            "rungs": [
+                {
+                    "name": rung.name,
+                    "rewritten": rung.rewritten,
+                    "gain_percent": self.gain(rung),
+                    "same_memory": rung.same_memory,
+                    **rung.run.to_dict(),
+                }
+                for rung in self.rungs
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.kernel}, {self.share_registers:g}% of registers shared"]
+        for rung in self.rungs:
+            result = rung.result
+            lines.append(
+                f"  {rung.name:<20} {result.resident_ctas} resident CTAs, {result.cycles} cycles, "
+                f"thread IPC {result.thread_ipc:.2f} ({self.gain(rung):+.2f}%)"
+            )
+        return "\n".join(lines)
+
+
+def expected_to_dict(checked: Sequence[str], problems: Sequence[Diagnostic]) -> dict[str, Any]:
+    """What `--json` says about the expected results."""
+    return {
+        "checked": list(checked),
+        "ok": not problems,
+        "problems": [problem.to_dict() for problem in problems],
+    }

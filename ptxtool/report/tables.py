@@ -1,0 +1,62 @@
+"""Tables as values: plain text for pipes and files, and the same table for a terminal (`terminal.py`).
+
+Plain text is stable: the same table gives the same lines whatever the terminal. A row longer than the width loses the
+end of its last cell; the JSON output has everything.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+WIDTH = 120
+GAP = "  "
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `style` is how a terminal shows it (a rich style); plain text ignores it."""
+
+    title: str
+    align: Literal["left", "right"] = "left"
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under column titles, with a title above and lines of text below."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return to_text(self)
+
+
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[object]], title: str = "", notes: Iterable[str] = ()
+) -> Table:
+    """A table of anything that has a `str`; None is an empty cell."""
+    texts = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in rows)
+    assert all(len(row) == len(columns) for row in texts), "every row has a cell per column"
+    return Table(tuple(columns), texts, title, tuple(notes))
+
+
+def to_text(table: Table, width: int = WIDTH) -> str:
+    """The table as plain lines."""
+    titles = tuple(column.title for column in table.columns)
+    widths = [max(len(row[k]) for row in (titles, *table.rows)) for k in range(len(titles))]
+    lines = [table.title] if table.title else []
+    for row in (titles, tuple("-" * w for w in widths), *table.rows):
+        cells = [
+            cell.rjust(w) if column.align == "right" else cell.ljust(w)
+            for cell, w, column in zip(row, widths, table.columns, strict=True)
+        ]
+        lines.append(clip(GAP.join(cells).rstrip(), width))
+    return "\n".join([*lines, *table.notes])
+
+
+def clip(text: str, width: int = WIDTH) -> str:
+    """The text, or as much of it as fits with `...` behind it."""
+    return text if len(text) <= width else text[: max(0, width - 3)] + "..."

@@ -1,0 +1,100 @@
+"""The papers' ladder for one kernel: no sharing, sharing, sharing of the rewritten kernel, owner warps first.
+
+    Unshared-LRR            the kernel as it is, loose round robin
+    Shared-LRR-NoOpt        registers shared
+    Shared-LRR-Unrolled     registers shared, declarations unrolled and put in order of first use
+    Shared-OWF-Unrolled     the same with owner warps first
+
+Every rung starts from the same inputs; its results are compared with the expected ones and its memory with that of the
+first rung, bit by bit. The dynamic rung (dynamic warp execution) is not among them.
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
+section VI.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ptxtool.analysis.sharing import Percent, percentage
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.launch import Launch
+from ptxtool.formats.results import Comparison, Run, Rung
+from ptxtool.ir.nodes import Function
+from ptxtool.passes import rewrite
+from ptxtool.sweep.run import run_launch
+
+PIPELINE = "unroll-decls,reorder-decls{order=text}"
+
+Announce = Callable[[str], None]
+"""Called with a rung's name before it runs."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One rung before it runs."""
+
+    name: str
+    scheduler: str
+    shared: bool
+    rewritten: bool
+
+
+SCHEMES = (
+    Scheme("Unshared-LRR", "lrr", shared=False, rewritten=False),
+    Scheme("Shared-LRR-NoOpt", "lrr", shared=True, rewritten=False),
+    Scheme("Shared-LRR-Unrolled", "lrr", shared=True, rewritten=True),
+    Scheme("Shared-OWF-Unrolled", "owf", shared=True, rewritten=True),
+)
+
+
+def ladder(
+    kernel: Function,
+    launch: Launch,
+    gpu: str | Path | Gpu = "tesla-c2050",
+    share_registers: Percent = 90,
+    registers: int | None = None,
+    pipeline: str = PIPELINE,
+    announce: Announce | None = None,
+    max_cycles: int | None = None,
+) -> Comparison:
+    """Run the ladder. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`."""
+    machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
+    percent = percentage(share_registers, "share_registers")
+    shown = int(percent) if percent.denominator == 1 else float(percent)
+    rewritten = rewrite(kernel.module, pipeline).module.kernels[kernel.name]
+    rungs: list[Rung] = []
+    first: Run | None = None
+    for scheme in SCHEMES:
+        if announce is not None:
+            announce(scheme.name)
+        run = run_launch(
+            rewritten if scheme.rewritten else kernel,
+            launch,
+            machine,
+            registers,
+            scheduler=scheme.scheduler,
+            share_registers=percent if scheme.shared else 0,
+            max_cycles=max_cycles,
+        )
+        first = first or run
+        rungs.append(
+            Rung(
+                scheme.name,
+                scheme.scheduler,
+                shown if scheme.shared else 0,
+                scheme.rewritten,
+                run,
+                same_memory=_same_memory(first, run),
+            )
+        )
+    return Comparison(kernel.source.name, kernel.name, shown, pipeline, tuple(rungs))
+
+
+def _same_memory(first: Run, other: Run) -> bool:
+    """True if every buffer has the same bytes after both runs."""
+    return all(
+        np.asarray(a).tobytes() == np.asarray(b).tobytes()
+        for a, b in zip(first.arguments, other.arguments, strict=True)
+    )

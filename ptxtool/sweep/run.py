@@ -1,0 +1,55 @@
+"""One run of a launch file: arguments checked and made, the kernel simulated, the results compared.
+
+For `sim`, for the ladder of `compare`, and for everything that runs kernels many times.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.launch import Launch, check_arguments
+from ptxtool.formats.results import Run
+from ptxtool.ir.nodes import Function
+
+
+def run_launch(
+    kernel: Function,
+    launch: Launch,
+    gpu: str | Path | Gpu = "tesla-c2050",
+    registers: int | None = None,
+    **options: Any,
+) -> Run:
+    """Simulate a launch with fresh arguments and compare the results with the expected ones.
+
+    `registers` per thread overrides the launch file's. Raises E401 where the arguments do not fit the kernel, and what
+    `ptxsim.launch` raises. A run that did not end (E408) is not compared.
+    """
+    problems = check_arguments(launch, kernel)
+    if problems:
+        raise PtxError(problems)
+    machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
+    from ptxsim.launch import launch as simulate
+
+    arguments = launch.arguments()
+    result = simulate(
+        kernel,
+        launch.grid,
+        launch.block,
+        arguments,
+        gpu=machine,
+        registers=launch.registers if registers is None else registers,
+        dynamic_shared=launch.dynamic_shared,
+        constants=launch.constants(),
+        **options,
+    )
+    found: tuple[Diagnostic, ...] = ()
+    checked: tuple[str, ...] = ()
+    if result.status == "done":
+        found = launch.check(arguments)
+        checked = tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations))
+    elif result.status == "max-cycles":
+        done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
+        what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
+        found = (Diagnostic("E408", what, help="raise --max-cycles, or leave it out to run to the end"),)
+    return Run(result, tuple(arguments), checked, found)
