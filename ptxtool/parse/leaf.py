@@ -8,9 +8,11 @@ its node shared. The expressions are put together from the grammar's terminals; 
 import re
 from functools import cache
 
-from ptxtool.ir.nodes import Binary, Immediate, Memory, Operand, Unary, Vector
+from ptxtool.ir.nodes import Binary, Group, Immediate, Memory, Operand, Unary, Vector
 from ptxtool.parse.grammar import terminals
 from ptxtool.parse.operands import name
+
+_BLANKS = " \t\r\n\f\v"
 
 
 @cache
@@ -25,7 +27,9 @@ def _leaf() -> "re.Pattern[str]":
         rf"|({t['NAME']})?+{blank}\[{blank}(?:({t['NAME']}){blank}"
         rf"(?:({t['PLUS']}|{t['INCREMENT']}){blank}(?:{number}|({t['NAME']})){blank})?+|{number}{blank})\]"
         rf"|({t['MINUS']}|{t['NOT']}){blank}({t['NAME']})"  # 12 13
-        rf"|({t['NAME']}){blank}({t['OPERATOR']}){blank}({t['NAME']})"  # 14 15 16: two destinations
+        # 14 15 16 17: two destinations, a symbol and an offset
+        rf"|({t['NAME']}){blank}({t['OPERATOR']}|{t['PLUS']}|{t['MINUS']}){blank}(?:({t['NAME']})|({t['NUMBER']}))"
+        rf"|({t['NOT']}){blank}({t['NUMBER']})"  # 18 19
     )
 
 
@@ -39,21 +43,41 @@ class Operands(dict[str, Operand]):
     """Operand text -> node; a text no leaf form fits raises `KeyError`."""
 
     def __missing__(self, text: str) -> Operand:
-        stripped = text.strip(" \t\r\n\f\v")
+        stripped = text.strip(_BLANKS)
         if stripped != text:
             node = self[stripped]
-        elif stripped.startswith("{") and stripped.endswith("}") and len(stripped) > 2:
-            node = Vector(tuple(map(self.__getitem__, stripped[1:-1].split(","))))
         else:
-            node = _read(stripped)
+            # most are leaves; a text with brackets that are no plain address is a compound
+            node = _read(stripped) or self._compound(stripped)
         self[text] = node
         return node
 
+    def _compound(self, text: str) -> Operand:
+        """Vectors, call arguments and addresses with coordinates, of leaves."""
+        inner = text[1:-1]
+        match text[:1] + text[-1:]:
+            case "{}" if inner:
+                return Vector(tuple(map(self.__getitem__, inner.split(","))))
+            case "()":
+                return Group(self.list(inner))
+            case "[]":
+                first, *further = self._split(inner)
+                address = self[f"[{first}]"]
+                if further and type(address) is Memory and not address.coordinates:
+                    coordinates = tuple(map(self.__getitem__, further))
+                    return Memory("", address.base, address.offset, address.post_increment, coordinates)
+            case "-}" if text[1] == "{":
+                return Unary("-", self[inner + "}"])
+        raise KeyError(text)
+
     def list(self, text: str) -> tuple[Operand, ...]:
-        """The operands of a comma-separated list with vectors or call arguments in it."""
-        text = text.strip(" \t\r\n\f\v")
-        if not text:
-            return ()
+        """The operands of a comma-separated list."""
+        text = text.strip(_BLANKS)
+        return tuple(map(self.__getitem__, self._split(text))) if text else ()
+
+    @staticmethod
+    def _split(text: str) -> "list[str]":
+        """Cut at the commas outside brackets."""
         pieces: list[str] = []
         position = 0
         while True:
@@ -61,17 +85,16 @@ class Operands(dict[str, Operand]):
             assert match is not None
             pieces.append(match[0])
             if match.end() == len(text):
-                break
+                return pieces
             if text[match.end()] != ",":
                 raise KeyError(text)
             position = match.end() + 1
-        return tuple(map(self.__getitem__, pieces))
 
 
-def _read(text: str) -> Operand:
+def _read(text: str) -> Operand | None:
     match = _leaf().fullmatch(text)
     if match is None:
-        raise KeyError(text)
+        return None
     g = match.groups()
     if g[0] is not None:
         return name(g[0])
@@ -79,8 +102,10 @@ def _read(text: str) -> Operand:
         return Immediate("-" + g[2] if g[1] else g[2])
     if g[12] is not None:
         return Unary(g[11], name(g[12]))
-    if g[15] is not None:
-        return Binary(g[14], name(g[13]), name(g[15]))
+    if g[13] is not None:
+        return Binary(g[14], name(g[13]), Immediate(g[16]) if g[15] is None else name(g[15]))
+    if g[18] is not None:
+        return Unary(g[17], Immediate(g[18]))
     symbol = g[3] or ""
     if g[10] is not None:
         return Memory(symbol, None, Immediate("-" + g[10] if g[9] else g[10]))

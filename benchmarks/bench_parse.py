@@ -1,0 +1,120 @@
+"""Parsing speed: MB/s and statements/s of the per-statement parser and of whole-file Lark, as JSON.
+
+    python benchmarks/bench_parse.py [FILE ...] [--megabytes 5] [--repeats 5] [--no-lark]
+
+Without a file it makes one of the wanted size, in the manner of nvcc: many kernels of loads, address arithmetic, fused
+multiply-adds, compares and branches with different registers, offsets and constants. With files, each is repeated to the
+wanted size with its functions renamed, so that statement texts differ as little as they do in the file.
+Times are medians over the repeats; memory is what the module holds beside the text.
+"""
+
+import argparse
+import json
+import random
+import re
+import statistics
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+from ptxtool.parse import parse, parse_with_lark
+
+
+def generated(size: int, seed: int = 1) -> str:
+    """PTX as nvcc prints it, of about `size` characters."""
+    choose = random.Random(seed)
+    out = [".version 8.6\n.target sm_75\n.address_size 64\n"]
+    length, kernel = 0, 0
+    while length < size:
+        body = "".join(_lines(choose, kernel))
+        text = (
+            f"\n\t// .globl\tkernel_{kernel}\n.visible .entry kernel_{kernel}(\n\t.param .u64 kernel_{kernel}_param_0,\n"
+            f"\t.param .u32 kernel_{kernel}_param_1\n)\n{{\n\t.reg .pred \t%p<90>;\n\t.reg .f32 \t%f<900>;\n"
+            f"\t.reg .b32 \t%r<900>;\n\t.reg .b64 \t%rd<400>;\n\n\n"
+            f"\tld.param.u64 \t%rd1, [kernel_{kernel}_param_0];\n\tcvta.to.global.u64 \t%rd2, %rd1;\n{body}\tret;\n\n}}\n"
+        )
+        out.append(text)
+        length += len(text)
+        kernel += 1
+    return "".join(out)
+
+
+def _lines(choose: random.Random, kernel: int) -> list[str]:
+    r, f, rd = (lambda: choose.randrange(1, 900)), (lambda: choose.randrange(1, 900)), lambda: choose.randrange(1, 400)
+    lines: list[str] = []
+    for block in range(40):
+        lines.append(f"\n$L__BB{kernel}_{block}:\n")
+        for _ in range(6):
+            lines += [
+                f"\tmul.wide.s32 \t%rd{rd()}, %r{r()}, {choose.choice((4, 8, 16))};\n",
+                f"\tadd.s64 \t%rd{rd()}, %rd{rd()}, %rd{rd()};\n",
+                f"\tld.global.f32 \t%f{f()}, [%rd{rd()}+{choose.randrange(64) * 4}];\n",
+                f"\tfma.rn.f32 \t%f{f()}, %f{f()}, %f{f()}, %f{f()};\n",
+                f"\tfma.rn.f32 \t%f{f()}, %f{f()}, 0f{choose.randrange(2**32):08X}, %f{f()};\n",
+                f"\tst.shared.f32 \t[%r{r()}+{choose.randrange(64) * 4}], %f{f()};\n",
+                f"\tadd.s32 \t%r{r()}, %r{r()}, {choose.randrange(-128, 128)};\n",
+                f"\tld.shared.v2.f32 \t{{%f{f()}, %f{f()}}}, [%r{r()}];\n",
+            ]
+        p = choose.randrange(1, 90)
+        lines += [f"\tsetp.lt.s32 \t%p{p}, %r{r()}, %r{r()};\n", f"\t@%p{p} bra \t$L__BB{kernel}_{block};\n"]
+    return lines
+
+
+def repeated(text: str, size: int) -> str:
+    """A file's functions again and again under new names, behind its header."""
+    start = text.find(".visible")
+    header, functions = text[:start], text[start:]
+    names = sorted(set(re.findall(r"\.(?:entry|func)[^;{]*?([A-Za-z_$][\w$]*)\s*\(", functions)), key=len, reverse=True)
+    pattern = re.compile("|".join(rf"\b{re.escape(n)}(?![\w$])" for n in names) or r"(?!)")
+    copies = max(1, round(size / max(1, len(functions))))
+    return header + "".join(pattern.sub(lambda m, c=c: f"{m[0]}_{c}", functions) for c in range(copies))
+
+
+def median_seconds(function, text: str, repeats: int) -> float:
+    times: list[float] = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        function(text)
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def measure(text: str, repeats: int, with_lark: bool) -> dict[str, float]:
+    """The numbers for one text."""
+    seconds = median_seconds(parse, text, repeats)
+    tracemalloc.start()
+    module = parse(text)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    statements = sum(len(function.body or ()) for function in module.functions.values()) + len(module.items)
+    found = {
+        "megabytes": len(text) / 1e6,
+        "statements": statements,
+        "parse_mb_per_s": len(text) / 1e6 / seconds,
+        "parse_statements_per_s": statements / seconds,
+        "memory_per_byte": held / len(text),
+    }
+    if with_lark:
+        lark_seconds = median_seconds(parse_with_lark, text, 1)
+        found |= {"lark_mb_per_s": len(text) / 1e6 / lark_seconds, "ratio_to_lark": lark_seconds / seconds}
+    return {key: round(value, 3) for key, value in found.items()}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("files", nargs="*", type=Path)
+    options.add_argument("--megabytes", type=float, default=5.0)
+    options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--no-lark", action="store_true", help="leave out whole-file Lark, which takes ten times longer")
+    arguments = options.parse_args()
+    size = round(arguments.megabytes * 1e6)
+    texts = {p.name: repeated(p.read_text(encoding="utf-8"), size) for p in arguments.files}
+    texts = texts or {"generated": generated(size)}
+    results = {name: measure(text, arguments.repeats, not arguments.no_lark) for name, text in texts.items()}
+    json.dump(results, sys.stdout, indent=2)
+    print()
+
+
+if __name__ == "__main__":
+    main()
