@@ -44,7 +44,7 @@ class ReorderDecls:
             edits += made
             if made:
                 message = (
-                    f"{len(made)} of {len(kernel.registers)} registers moved to the place of their first use"
+                    f"{len(made)} of {len(kernel.registers)} register declarations moved"
                 )
                 remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(made[0].start)))
         if not edits:
