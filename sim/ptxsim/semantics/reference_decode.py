@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ptxsim.semantics.reference_memory import WINDOWS, Fault, Image, space_of_generic
 from ptxsim.semantics.reference_numbers import LANES, Raw, full, mask_of, raw_integers, signed
@@ -308,18 +309,18 @@ class Operands:
         self, memory: Memory, named: str, type_: Type, n: int, position: int
     ) -> Callable[[Warp], list[Raw]]:
         """A reader of n consecutive elements; lanes that do not execute give zeros."""
-        space, address = self.space(memory, named), None
+        space = self.space(memory, named)
         address = self.address(memory, space, position)
         n_bytes = type_.bytes
 
         def load(warp: Warp) -> list[Raw]:
-            lanes = warp.executing
+            lanes = np.flatnonzero(warp.executing)
             start = address(warp)
             check_alignment(start[lanes], n * n_bytes)
             results: list[Raw] = []
             for k in range(n):
                 values = np.zeros(LANES, np.uint64)
-                values[lanes] = access(warp, space, (start + np.uint64(k * n_bytes))[lanes], n_bytes, None)
+                values[lanes] = access(warp, space, (start + np.uint64(k * n_bytes))[lanes], lanes, n_bytes)
                 results.append(values)
             return results
 
@@ -333,11 +334,13 @@ class Operands:
         address = self.address(memory, space, position)
         n_bytes = type_.bytes
 
-        def store(warp: Warp, values: list[Raw], lanes: Bools) -> None:
+        def store(warp: Warp, values: list[Raw], executing: Bools) -> None:
+            lanes = np.flatnonzero(executing)
             start = address(warp)
             check_alignment(start[lanes], n * n_bytes)
             for k in range(n):
-                access(warp, space, (start + np.uint64(k * n_bytes))[lanes], n_bytes, values[k][lanes])
+                where = (start + np.uint64(k * n_bytes))[lanes]
+                access(warp, space, where, lanes, n_bytes, values[k][lanes])
 
         return store
 
@@ -352,35 +355,34 @@ def check_alignment(addresses: Raw, n_bytes: int) -> None:
         raise Fault("E405", int(addresses[wrong[0]]), n_bytes, int(wrong[0]))
 
 
-def access(warp: Warp, space: str, addresses: Raw, n_bytes: int, values: Raw | None) -> Raw:
-    """Load from (or, given values, store to) a space for the executing lanes; "" is the generic space."""
+def access(
+    warp: Warp, space: str, addresses: Raw, lanes: NDArray[np.intp], n_bytes: int, values: Raw | None = None
+) -> Raw:
+    """Load from (or, given values, store to) a space, for the lanes given; "" is the generic space."""
     if not addresses.size:
         return addresses
+    result = np.zeros(addresses.size, np.uint64)
     if not space:
         names = [space_of_generic(a) for a in addresses.tolist()]
-        result = np.zeros(addresses.size, np.uint64)
         for name in sorted(set(names)):
             chosen = np.array([n == name for n in names])
             part = addresses[chosen] - np.uint64(WINDOWS[name])
             try:
-                found = access(warp, name, part, n_bytes, None if values is None else values[chosen])
+                given = None if values is None else values[chosen]
+                result[chosen] = access(warp, name, part, lanes[chosen], n_bytes, given)
             except Fault as fault:
                 fault.position = int(np.flatnonzero(chosen)[fault.position])
                 fault.address += WINDOWS[name]
                 raise
-            if values is None:
-                result[chosen] = found
         return result
     if space != "local":
         memory = warp.space(space)
         if values is None:
             return memory.load(addresses, n_bytes)
         memory.store(addresses, n_bytes, values)
-        return addresses
-    lanes = np.flatnonzero(warp.executing)
-    result = np.zeros(addresses.size, np.uint64)
-    for k, address in enumerate(addresses.tolist()):
-        memory = warp.local(int(lanes[k]) if addresses.size == lanes.size else k)
+        return result
+    for k, (address, lane) in enumerate(zip(addresses.tolist(), lanes.tolist(), strict=True)):
+        memory = warp.local(lane)
         if values is None:
             result[k] = memory.load_one(address, n_bytes, k)
         else:

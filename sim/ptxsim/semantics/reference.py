@@ -1,0 +1,537 @@
+"""The reference interpreter: runs a kernel straight from its IR, with no timing, in plain Python and numpy.
+
+For tests, as a second opinion on the compiled semantics and on the passes: it shares no code with them. CTAs run one
+after the other, the warps of a CTA in turns. A warp has a SIMT stack: at a branch whose lanes disagree the executing
+entry becomes the place where they rejoin (the immediate post-dominator), and each side is pushed with that place as its
+end. `poison` overwrites every register that a liveness result calls dead, before each instruction: results must not
+change.
+
+Not handled: textures, calls of PTX functions, CTAs that wait for each other, packed and bfloat16 types.
+
+Reference: PTX ISA; W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from ptxsim.semantics.reference_decode import Operands, Unsupported
+from ptxsim.semantics.reference_memory import Fault, Image, Space
+from ptxsim.semantics.reference_numbers import LANES, Raw, full
+from ptxsim.semantics.reference_ops import Bools
+from ptxsim.semantics.reference_steps import Decoder, Step
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.cfg import reconvergence_points
+from ptxtool.ir.nodes import Directive, Function, Instruction, Name
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES
+
+SLICE = 2000  # instructions of one warp before the next has its turn
+_CALL_END = -1  # reconvergence place of a call: only a return ends it
+_CONTROL = frozenset(
+    {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}
+    | {"bar_sync", "bar_arrive", "bar_red"}
+)
+_PATTERN = 0xDEADBEEF_A5A5A5A5
+
+
+class Dead(Protocol):
+    """What `poison` needs of a liveness result."""
+
+    @property
+    def before_bits(self) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True)
+class ReferenceResult:
+    """What a run counted: instructions issued by warps, and lanes that executed them (guards counted)."""
+
+    warp_instructions: int
+    thread_instructions: int
+
+
+@dataclass
+class _Entry:
+    """One entry of a SIMT stack: lanes at `pc` that run until `end`."""
+
+    pc: int
+    end: int
+    lanes: Bools
+
+
+@dataclass(frozen=True)
+class _Code:
+    """A decoded instruction. `step` is None for control flow, whose kind is `sem`."""
+
+    sem: str
+    guard: "Callable[[Warp], Bools] | None"
+    step: Step | None
+    target: int = -1
+    targets: tuple[int, ...] = ()
+    reader: "Callable[[Warp], Raw] | None" = None
+    count: "Callable[[Warp], Raw] | None" = None
+    truth: "Callable[[Warp], Bools] | None" = None
+    write: Callable[..., None] | None = None
+    kind: str = ""
+    exits: bool = False
+
+
+@dataclass
+class _Barrier:
+    """A barrier's state: warps that wait, threads that have arrived, and what `bar.red` has gathered."""
+
+    waiting: "list[tuple[Warp, int]]" = field(default_factory=list)
+    threads: int = 0
+    wanted: int = 0
+    votes: list[int] = field(default_factory=list)
+
+
+class _Machine:
+    """One launch: the decoded kernel and its memory."""
+
+    def __init__(self, kernel: Function, image: Image, grid: tuple[int, ...], block: tuple[int, ...]):
+        self.kernel = kernel
+        self.image = image
+        self.grid = grid
+        self.block = block
+        self.operands = Operands(kernel, image)
+        self.reconverge = reconvergence_points(kernel)
+        self.code = _decode(kernel, self.operands)
+        first = self.operands.register("$r0", 0) if self.operands.is_ptxplus else None
+        self.thread_id_row = self.operands.rows[first.index] if first is not None else None
+        self.dead_rows: list[Any] | None = None
+        self.warp_instructions = 0
+        self.thread_instructions = 0
+
+    def poison(self, dead: Dead) -> None:
+        """Remember which rows are dead before each instruction."""
+        self.dead_rows = []
+        for bits in dead.before_bits:
+            rows: list[int] = []
+            for register in self.kernel.registers:
+                if not bits >> register.index & 1 and not register.role:
+                    first = self.operands.rows[register.index]
+                    rows += range(first, first + register.vector)
+            self.dead_rows.append(np.array(rows, np.intp))
+
+
+class Warp:
+    """32 lanes: registers, SIMT stack, place in the CTA."""
+
+    def __init__(self, cta: "_Cta", index: int):
+        machine = cta.machine
+        self.cta = cta
+        self.machine = machine
+        self.index = index
+        self.registers = np.zeros((machine.operands.n_rows, LANES), np.uint64)
+        self.carry = np.zeros(LANES, np.uint64)
+        self.break_targets: list[list[int]] = [[] for _ in range(LANES)]
+        self._locals: dict[int, Space] = {}
+        threads = np.arange(LANES, dtype=np.uint64) + np.uint64(index * LANES)
+        x, y, _ = (np.uint64(n) for n in machine.block)
+        self.tid = (threads % x, threads // x % y, threads // (x * y))
+        existing = threads < np.uint64(cta.n_threads)
+        self.stack = [_Entry(0, len(machine.code), existing)]
+        self.executing: Bools = existing
+        self.is_waiting = False
+        self.issued = 0
+        row = machine.thread_id_row
+        if row is not None:
+            self.registers[row] = (
+                self.tid[0] + (self.tid[1] << np.uint64(16)) + (self.tid[2] << np.uint64(26))
+            )
+
+    @property
+    def is_done(self) -> bool:
+        return not self.stack
+
+    @property
+    def active(self) -> Bools:
+        return self.stack[-1].lanes
+
+    @property
+    def alive(self) -> Bools:
+        """The lanes that have not exited."""
+        lanes = np.zeros(LANES, np.bool_)
+        for entry in self.stack:
+            lanes |= entry.lanes
+        return lanes
+
+    def space(self, name: str) -> Space:
+        image, cta = self.machine.image, self.cta
+        return {"global": image.globals, "const": image.const, "param": cta.parameters, "shared": cta.shared}[
+            name
+        ]
+
+    def local(self, lane: int) -> Space:
+        if lane not in self._locals:
+            self._locals[lane] = self.machine.image.local_space()
+        return self._locals[lane]
+
+    def special(self, key: str) -> Raw:
+        """A special register, `%` left out."""
+        name, _, part = key.partition(".")
+        axis = "xyz".find(part) if part else 0
+        if part and axis < 0:
+            return full(0)  # `.w`
+        lane = np.arange(LANES, dtype=np.uint64)
+        one = np.uint64(1)
+        if name == "tid":
+            return self.tid[axis]
+        if name in ("ntid", "nctaid", "ctaid"):
+            extents = {"ntid": self.machine.block, "nctaid": self.machine.grid, "ctaid": self.cta.ctaid}[name]
+            return full(extents[axis])
+        if name.startswith("lanemask"):
+            below = (one << lane) - one
+            bit = one << lane
+            ones = np.uint64(0xFFFFFFFF)
+            masks = {
+                "eq": bit,
+                "lt": below,
+                "le": below | bit,
+                "gt": ~(below | bit) & ones,
+                "ge": ~below & ones,
+            }
+            return masks[name.removeprefix("lanemask_")]
+        if name.startswith(("clock", "halfclock", "globaltimer")):
+            return full(self.issued >> (32 if name.endswith("_hi") else 0))
+        values = {
+            "laneid": lane,
+            "warpid": full(self.index),
+            "nwarpid": full(len(self.cta.warps)),
+            "nsmid": full(1),
+            "WARP_SZ": full(LANES),
+            "total_smem_size": full(self.machine.image.shared_bytes),
+            "dynamic_smem_size": full(self.machine.image.dynamic_shared_bytes),
+        }
+        return values.get(name, full(0))  # %smid, %gridid: there is one
+
+    # ---- the SIMT stack
+
+    def leave(self, lanes: Bools, down_to: int = 0) -> None:
+        """Take lanes off the stack's entries from `down_to` on."""
+        for entry in self.stack[down_to:]:
+            entry.lanes = entry.lanes & ~lanes
+
+    def settle(self) -> None:
+        """Drop entries that are empty or have come to their end."""
+        n = len(self.machine.code)
+        while self.stack:
+            top = self.stack[-1]
+            if top.lanes.any() and top.pc >= n and top.end in (n, _CALL_END):
+                self.leave(top.lanes)  # ran off the end: the thread is done
+            if top.lanes.any() and top.pc != top.end:
+                return
+            self.stack.pop()
+
+    def branch(self, targets: Raw, lanes: Bools, i: int) -> None:
+        """Send `lanes` to their targets; the other active lanes fall through."""
+        top = self.stack[-1]
+        going = np.where(lanes, targets.astype(np.int64), i + 1)
+        places = sorted({int(p) for p in going[top.lanes]})
+        if len(places) == 1:
+            top.pc = places[0]
+            return
+        join = self.machine.reconverge.get(i, len(self.machine.code))
+        # the group of the highest lane is pushed first, so it runs last
+        order: list[int] = []
+        for place in going[top.lanes][::-1].tolist():
+            if place not in order:
+                order.append(place)
+        groups = [(place, top.lanes & (going == place)) for place in order]
+        if join != top.end:
+            top.pc = join
+        else:
+            self.stack.pop()
+        for place, members in groups:
+            if place != join:
+                self.stack.append(_Entry(place, join, members))
+
+
+class _Cta:
+    """A block: its warps, shared memory and barriers."""
+
+    def __init__(self, machine: _Machine, ctaid: tuple[int, int, int]):
+        self.machine = machine
+        self.ctaid = ctaid
+        self.n_threads = machine.block[0] * machine.block[1] * machine.block[2]
+        self.parameters = machine.image.parameter_space()
+        self.shared = machine.image.shared_space(ctaid, machine.block, machine.grid)
+        self.barriers: dict[int, _Barrier] = {}
+        self.warps = [Warp(self, k) for k in range(-(-self.n_threads // LANES))]
+
+    def run(self, limit: int) -> None:
+        while any(not w.is_done for w in self.warps):
+            ready = [w for w in self.warps if not w.is_done and not w.is_waiting]
+            if not ready:
+                raise self.stuck()
+            for warp in ready:
+                self.turn(warp, limit)
+            self.release()
+
+    def turn(self, warp: Warp, limit: int) -> None:
+        """Run a warp until it waits, ends, or has had its share."""
+        machine = self.machine
+        for _ in range(SLICE):
+            warp.settle()
+            if warp.is_done or warp.is_waiting:
+                return
+            if machine.warp_instructions >= limit:
+                raise error(
+                    "E408",
+                    f"more than {limit} warp instructions",
+                    machine.kernel.source,
+                    machine.kernel.start,
+                )
+            i = warp.stack[-1].pc
+            try:
+                self.issue(warp, machine.code[i], i)
+            except Fault as fault:
+                raise self.fault(warp, i, fault) from None
+
+    def issue(self, warp: Warp, code: _Code, i: int) -> None:
+        machine = self.machine
+        if machine.dead_rows is not None:
+            pattern = (_PATTERN * (2 * machine.warp_instructions + 1)) & 0xFFFFFFFFFFFFFFFF
+            warp.registers[machine.dead_rows[i]] = np.uint64(pattern)
+        top = warp.stack[-1]
+        lanes = top.lanes if code.guard is None else top.lanes & code.guard(warp)
+        warp.executing = lanes
+        warp.issued += 1
+        machine.warp_instructions += 1
+        machine.thread_instructions += int(np.count_nonzero(lanes))
+        if code.step is not None:
+            if lanes.any():
+                code.step(warp)
+            top.pc = i + 1
+        else:
+            self.control(warp, code, lanes, i)
+        if code.exits and warp.stack:
+            warp.leave(lanes)
+
+    def control(self, warp: Warp, code: _Code, lanes: Bools, i: int) -> None:
+        """Branches, calls, exits and barriers."""
+        top = warp.stack[-1]
+        sem = code.sem
+        if sem == "bra":
+            warp.branch(full(code.target), lanes, i)
+            return
+        if sem in ("brx", "brx_idx", "break"):
+            warp.branch(self.indirect(warp, code, lanes), lanes, i)
+            return
+        top.pc = i + 1
+        if not lanes.any():
+            return
+        if sem in ("exit", "ret"):
+            warp.leave(lanes)
+        elif sem == "trap":
+            raise error("E404", f"'trap' reached{self.place(warp, lanes)}", *self.span(i))
+        elif sem == "callp":
+            warp.stack.append(_Entry(code.target, _CALL_END, lanes))
+        elif sem == "retp":
+            calls = [k for k, entry in enumerate(warp.stack) if entry.end == _CALL_END]
+            warp.leave(lanes, calls[-1] if calls else 0)
+        elif sem == "breakaddr":
+            for lane in np.flatnonzero(lanes).tolist():
+                warp.break_targets[lane].append(code.target)
+        else:
+            self.arrive(warp, code, lanes)
+
+    def indirect(self, warp: Warp, code: _Code, lanes: Bools) -> Raw:
+        """The targets of `break` and the indexed branches."""
+        targets = np.zeros(LANES, np.uint64)
+        for lane in np.flatnonzero(lanes).tolist():
+            if code.sem == "break":
+                stack = warp.break_targets[lane]
+                if not stack:
+                    raise Fault("E404", 0, 1, int(np.count_nonzero(lanes[:lane])))
+                targets[lane] = stack.pop()
+            else:
+                assert code.reader is not None
+                value = int(code.reader(warp)[lane])
+                index = code.targets.index(value) if code.sem == "brx" and value in code.targets else value
+                if code.sem == "brx_idx" and value < len(code.targets):
+                    index = code.targets[value]
+                elif code.sem == "brx_idx" or value not in code.targets:
+                    raise Fault("E404", value, 1, int(np.count_nonzero(lanes[:lane])))
+                targets[lane] = index
+        return targets
+
+    # ---- barriers
+
+    def arrive(self, warp: Warp, code: _Code, lanes: Bools) -> None:
+        """A warp comes to a barrier: it counts as a whole, whichever of its lanes execute."""
+        assert code.reader is not None
+        lane = int(np.flatnonzero(lanes)[0])
+        number = int(code.reader(warp)[lane])
+        barrier = self.barriers.setdefault(number, _Barrier())
+        if code.count is not None:
+            barrier.wanted = int(code.count(warp)[lane])
+        barrier.threads += LANES
+        if code.sem == "bar_arrive":
+            return
+        if code.truth is not None:
+            barrier.votes += code.truth(warp)[warp.alive].tolist()
+        warp.is_waiting = True
+        barrier.waiting.append((warp, warp.stack[-1].pc - 1))
+
+    def release(self) -> None:
+        """Let the warps go on whose barrier is complete."""
+        live = sum(LANES for w in self.warps if not w.is_done)
+        for number, barrier in list(self.barriers.items()):
+            if barrier.threads < (barrier.wanted or live) or not barrier.waiting:
+                continue
+            del self.barriers[number]
+            for warp, i in barrier.waiting:
+                warp.is_waiting = False
+                code = self.machine.code[i]
+                if code.write is not None:
+                    code.write(warp, barrier.votes)
+
+    def stuck(self) -> PtxError:
+        waiting = [(w, i, n) for n, b in self.barriers.items() for w, i in b.waiting]
+        warp, i, number = waiting[0]
+        text = f"barrier {number} can never complete: {len(waiting)} of {len(self.warps)} warps wait"
+        return error("E406", text + self.place(warp, warp.alive), *self.span(i))
+
+    # ---- places
+
+    def span(self, i: int) -> tuple[Any, int, int]:
+        instruction = self.machine.kernel.instructions[i]
+        return self.machine.kernel.source, instruction.start, instruction.end
+
+    def place(self, warp: Warp, lanes: Bools, position: int = 0) -> str:
+        lane = int(np.flatnonzero(lanes)[position])
+        thread = tuple(int(axis[lane]) for axis in warp.tid)
+        return f" in kernel '{self.machine.kernel.name}', CTA {self.ctaid}, thread {thread}"
+
+    def fault(self, warp: Warp, i: int, fault: Fault) -> PtxError:
+        what = "misaligned" if fault.code == "E405" else "out of bounds"
+        text = f"{fault.n_bytes} bytes at {fault.address:#x} are {what}"
+        return error(fault.code, text + self.place(warp, warp.executing, fault.position), *self.span(i))
+
+
+def _decode(kernel: Function, operands: Operands) -> list[_Code]:
+    """Every instruction, or one E403 for each different one that cannot be simulated."""
+    decoder = Decoder(operands)
+    found: list[_Code] = []
+    problems: dict[str, Diagnostic] = {}
+    for i, instruction in enumerate(kernel.instructions):
+        try:
+            match = decoder.match(instruction)
+            found.append(_one(kernel, operands, decoder, instruction, match, i))
+        except Unsupported as problem:
+            text = f"{problem} cannot be simulated"
+            if text not in problems:
+                problems[text] = Diagnostic("E403", text, kernel.source, instruction.start, instruction.end)
+    if problems:
+        raise PtxError(problems.values())
+    return found
+
+
+def _one(
+    kernel: Function, operands: Operands, decoder: Decoder, instruction: Instruction, match: Match, i: int
+) -> _Code:
+    guard = decoder.guard(instruction.guard, i)
+    sem = match.form.sem
+    if sem not in _CONTROL:
+        step = decoder.step(instruction, match, i)
+        return _Code(sem, guard, step, exits=operands.is_ptxplus and "exit" in match.modifiers)
+    given = instruction.operands
+    u32 = TYPES["u32"]
+    if sem in ("bra", "callp", "breakaddr"):
+        (label,) = given[:1]
+        if not isinstance(label, Name) or label.text not in kernel.labels:
+            raise Unsupported(f"target of '{kernel.text(instruction)}'")
+        return _Code(sem, guard, None, target=kernel.labels[label.text])
+    if sem == "brx_idx":
+        return _Code(
+            sem, guard, None, targets=_table(kernel, given[1]), reader=operands.read(given[0], u32, i)
+        )
+    if sem == "brx":
+        raise Unsupported(f"'{kernel.text(instruction)}', a jump to a machine address,")
+    if sem in ("bar_sync", "bar_arrive"):
+        count = operands.read(given[1], u32, i) if len(given) > 1 else None
+        return _Code(sem, guard, None, reader=operands.read(given[0], u32, i), count=count)
+    if sem == "bar_red":
+        kind = match.one_of("popc", "and", "or")
+        write = operands.write(given[0], u32, i) if kind == "popc" else operands.write_truth(given[0], i)
+        return _Code(
+            sem,
+            guard,
+            None,
+            reader=operands.read(given[1], u32, i),
+            count=operands.read(given[2], u32, i) if len(given) > 3 else None,
+            truth=operands.truth(given[-1], i),
+            write=_reduction(kind, write),
+            kind=kind,
+        )
+    return _Code(sem, guard, None)
+
+
+def _reduction(kind: str, write: Callable[..., None]) -> Callable[[Warp, list[int]], None]:
+    def finish(warp: Warp, votes: list[int]) -> None:
+        if kind == "popc":
+            write(warp, full(sum(votes)), warp.active)
+        else:
+            result = all(votes) if kind == "and" else any(votes)
+            write(warp, np.full(LANES, result), warp.active)
+
+    return finish
+
+
+def _table(kernel: Function, operand: Any) -> tuple[int, ...]:
+    """The targets of `brx.idx`: those that the `.branchtargets` directive behind a label lists."""
+    name = operand.text if isinstance(operand, Name) else ""
+    source = kernel.source.text
+    for statement in kernel.body or ():
+        if isinstance(statement, Directive) and statement.name == "branchtargets":
+            before = source[: statement.start].rstrip()
+            if before.endswith(":") and before[:-1].rstrip().endswith(name):
+                labels = [t.strip() for t in statement.text.split(",")]
+                if all(t in kernel.labels for t in labels):
+                    return tuple(kernel.labels[t] for t in labels)
+    raise Unsupported(f"branch targets '{name}'")
+
+
+def _three(extents: int | Sequence[int], what: str, kernel: Function) -> tuple[int, int, int]:
+    given = (extents,) if isinstance(extents, int) else tuple(extents)
+    if not 1 <= len(given) <= 3 or any(n <= 0 for n in given):
+        raise error("E401", f"{what} {extents} must be one to three positive numbers", kernel.source)
+    x, y, z = (*given, 1, 1)[:3]
+    return x, y, z
+
+
+def run_reference(
+    kernel: Function,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any],
+    dynamic_shared: int = 0,
+    constants: Mapping[str, Any] | None = None,
+    poison: Dead | None = None,
+    max_instructions: int = 1_000_000_000,
+    ctas: Sequence[tuple[int, int, int]] | None = None,
+) -> ReferenceResult:
+    """Run a kernel; buffers among `args` are updated in place.
+
+    `poison` is a liveness result of the kernel. `ctas` are the blocks to run, all of the grid by default. Raises
+    `PtxError`: E401 for wrong arguments, E403 for what cannot be simulated, E404 to E408 for what goes wrong.
+    """
+    grid3, block3 = _three(grid, "grid", kernel), _three(block, "block", kernel)
+    n_threads = block3[0] * block3[1] * block3[2]
+    if n_threads > 1024:
+        raise error("E402", f"a block of {n_threads} threads; at most 1024 fit", kernel.source, kernel.start)
+    image = Image(kernel, args, constants or {}, dynamic_shared)
+    machine = _Machine(kernel, image, grid3, block3)
+    if poison is not None:
+        machine.poison(poison)
+    if ctas is None:
+        x, y, z = grid3
+        ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
+    with np.errstate(all="ignore"):
+        for ctaid in ctas:
+            _Cta(machine, ctaid).run(max_instructions)
+    return ReferenceResult(machine.warp_instructions, machine.thread_instructions)

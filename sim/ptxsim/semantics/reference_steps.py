@@ -1,0 +1,632 @@
+"""Instructions of the reference interpreter: what each one does to a warp, control flow apart.
+
+For `reference.py`. `Decoder.step` turns an instruction into a function of the executing warp; its `sem` in the
+instruction table says which. What the lane operations of `reference_ops.py` do not cover is here: predicates and
+condition codes, memory, atomics, warp-wide instructions.
+
+PTXPlus condition codes have four flags, Z S C O; a guard without a condition holds where Z is clear. Where GPGPU-Sim
+departs from the hardware's meaning, the hardware's is taken.
+
+Reference: PTX ISA, chapter 9; W. van der Laan, "decuda" (the flags of G80).
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ptxsim.semantics.reference_convert import convert
+from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer, access
+from ptxsim.semantics.reference_memory import WINDOWS, Fault, space_of_generic
+from ptxsim.semantics.reference_numbers import LANES, Raw, floats, full, mask_of
+from ptxsim.semantics.reference_ops import (
+    EXTENDED,
+    OPERATIONS,
+    RELATIONS,
+    Bools,
+    Op,
+    carry_overflow,
+    compare,
+    extended,
+    operand_types,
+    result_type,
+    supports,
+)
+from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary, Vector
+from ptxtool.isa.table import Match, table
+from ptxtool.isa.types import TYPES, Type
+
+Step = Callable[[Warp], None]
+_NO_TYPE = TYPES["u32"]
+_ONE = np.uint64(1)
+_SPACES = ("global", "shared", "local", "const", "param")
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+
+
+def _flags(raw: Raw) -> tuple[Bools, Bools, Bools, Bools]:
+    z, s, c, o = (raw >> np.uint64(k) & _ONE != 0 for k in range(4))
+    return z, s, c, o
+
+
+CONDITIONS: Mapping[str, Callable[[Bools, Bools, Bools, Bools], Bools]] = MappingProxyType(
+    {
+        "fl": lambda z, s, c, o: z & ~z,
+        "lt": lambda z, s, c, o: (s & ~z) ^ o,
+        "eq": lambda z, s, c, o: z & ~s,
+        "le": lambda z, s, c, o: np.where(o, ~s, z ^ s),
+        "gt": lambda z, s, c, o: ~z & (s == o),
+        "ne": lambda z, s, c, o: ~z,
+        "ge": lambda z, s, c, o: s == o,
+        "leg": lambda z, s, c, o: ~(z & s),
+        "nan": lambda z, s, c, o: z & s,
+        "ltu": lambda z, s, c, o: s ^ o,
+        "equ": lambda z, s, c, o: z,
+        "leu": lambda z, s, c, o: z | (s ^ o),
+        "gtu": lambda z, s, c, o: np.where(o, s, ~(z ^ s)),
+        "neu": lambda z, s, c, o: ~(z & ~s),
+        "geu": lambda z, s, c, o: ~((s & ~z) ^ o),
+        "tr": lambda z, s, c, o: z | ~z,
+        "of": lambda z, s, c, o: o,
+        "cf": lambda z, s, c, o: c,
+        "ab": lambda z, s, c, o: c & ~z,
+        "sf": lambda z, s, c, o: s,
+        "nsf": lambda z, s, c, o: ~s,
+        "ble": lambda z, s, c, o: ~c | z,
+        "ncf": lambda z, s, c, o: ~c,
+        "nof": lambda z, s, c, o: ~o,
+    }
+)
+"""PTXPlus conditions by suffix, as functions of the flags Z, S, C, O."""
+_CONDITION_ALIASES = {"false": "fl", "true": "tr", "num": "leg"}
+
+# PTXPlus logic on condition codes acts on flags whose truth is inverted
+_FLAG_LOGIC: dict[str, Callable[..., Raw]] = {
+    "and": lambda a, b: a | b,
+    "or": lambda a, b: a & b,
+    "xor": lambda a, b: ~(a ^ b),
+    "nandn": lambda a, b: ~a & b,
+    "norn": lambda a, b: ~(a & ~b),
+    "orn": lambda a, b: a & ~b,
+    "andn": lambda a, b: a | ~b,
+    "not": lambda a: ~a,
+    "cnot": lambda a: a ^ _ONE,
+}
+_BOOLEAN: dict[str, Callable[[Bools, Bools], Bools]] = {
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "xor": np.logical_xor,
+}
+
+
+def result_flags(type_: Type, raw: Raw) -> Raw:
+    """The Z and S flags of a result."""
+    if type_.is_float:
+        values = floats(raw, type_.bits)
+        zero, negative = values == 0, values < 0
+    else:
+        zero, negative = raw == 0, raw >> np.uint64(type_.bits - 1) & _ONE != 0
+    return zero.astype(np.uint64) | negative.astype(np.uint64) << _ONE
+
+
+class Decoder:
+    """Makes the steps of one kernel."""
+
+    def __init__(self, operands: Operands):
+        self.operands = operands
+        self.is_ptxplus = operands.is_ptxplus
+        self._makers: dict[str, Callable[[Instruction, Match, Op, int], Step]] = {
+            "setp": self._setp,
+            "set": self._set,
+            "selp": self._selp,
+            "cvt": self._cvt,
+            "cvta": self._cvta,
+            "isspacep": self._isspacep,
+            "testp": self._testp,
+            "lop3_bool": self._lop3_bool,
+            "ld": self._ld,
+            "st": self._st,
+            "atom": self._atom,
+            "red": self._atom,
+            "vote": self._vote,
+            "shfl": self._shfl,
+            "match": self._match,
+            "redux": self._redux,
+            "activemask": self._activemask,
+            "elect": self._elect,
+            "nop": lambda instruction, match, op, i: _nothing,
+            "membar": lambda instruction, match, op, i: _nothing,
+        }
+
+    def match(self, instruction: Instruction) -> Match:
+        found = table().match(instruction.opcode.text, len(instruction.operands), self.is_ptxplus)
+        if found is None:
+            raise Unsupported(f"instruction '{instruction.opcode.text}'")
+        return found
+
+    def step(self, instruction: Instruction, match: Match, i: int) -> Step:
+        """The effect of an instruction that is no control flow. Raises `Unsupported`."""
+        op = self._op(instruction, match)
+        if not supports(op):
+            raise Unsupported(f"type in '{instruction.opcode.text}'")
+        maker = self._makers.get(op.sem)
+        if op.type.kind == "pred" and op.sem in _FLAG_LOGIC:
+            maker = self._predicate_logic
+        elif op.sem == "mov" and op.type.bits == 128:
+            maker = self._mov128
+        elif op.sem in EXTENDED:
+            maker = self._extended
+        elif maker is None and op.sem in OPERATIONS:
+            maker = self._arithmetic
+        if maker is None:
+            raise Unsupported(f"instruction '{instruction.opcode.text}'")
+        step = maker(instruction, match, op, i)
+        increments = self._increments(instruction, i)
+        if not increments:
+            return step
+
+        def with_increment(warp: Warp) -> None:
+            step(warp)
+            for increment in increments:
+                increment(warp)
+
+        return with_increment
+
+    def guard(self, guard: Guard | None, i: int) -> Callable[[Warp], Bools] | None:
+        """The lanes whose guard holds, None for an unguarded instruction."""
+        if guard is None:
+            return None
+        name = Name(guard.name)
+        if not self.is_ptxplus or not guard.condition:
+            truth = self.operands.truth(name, i)
+            return (lambda warp: ~truth(warp)) if guard.negated else truth
+        condition = CONDITIONS.get(_CONDITION_ALIASES.get(guard.condition, guard.condition))
+        if condition is None:
+            raise Unsupported(f"condition '.{guard.condition}'")
+        read = self.operands.read(name, TYPES["pred"], i)
+        return lambda warp: condition(*_flags(read(warp)))
+
+    def _op(self, instruction: Instruction, match: Match) -> Op:
+        type_ = TYPES[match.type] if match.type else _NO_TYPE
+        stype = TYPES[match.stype] if match.stype else type_
+        first = instruction.operands[0] if instruction.operands else None
+        target = first.second if isinstance(first, Dual) else first
+        whole = isinstance(target, Name) and not target.part
+        return Op(match.form.sem, type_, stype, match.modifiers, match.form.wide, self.is_ptxplus, whole)
+
+    def _increments(self, instruction: Instruction, i: int) -> list[Step]:
+        found: list[Step] = []
+        for operand in instruction.operands:
+            inner = operand.operand if isinstance(operand, Unary) else operand
+            if isinstance(inner, Memory) and inner.post_increment:
+                assert inner.base is not None
+                assert inner.offset is not None
+                base = self.operands.read(inner.base, TYPES["u32"], i)
+                by = self.operands.read(inner.offset, TYPES["u32"], i)
+                write = self.operands.write(inner.base, TYPES["u32"], i)
+                found.append(_incrementing(base, by, write))
+        return found
+
+    # ---- results
+
+    def _result(self, operand: Operand, type_: Type, i: int) -> Callable[..., None]:
+        """A writer of a result and, for `$p/$r` and `$p|$r`, of its flags: `write(warp, raw, carry, overflow)`."""
+        if not isinstance(operand, Dual):
+            write = self.operands.write(operand, type_, i)
+            return lambda warp, raw, carry=None, overflow=None: write(warp, raw, warp.executing)
+        flags = self.operands.write(operand.first, TYPES["pred"], i)
+        write = self.operands.write(operand.second, type_, i)
+
+        def both(warp: Warp, raw: Raw, carry: Bools | None = None, overflow: Bools | None = None) -> None:
+            found = result_flags(type_, raw)
+            if carry is not None and overflow is not None:
+                found = (
+                    found
+                    | carry.astype(np.uint64) << np.uint64(2)
+                    | overflow.astype(np.uint64) << np.uint64(3)
+                )
+            write(warp, raw, warp.executing)
+            flags(warp, found, warp.executing)
+
+        return both
+
+    def _sources(self, instruction: Instruction, match: Match, op: Op, i: int) -> list[Reader]:
+        operands = instruction.operands[1 : match.form.max_operands]
+        types = operand_types(op, len(operands))
+        return [self.operands.read(o, t, i) for o, t in zip(operands, types, strict=True)]
+
+    def _arithmetic(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        function = OPERATIONS[op.sem]
+        sources = self._sources(instruction, match, op, i)
+        first = instruction.operands[0]
+        write = self._result(first, result_type(op), i)
+        has_flags = isinstance(first, Dual)
+
+        def step(warp: Warp) -> None:
+            values = tuple(read(warp) for read in sources)
+            raw = function(op, *values)
+            if has_flags:
+                write(warp, raw, *carry_overflow(op, values, raw))
+            else:
+                write(warp, raw)
+
+        return step
+
+    def _extended(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        sources = self._sources(instruction, match, op, i)
+        write = self._result(instruction.operands[0], op.type, i)
+        sets_flag = op.sem.endswith("_cc")
+
+        def step(warp: Warp) -> None:
+            raw, flag = extended(op, tuple(read(warp) for read in sources), warp.carry)
+            write(warp, raw)
+            if sets_flag:
+                warp.carry = np.where(warp.executing, flag, warp.carry)
+
+        return step
+
+    def _predicate_logic(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        sources = self._sources(instruction, match, op, i)
+        write = self.operands.write(instruction.operands[0], op.type, i)
+        function, mask = OPERATIONS[op.sem], np.uint64(1)
+        if self.is_ptxplus:
+            function, mask = (lambda _, *values: _FLAG_LOGIC[op.sem](*values)), np.uint64(15)
+        return lambda warp: write(warp, function(op, *(r(warp) for r in sources)) & mask, warp.executing)
+
+    def _mov128(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        """PTXPlus `mov.bb128`: four registers or 16 bytes of memory."""
+        to, of = instruction.operands[:2]
+        word = TYPES["b32"]
+        if isinstance(of, Memory):
+            load = self.operands.load(of, "", word, 4, i)
+        else:
+            readers = [self.operands.read(o, word, i) for o in _items(of, 4)]
+            load = lambda warp: [r(warp) for r in readers]  # noqa: E731
+        if isinstance(to, Memory):
+            store = self.operands.store(to, "", word, 4, i)
+            return lambda warp: store(warp, load(warp), warp.executing)
+        writers = [self.operands.write(o, word, i) for o in _items(to, 4)]
+
+        def step(warp: Warp) -> None:
+            for write, raw in zip(writers, load(warp), strict=True):
+                write(warp, raw, warp.executing)
+
+        return step
+
+    def _cvt(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        source = self.operands.read(instruction.operands[1], op.stype, i)
+        write = self._result(instruction.operands[0], op.type, i)
+        return lambda warp: write(warp, convert(op, source(warp)))
+
+    # ---- predicates
+
+    def _pair(self, operand: Operand, i: int) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Writers of truth values to `p` or `p|q`."""
+        if isinstance(operand, Dual):
+            return self.operands.write_truth(operand.first, i), self.operands.write_truth(operand.second, i)
+        return self.operands.write_truth(operand, i), lambda warp, truth, lanes: None
+
+    def _relation(self, op: Op) -> str:
+        """The comparison; `.lo`, `.hi` of a relation are told from nothing else here."""
+        return next(r for r in sorted(RELATIONS) if op.has(r))
+
+    def _setp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        relation, type_ = self._relation(op), op.type
+        left, right, *third = instruction.operands[1:4]
+        a, b = self.operands.read(left, type_, i), self.operands.read(right, type_, i)
+        write_p, write_q = self._pair(instruction.operands[0], i)
+        boolean = _BOOLEAN.get(match.one_of("and", "or", "xor"))
+        c = self.operands.truth(third[0], i) if third and boolean else None
+
+        def step(warp: Warp) -> None:
+            p = compare(type_, relation, a(warp), b(warp), op.modifiers)
+            q = ~p
+            if c is not None and boolean is not None:
+                other = c(warp)
+                p, q = boolean(p, other), boolean(q, other)
+            write_p(warp, p, warp.executing)
+            write_q(warp, q, warp.executing)
+
+        return step
+
+    def _set(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        relation = self._relation(op)
+        left, right, *third = instruction.operands[1:4]
+        a, b = self.operands.read(left, op.stype, i), self.operands.read(right, op.stype, i)
+        write = self._result(instruction.operands[0], op.type, i)
+        boolean = _BOOLEAN.get(match.one_of("and", "or", "xor"))
+        c = self.operands.truth(third[0], i) if third and boolean else None
+        ones = {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF0000000000000}[op.type.bits] if op.type.is_float else -1
+        true = full(ones) & mask_of(op.type.bits)
+        positive = OPERATIONS["abs"]
+        source = Op("abs", op.stype, op.stype, op.modifiers - {"ftz"}, False, self.is_ptxplus, True)
+
+        def step(warp: Warp) -> None:
+            first = positive(source, a(warp)) if op.has("abs") else a(warp)
+            holds = compare(op.stype, relation, first, b(warp), op.modifiers)
+            if c is not None and boolean is not None:
+                holds = boolean(holds, c(warp))
+            write(warp, np.where(holds, true, np.uint64(0)))
+
+        return step
+
+    def _selp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        _, left, right, condition = instruction.operands[:4]
+        a, b = self.operands.read(left, op.type, i), self.operands.read(right, op.type, i)
+        c = self.operands.truth(condition, i)
+        write = self._result(instruction.operands[0], op.type, i)
+        return lambda warp: write(warp, np.where(c(warp), a(warp), b(warp)))
+
+    def _testp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        (source,) = self._sources(instruction, match, op, i)
+        write, _ = self._pair(instruction.operands[0], i)
+        return lambda warp: write(warp, OPERATIONS["testp"](op, source(warp)) != 0, warp.executing)
+
+    def _lop3_bool(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        first = instruction.operands[0]
+        readers = [self.operands.read(o, op.type, i) for o in instruction.operands[1:5]]
+        q = self.operands.truth(instruction.operands[5], i)
+        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (Name("_"), first)
+        write, write_p = self.operands.write(target, op.type, i), self.operands.write_truth(predicate, i)
+        boolean = _BOOLEAN[match.form.base.rpartition(".")[2]]
+
+        def step(warp: Warp) -> None:
+            raw = OPERATIONS["lop3"](op, *(r(warp) for r in readers))
+            truth = boolean(raw != 0, q(warp))
+            write(warp, raw, warp.executing)
+            write_p(warp, truth, warp.executing)
+
+        return step
+
+    # ---- addresses
+
+    def _cvta(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        window = np.uint64(WINDOWS[_space_named(match)])
+        source = self.operands.read(instruction.operands[1], op.type, i)
+        write = self.operands.write(instruction.operands[0], op.type, i)
+        if op.has("to"):
+            return lambda warp: write(warp, source(warp) - window, warp.executing)
+        return lambda warp: write(warp, source(warp) + window, warp.executing)
+
+    def _isspacep(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        space = _space_named(match)
+        source = self.operands.read(instruction.operands[1], TYPES["u64"], i)
+        write, _ = self._pair(instruction.operands[0], i)
+
+        def step(warp: Warp) -> None:
+            truth = np.array([space_of_generic(a) == space for a in source(warp).tolist()])
+            write(warp, truth, warp.executing)
+
+        return step
+
+    # ---- memory
+
+    def _ld(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        to, memory = instruction.operands[:2]
+        n, type_ = _elements(match, op)
+        load = self.operands.load(_memory(memory), _space_named(match), type_, n, i)
+        writers = [self.operands.write(o, type_, i) for o in (_items(to, n) if n > 1 else (to,))]
+
+        def step(warp: Warp) -> None:
+            for write, raw in zip(writers, load(warp), strict=True):
+                write(warp, raw, warp.executing)
+
+        return step
+
+    def _st(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        memory, of = instruction.operands[:2]
+        n, type_ = _elements(match, op)
+        readers = [self.operands.read(o, type_, i) for o in (_items(of, n) if n > 1 else (of,))]
+        store = self.operands.store(_memory(memory), _space_named(match), type_, n, i)
+        return lambda warp: store(warp, [r(warp) for r in readers], warp.executing)
+
+    def _atom(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        operands = instruction.operands if op.sem == "atom" else (Name("_"), *instruction.operands)
+        if any(op.has(v) for v in _VECTORS):
+            raise Unsupported(f"vectors in '{instruction.opcode.text}'")
+        memory = _memory(operands[1])
+        space = self.operands.space(memory, _space_named(match))
+        address = self.operands.address(memory, space, i)
+        readers = [self.operands.read(o, op.type, i) for o in operands[2:4]]
+        name = "cas" if op.has("cas") else match.one_of(*_ATOMICS)
+        combine = _ATOMICS[name]
+        write = (
+            (lambda warp, raw, lanes: None)
+            if isinstance(operands[0], Name) and operands[0].text == "_"
+            else self.operands.write(operands[0], op.type, i)
+        )
+
+        def step(warp: Warp) -> None:
+            start, values = address(warp), [r(warp) for r in readers]
+            old = np.zeros(LANES, np.uint64)
+            for lane in np.flatnonzero(warp.executing).tolist():  # one lane after the other
+                where, only = start[lane : lane + 1], np.array([lane])
+                try:
+                    old[lane : lane + 1] = access(warp, space, where, only, op.type.bytes)
+                    new = combine(op, old[lane : lane + 1], *(v[lane : lane + 1] for v in values))
+                    access(warp, space, where, only, op.type.bytes, new)
+                except Fault as fault:
+                    fault.position = int(np.count_nonzero(warp.executing[:lane]))
+                    raise
+            write(warp, old, warp.executing)
+
+        return step
+
+    # ---- across the lanes of a warp
+
+    def _members(
+        self, instruction: Instruction, match: Match, position: int, i: int
+    ) -> Callable[[Warp], Bools]:
+        """The lanes that take part: those that execute and, with `.sync`, are in the member mask."""
+        names = [o.name for o in match.form.operands]
+        if "mask" not in names or position >= len(instruction.operands):
+            return lambda warp: warp.executing
+        mask = self.operands.read(instruction.operands[position], TYPES["b32"], i)
+        lane = np.arange(LANES, dtype=np.uint64)
+        return lambda warp: warp.executing & (mask(warp) >> lane & _ONE != 0)
+
+    def _vote(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        source = self.operands.truth(instruction.operands[1], i)
+        members = self._members(instruction, match, 2, i)
+        if op.has("ballot"):
+            write = self.operands.write(instruction.operands[0], TYPES["b32"], i)
+            return lambda warp: write(warp, full(_bits(source(warp) & members(warp))), warp.executing)
+        write_p, _ = self._pair(instruction.operands[0], i)
+
+        def step(warp: Warp) -> None:
+            voters, truth = members(warp), source(warp)
+            votes = truth[voters]
+            if op.has("all"):
+                result = bool(votes.all())
+            elif op.has("any"):
+                result = bool(votes.any())
+            else:
+                result = bool(votes.all() or not votes.any())
+            write_p(warp, np.full(LANES, result), warp.executing)
+
+        return step
+
+    def _shfl(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        first = instruction.operands[0]
+        a, b, c = (self.operands.read(o, TYPES["b32"], i) for o in instruction.operands[1:4])
+        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (first, Name("_"))
+        write = self.operands.write(target, TYPES["b32"], i)
+        write_p = self.operands.write_truth(predicate, i)
+        mode = match.one_of("up", "down", "bfly", "idx")
+
+        def step(warp: Warp) -> None:
+            values, results, valid = a(warp), np.zeros(LANES, np.uint64), np.zeros(LANES, np.bool_)
+            for lane, (by, bound) in enumerate(zip(b(warp).tolist(), c(warp).tolist(), strict=True)):
+                by, clamp, segment = by & 31, bound & 31, bound >> 8 & 31
+                last = (lane & segment) | (clamp & ~segment & 31)
+                lowest = lane & segment
+                if mode == "up":
+                    source, valid[lane] = lane - by, lane - by >= last
+                elif mode == "down":
+                    source, valid[lane] = lane + by, lane + by <= last
+                elif mode == "bfly":
+                    source, valid[lane] = lane ^ by, lane ^ by <= last
+                else:
+                    source = lowest | (by & ~segment & 31)
+                    valid[lane] = source <= last
+                results[lane] = values[source] if valid[lane] else values[lane]
+            write(warp, results, warp.executing)
+            write_p(warp, valid, warp.executing)
+
+        return step
+
+    def _match(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        first = instruction.operands[0]
+        source = self.operands.read(instruction.operands[1], op.type, i)
+        members = self._members(instruction, match, 2, i)
+        is_all = ".all." in f".{instruction.opcode.text}."
+        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (first, Name("_"))
+        write, write_p = self.operands.write(target, TYPES["b32"], i), self.operands.write_truth(predicate, i)
+
+        def step(warp: Warp) -> None:
+            values, lanes = source(warp), members(warp)
+            same = [lanes & (values == values[k]) for k in range(LANES)]
+            if is_all:
+                agree = bool(lanes.any()) and bool((values[lanes] == values[lanes][0]).all())
+                write(warp, full(_bits(lanes) if agree else 0), warp.executing)
+                write_p(warp, np.full(LANES, agree), warp.executing)
+            else:
+                write(warp, np.array([_bits(s) for s in same], np.uint64), warp.executing)
+
+        return step
+
+    def _redux(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        if op.type.is_float:
+            raise Unsupported(f"type in '{instruction.opcode.text}'")
+        source = self.operands.read(instruction.operands[1], op.type, i)
+        members = self._members(instruction, match, 2, i)
+        write = self.operands.write(instruction.operands[0], op.type, i)
+        combine = _ATOMICS[match.one_of("add", "min", "max", "and", "or", "xor")]
+
+        def step(warp: Warp) -> None:
+            values = source(warp)[members(warp)]
+            total = values[:1]
+            for k in range(1, len(values)):
+                total = combine(op, total, values[k : k + 1])
+            write(warp, full(int(total[0])) if len(total) else full(0), warp.executing)
+
+        return step
+
+    def _activemask(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        write = self.operands.write(instruction.operands[0], TYPES["b32"], i)
+        return lambda warp: write(warp, full(_bits(warp.active)), warp.executing)
+
+    def _elect(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        first = instruction.operands[0]
+        members = self._members(instruction, match, 1, i)
+        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (Name("_"), first)
+        write, write_p = self.operands.write(target, TYPES["b32"], i), self.operands.write_truth(predicate, i)
+
+        def step(warp: Warp) -> None:
+            chosen = int(np.flatnonzero(members(warp))[0]) if members(warp).any() else 0
+            write(warp, full(chosen), warp.executing)
+            write_p(warp, np.arange(LANES) == chosen, warp.executing)
+
+        return step
+
+
+def _nothing(warp: Warp) -> None:
+    """An instruction without an effect."""
+
+
+def _incrementing(base: Reader, by: Reader, write: Writer) -> Step:
+    return lambda warp: write(warp, (base(warp) + by(warp)) & mask_of(32), warp.executing)
+
+
+def _bits(lanes: Bools) -> int:
+    return sum(1 << k for k in np.flatnonzero(lanes).tolist())
+
+
+def _space_named(match: Match) -> str:
+    """The space that an opcode names, "" for none (generic)."""
+    found = next((m for m in sorted(match.modifiers) if m.partition("::")[0] in _SPACES), "")
+    if found.endswith("::cluster"):
+        raise Unsupported(f"'.{found}'")
+    return "global" if match.form.base == "ld.global" else found.partition("::")[0]
+
+
+def _memory(operand: Operand) -> Memory:
+    if not isinstance(operand, Memory):
+        raise Unsupported(f"address '{operand}'")
+    return operand
+
+
+def _elements(match: Match, op: Op) -> tuple[int, Type]:
+    """The number and type of the elements that a load or store moves."""
+    if op.type.bits == 128:
+        return 4, TYPES["b32"]
+    return next((n for name, n in _VECTORS.items() if op.has(name)), 1), op.type
+
+
+def _items(operand: Operand, n: int) -> tuple[Operand, ...]:
+    if not isinstance(operand, Vector) or len(operand.items) != n:
+        raise Unsupported(f"an operand that is no vector of {n}")
+    return operand.items
+
+
+def _atomic(name: str) -> Callable[..., Raw]:
+    function = OPERATIONS[name]
+    return lambda op, old, value: function(op, _spread(old), _spread(value))[:1]
+
+
+def _spread(one: Raw) -> Raw:
+    """A single value in every lane."""
+    return np.full(LANES, one[0])
+
+
+_ATOMICS: dict[str, Callable[..., Raw]] = {
+    "add": _atomic("add"),
+    "min": _atomic("min"),
+    "max": _atomic("max"),
+    "and": _atomic("and"),
+    "or": _atomic("or"),
+    "xor": _atomic("xor"),
+    "exch": lambda op, old, value: value,
+    "inc": lambda op, old, value: np.where(old >= value, np.uint64(0), old + _ONE),
+    "dec": lambda op, old, value: np.where((old == 0) | (old > value), value, old - _ONE),
+    "cas": lambda op, old, expected, new: np.where(old == expected, new, old),
+}
