@@ -160,11 +160,13 @@ def syntax_error(
     wanted = _human(expected)
     if not inside and place == start:
         message = f"unexpected '{word}' outside a function"
-        help = "instructions, labels and braces belong to the body of an '.entry' or '.func'"
+        help = "instructions, labels and blocks belong into the body of an '.entry' or '.func'"
+        if word == "}":
+            message, help = "this '}' closes nothing", "remove it, or add the '{' it should close"
     else:
         message = f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
         help = _hint(text, start, previous, place, word, expected)
-    return Diagnostic("E101", message, source, place, place + len(word), help), resume(text, place + 1)
+    return Diagnostic("E101", message, source, place, place + len(word), help), resume(text, place)
 
 
 def _place(found: "lark.UnexpectedInput", end: int) -> int:
@@ -198,24 +200,14 @@ def _human(expected: set[str]) -> str:
 def _end_of_previous(text: str, start: int, place: int) -> int:
     """The end of the last token before a place."""
     position = start
-    skipping, word = _skipping(), _WORD
+    skipping = _skipping()
     while True:
-        match = skipping.match(text, position, place)
-        position = match.end() if match else position
-        token = word.match(text, position, place)
+        skipped = skipping.match(text, position, place)
+        begin = skipped.end() if skipped else position
+        token = _WORD.match(text, begin, place)
         if token is None:
-            break
-        position = previous = token.end()
-        if position >= place:
-            return previous
-    return len(text[:place].rstrip()) if position == start else _strip(text, start, position)
-
-
-def _strip(text: str, start: int, position: int) -> int:
-    """The place behind the last character before `position` that is no spacing; comments stay."""
-    while position > start and text[position - 1].isspace():
-        position -= 1
-    return position
+            return position
+        position = token.end()
 
 
 def _last_word(text: str, start: int, end: int) -> str:

@@ -67,7 +67,7 @@ def _splitter() -> "re.Pattern[str]":
         rf"{skip()}(?:"
         rf"(@{blank}{t['NOT']}?+{blank}{t['NAME']})?+{blank}"  # 1
         rf"({t['OPCODE']}(?:{space}{t['DOTTED']})*+)"  # 2
-        rf"({some}(?:/(?![/*]){some}){{0,8}}+);"  # 3
+        rf"{blank}({some}(?:/(?![/*]){some}){{0,8}}+);"  # 3
         rf"|({t['LABEL']})"  # 4
         rf"|({t['LOC']}(?:{space}{t['NUMBER']}){{3}})(?=[ \t\r]*\n)(?!{blank}[,/])"  # 5
         r"|(\.)|(\{)|(\})|(;)|(\Z)|(.))",  # 6 to 11
@@ -150,6 +150,9 @@ class Driver:
         self.operands = Operands()
         self.opcodes = _Opcodes()
         self.guards = _Guards({None: None})
+        # pieces without a blank in front are found in the memo at once, so cut where this file's commas end
+        beginning = self.text[:65536]
+        self.comma = ", " if 2 * beginning.count(", ") > beginning.count(",") else ","
 
     def run(self) -> Module:
         """The module. Raises `PtxError` with every error found."""
@@ -165,6 +168,7 @@ class Driver:
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
+        comma = self.comma
         inside = bool(self.braces)
         append = self.body.append
         for m in _splitter().finditer(self.text, position):
@@ -172,7 +176,7 @@ class Driver:
             if kind == _OPERANDS and inside:
                 guard, opcode, listed = m.group(1, 2, 3)
                 try:
-                    nodes = tuple(map(read, listed.split(","))) if listed else ()
+                    nodes = tuple(map(read, listed.split(comma))) if listed else ()
                 except KeyError:
                     try:
                         nodes = operands.list(listed)
@@ -225,7 +229,7 @@ class Driver:
         self.body, self.head = [], None
 
     def _finish(self) -> None:
-        if self.braces:
+        if self.braces and not any(e.code == "E102" for e in self.errors):
             self.errors.append(diagnose.never_closed(self.source, self.braces[-1]))
         elif not self.items and not self.errors:
             self.errors.append(diagnose.nothing_there(self.source))
@@ -251,7 +255,7 @@ class Driver:
             return self._by_lark(start, rule)
         except PtxError as found:
             self.errors += found.diagnostics
-            return diagnose.resume(self.text, start + 1)
+            return diagnose.resume(self.text, start)
 
     def _by_shape(self, rule: str, start: int) -> int | None:
         """Read a statement that follows a flat rule; `KeyError` where this one does not."""
@@ -302,6 +306,8 @@ class Driver:
         except lark.UnexpectedInput as found:
             diagnostic, resume = diagnose.syntax_error(self.source, found, start, end, inside)
             self.errors.append(diagnostic)
+            if start_rule == "function_head" or rule == "function":
+                return self._assume_function(start, resume)
             return resume
         except TooDeep:
             return self._error(diagnose.too_deep(self.source, start, end))
@@ -315,6 +321,15 @@ class Driver:
         elif node is not None:
             self.items.append(node)
         return end
+
+    def _assume_function(self, start: int, resume: int) -> int:
+        """Behind a broken head: read the body that follows as one, so that it is not reported line by line."""
+        m = _head_end().match(self.text, start)
+        if m is None or self.text[m.end()] != "{":
+            return resume
+        self.head = build.Head(start, m.end(), "entry", "", (), (), (), ())
+        self.braces.append(m.end())
+        return m.end() + 1
 
     def _error(self, diagnostic: Diagnostic) -> int | None:
         self.errors.append(diagnostic)

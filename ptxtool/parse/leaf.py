@@ -12,6 +12,7 @@ from ptxtool.ir.nodes import Binary, Group, Immediate, Memory, Operand, Unary, V
 from ptxtool.parse.grammar import terminals
 from ptxtool.parse.operands import name
 
+MAX_BRACKETS = 8  # in one operand read here, so that no input makes it recurse deeply
 _BLANKS = " \t\r\n\f\v"
 
 
@@ -54,6 +55,8 @@ class Operands(dict[str, Operand]):
 
     def _compound(self, text: str) -> Operand:
         """Vectors, call arguments and addresses with coordinates, of leaves."""
+        if sum(map(text.count, "{([")) > MAX_BRACKETS:
+            raise KeyError(text)
         inner = text[1:-1]
         match text[:1] + text[-1:]:
             case "{}" if inner:
@@ -62,8 +65,8 @@ class Operands(dict[str, Operand]):
                 return Group(self.list(inner))
             case "[]":
                 first, *further = self._split(inner)
-                address = self[f"[{first}]"]
-                if further and type(address) is Memory and not address.coordinates:
+                address = self[f"[{first}]"] if further else None
+                if type(address) is Memory and not address.coordinates:
                     coordinates = tuple(map(self.__getitem__, further))
                     return Memory("", address.base, address.offset, address.post_increment, coordinates)
             case "-}" if text[1] == "{":
