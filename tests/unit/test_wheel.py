@@ -1,5 +1,6 @@
 """The wheel is whole: installed elsewhere, without the checkout, it compares schemes on a packaged sample."""
 
+import json
 import os
 import subprocess
 import sys
@@ -59,18 +60,9 @@ def test_installed_wheel_compares_a_packaged_sample(tmp_path: Path) -> None:
     assert all(Path(name).is_relative_to(env_dir) for name in where.split())
 
     ptxtool = env_dir / "bin" / "ptxtool"
-    plan = (
-        "occupancy",
-        "--gpu",
-        "tesla-c2050",
-        "--registers",
-        "36",
-        "--block",
-        "256",
-        "--share-registers",
-        "90",
-    )
-    assert "6 resident CTAs" in run(ptxtool, *plan, cwd=tmp_path, env=env)
+    need = ("--gpu", "tesla-c2050", "--registers", "36", "--block", "256", "--share-registers", "90")
+    plan = json.loads(run(ptxtool, "occupancy", *need, "--json", cwd=tmp_path, env=env))
+    assert plan["resident_ctas"] == 6
     table = run(ptxtool, "compare", "sgemm", cwd=tmp_path, env=env)
     for scheme in ("Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-OWF-Unrolled"):
         assert scheme in table
