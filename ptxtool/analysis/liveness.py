@@ -111,13 +111,17 @@ class Liveness:
         Starting from `block_out[block] | waiting[block]`, this gives the live set everywhere at constant cost.
         """
         waiting = self.waiting[block]
-        live = set(indices(self.block_out[block] | waiting))
-        for i in reversed(self.cfg.blocks[block].instructions):
+        at_end = self.block_out[block] | waiting
+        instructions = self.cfg.blocks[block].instructions
+        # membership of the registers the block names only: the whole set may be a hundred times larger
+        named = {k for i in instructions for k in (*self.def_uses[i].kills, *self.def_uses[i].uses)}
+        live = {k for k in named if at_end >> k & 1}
+        fixed = {k for k in named if waiting >> k & 1}
+        for i in reversed(instructions):
             step = self.def_uses[i]
-            used = set(step.uses)
-            ends = [k for k in step.kills if k in live and k not in used and not waiting >> k & 1]
+            ends = [k for k in step.kills if k in live and k not in step.uses and k not in fixed]
             live.difference_update(ends)
-            begins = [k for k in used if k not in live]
+            begins = [k for k in step.uses if k not in live]
             live.update(begins)
             yield i, begins, ends
 
@@ -229,9 +233,12 @@ def live_registers(
             kill.update(step.kills)
         exposed.append(use)
         killed.append(kill)
-    results = _result_registers(kernel)
-    # only registers that some block needs from outside can be live between blocks: a dense numbering of these
-    crossing = sorted(set(results).union(*exposed))
+    results = result_registers(kernel)
+    # only registers that some block needs from outside can be live between blocks: a dense numbering of these, where
+    # it makes the sets smaller by much
+    crossing: Sequence[int] = sorted(set(results).union(*exposed))
+    if crossing and len(crossing) * 4 > crossing[-1]:
+        crossing = range(crossing[-1] + 1)
     dense = {register: i for i, register in enumerate(crossing)}
     gen = [from_indices(dense[k] for k in use) for use in exposed]
     kill_bits = [from_indices(dense[k] for k in kill if k in dense) for kill in killed]
@@ -247,6 +254,8 @@ def live_registers(
     expanded: dict[int, int] = {}
 
     def expand(bits: int) -> int:
+        if isinstance(crossing, range):
+            return bits
         wide = expanded.get(bits)
         if wide is None:
             wide = expanded[bits] = from_indices(crossing[k] for k in indices(bits))
@@ -262,7 +271,7 @@ def live_registers(
     )
 
 
-def _result_registers(kernel: Function) -> range:
+def result_registers(kernel: Function) -> range:
     """The registers in which a `.func` returns its results; they come first in the table."""
     return range(sum(d.count or 1 for r in kernel.returns if r.space == "reg" for d in r.declarators))
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from ptxtool.analysis.liveness import Liveness, liveness
-from ptxtool.base.bits import indices
+from ptxtool.analysis.liveness import Liveness, liveness, result_registers
+from ptxtool.base.bits import from_indices, indices
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import Register
 
@@ -152,6 +152,7 @@ def pressure_of(live: Liveness) -> Pressure:
     n = len(live.def_uses)
     counts = {file: [0] * n for file in FILES}
     weights: dict[int, tuple[str, int]] = {}
+    groups: dict[tuple[str, int], list[int]] = {}  # registers of equal file and weight
 
     def weight(k: int) -> tuple[str, int]:
         if k not in weights:
@@ -159,11 +160,16 @@ def pressure_of(live: Liveness) -> Pressure:
             weights[k] = file, registers[k].units if file == "general" else 1
         return weights[k]
 
+    # a register that nothing names can only be a function's result
+    named = set(result_registers(live.kernel)).union(*((*step.defs, *step.uses) for step in live.def_uses))
+    for k in named:
+        groups.setdefault(weight(k), []).append(k)
+    masks = [(file, units, from_indices(members)) for (file, units), members in groups.items()]
     for block in live.cfg.blocks:
+        at_end = live.block_out[block.index] | live.waiting[block.index]
         now: dict[str, int] = dict.fromkeys(FILES, 0)
-        for k in indices(live.block_out[block.index] | live.waiting[block.index]):
-            file, units = weight(k)
-            now[file] += units
+        for file, units, mask in masks:
+            now[file] += units * (at_end & mask).bit_count()
         for i, begins, ends in live.steps(block.index):
             for sign, changed in ((1, begins), (-1, ends)):
                 for k in changed:

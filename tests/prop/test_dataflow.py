@@ -31,6 +31,36 @@ def kernels(draw: st.DrawFn) -> Function:
     return ptx("\n".join(lines))
 
 
+@st.composite
+def structured(draw: st.DrawFn) -> Function:
+    """A kernel of nested if-else statements and loops, as a compiler writes them."""
+    register = st.integers(0, 4)
+    count = 0
+
+    def add() -> str:
+        return f"add.s32 %r{draw(register)}, %r{draw(register)}, %r{draw(register)};"
+
+    def statement(depth: int) -> list[str]:
+        nonlocal count
+        kind = draw(st.sampled_from(["add", "if", "if-else", "do", "while"])) if depth else "add"
+        if kind == "add":
+            return [add()]
+        count += 1
+        here = count
+        body = [line for _ in range(draw(st.integers(1, 2))) for line in statement(depth - 1)]
+        if kind == "if":
+            return [f"@%p1 bra J{here};", *body, f"J{here}:"]
+        if kind == "if-else":
+            other = statement(depth - 1)
+            return [f"@%p1 bra E{here};", *body, f"bra J{here};", f"E{here}:", *other, f"J{here}:"]
+        if kind == "do":
+            return [f"H{here}:", *body, f"@%p2 bra H{here};"]
+        return [f"H{here}:", add(), f"@%p2 bra J{here};", *body, f"bra H{here};", f"J{here}:"]
+
+    lines = [line for _ in range(draw(st.integers(1, 4))) for line in statement(2)]
+    return ptx("\n".join([*lines, add(), "ret;"]))
+
+
 def following(kernel: Function) -> list[set[int]]:
     """Instruction -> instructions that may run next, read off the text alone."""
     n = len(kernel.instructions)
@@ -69,7 +99,7 @@ def is_live(kernel: Function, after: list[set[int]], register: str, start: int) 
     return False
 
 
-@given(kernels())
+@given(kernels() | structured())
 def test_thread_liveness_is_what_a_path_search_finds(kernel: Function) -> None:
     live = liveness(kernel, per="thread")
     after = following(kernel)
@@ -148,8 +178,8 @@ def simulate_stack(kernel: Function, live: Liveness, choices: list[bool], steps:
             top[0] = place + 1
 
 
-@settings(max_examples=200)
-@given(kernels(), st.lists(st.booleans(), max_size=40))
+@settings(max_examples=300)
+@given(kernels() | structured(), st.lists(st.booleans(), max_size=40))
 def test_warp_liveness_covers_every_waiting_lane_of_a_simt_stack(
     kernel: Function, choices: list[bool]
 ) -> None:
