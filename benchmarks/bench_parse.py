@@ -2,9 +2,9 @@
 
     python benchmarks/bench_parse.py [FILE ...] [--megabytes 5] [--repeats 5] [--no-lark]
 
-Without a file it makes one of the wanted size, in the manner of nvcc: many kernels of loads, address arithmetic, fused
-multiply-adds, compares and branches with different registers, offsets and constants. With files, each is repeated to the
-wanted size with its functions renamed, so that statement texts differ as little as they do in the file.
+Without a file it makes one of the wanted size, in the manner of nvcc: many kernels of loads, address arithmetic,
+fused multiply-adds, compares and branches with different registers, offsets and constants. With files, each is
+repeated to the wanted size with its functions renamed, so statement texts differ as little as they do in the file.
 Times are medians over the repeats; memory is what the module holds beside the text.
 """
 
@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 from ptxtool.parse import parse, parse_with_lark
@@ -29,10 +30,12 @@ def generated(size: int, seed: int = 1) -> str:
     while length < size:
         body = "".join(_lines(choose, kernel))
         text = (
-            f"\n\t// .globl\tkernel_{kernel}\n.visible .entry kernel_{kernel}(\n\t.param .u64 kernel_{kernel}_param_0,\n"
+            f"\n\t// .globl\tkernel_{kernel}\n.visible .entry kernel_{kernel}(\n"
+            f"\t.param .u64 kernel_{kernel}_param_0,\n"
             f"\t.param .u32 kernel_{kernel}_param_1\n)\n{{\n\t.reg .pred \t%p<90>;\n\t.reg .f32 \t%f<900>;\n"
             f"\t.reg .b32 \t%r<900>;\n\t.reg .b64 \t%rd<400>;\n\n\n"
-            f"\tld.param.u64 \t%rd1, [kernel_{kernel}_param_0];\n\tcvta.to.global.u64 \t%rd2, %rd1;\n{body}\tret;\n\n}}\n"
+            f"\tld.param.u64 \t%rd1, [kernel_{kernel}_param_0];\n\tcvta.to.global.u64 \t%rd2, %rd1;\n"
+            f"{body}\tret;\n\n}}\n"
         )
         out.append(text)
         length += len(text)
@@ -41,7 +44,11 @@ def generated(size: int, seed: int = 1) -> str:
 
 
 def _lines(choose: random.Random, kernel: int) -> list[str]:
-    r, f, rd = (lambda: choose.randrange(1, 900)), (lambda: choose.randrange(1, 900)), lambda: choose.randrange(1, 400)
+    r, f, rd = (
+        (lambda: choose.randrange(1, 900)),
+        (lambda: choose.randrange(1, 900)),
+        lambda: choose.randrange(1, 400),
+    )
     lines: list[str] = []
     for block in range(40):
         lines.append(f"\n$L__BB{kernel}_{block}:\n")
@@ -65,13 +72,15 @@ def repeated(text: str, size: int) -> str:
     """A file's functions again and again under new names, behind its header."""
     start = text.find(".visible")
     header, functions = text[:start], text[start:]
-    names = sorted(set(re.findall(r"\.(?:entry|func)[^;{]*?([A-Za-z_$][\w$]*)\s*\(", functions)), key=len, reverse=True)
+    names = sorted(
+        set(re.findall(r"\.(?:entry|func)[^;{]*?([A-Za-z_$][\w$]*)\s*\(", functions)), key=len, reverse=True
+    )
     pattern = re.compile("|".join(rf"\b{re.escape(n)}(?![\w$])" for n in names) or r"(?!)")
     copies = max(1, round(size / max(1, len(functions))))
     return header + "".join(pattern.sub(lambda m, c=c: f"{m[0]}_{c}", functions) for c in range(copies))
 
 
-def median_seconds(function, text: str, repeats: int) -> float:
+def median_seconds(function: Callable[[str], object], text: str, repeats: int) -> float:
     times: list[float] = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -106,7 +115,9 @@ def main() -> None:
     options.add_argument("files", nargs="*", type=Path)
     options.add_argument("--megabytes", type=float, default=5.0)
     options.add_argument("--repeats", type=int, default=5)
-    options.add_argument("--no-lark", action="store_true", help="leave out whole-file Lark, which takes ten times longer")
+    options.add_argument(
+        "--no-lark", action="store_true", help="leave out whole-file Lark, which takes ten times longer"
+    )
     arguments = options.parse_args()
     size = round(arguments.megabytes * 1e6)
     texts = {p.name: repeated(p.read_text(encoding="utf-8"), size) for p in arguments.files}

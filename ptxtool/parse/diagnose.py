@@ -143,7 +143,12 @@ def syntax_error(
         stop = len(text) if line_end < 0 else line_end
         message = "this string is not closed on its line"
         return Diagnostic("E102", message, source, place, stop, "add the closing '\"'"), resume(text, stop)
-    if place > start and "SEMICOLON" in expected and "\n" in text[previous:place]:
+    if (
+        place > start
+        and "SEMICOLON" in expected
+        and "LBRACE" not in expected
+        and "\n" in text[previous:place]
+    ):
         line = source.line(place)
         what = f"missing ';' after '{_last_word(text, start, previous)}'"
         return Diagnostic(
@@ -191,6 +196,8 @@ def _expected(found: "lark.UnexpectedInput") -> set[str]:
 def _human(expected: set[str]) -> str:
     if "NAME" in expected:
         expected = expected - _OPERAND_STARTS
+    if "COMMA" in expected:
+        expected = expected - {"LPAR", "LSQB"}
     words = [word for terminal, word in _WORDS.items() if terminal in expected]
     if not words or len(words) > 5:
         return ""

@@ -267,6 +267,8 @@ class Driver:
             items = [Part(self.operands[t.text], 0) if t.kind == OPERAND else t for t in tokens]
             self._add(build.declaration(items, self.source))
         elif rule == "function_head":
+            if not _body_start().match(self.text, end):
+                raise KeyError(rule)  # the rule fits the head's beginning only
             return self._open_function(build.head(tokens, self.source))
         else:
             self._add(build.directive(tokens, self.text))
