@@ -48,6 +48,7 @@ __all__ = [
     "rewrite",
     "save",
     "simulate",
+    "static_scratchpad",
     "write_vectors",
 ]
 
@@ -235,6 +236,13 @@ def register_curve(
     )
 
 
+def static_scratchpad(kernel: "Function") -> int:
+    """The scratchpad bytes that a CTA takes by itself: the kernel's shared variables, in PTXPlus its parameters too."""
+    from ptxsim.lowering.layout import layout
+
+    return layout(kernel).static_shared_bytes
+
+
 def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU) -> "tuple[Storage, ...]":
     """The bits of storage that each sharing scheme adds to an SM."""
     from ptxtool.analysis.overhead import overhead
@@ -323,10 +331,10 @@ def compare(
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
     share_registers: "Percent" = 90,
     registers: int | None = None,
-    max_cycles: int | None = None,
     announce: Any = None,
+    **options: Any,
 ) -> "Comparison":
-    """Run the papers' ladder of schemes: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each."""
+    """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung."""
     from ptxtool.sweep.ladder import ladder
 
     return ladder(
@@ -336,7 +344,7 @@ def compare(
         share_registers,
         registers,
         announce=announce,
-        max_cycles=max_cycles,
+        **options,
     )
 
 

@@ -48,7 +48,11 @@ def to_text(table: Table, width: int = WIDTH) -> str:
     titles = tuple(column.title for column in table.columns)
     widths = [max(len(row[k]) for row in (titles, *table.rows)) for k in range(len(titles))]
     lines = [table.title] if table.title else []
-    for row in (titles, tuple("-" * w for w in widths), *table.rows):
+    for row in (
+        titles,
+        tuple("-" * w if title else "" for w, title in zip(widths, titles, strict=True)),
+        *table.rows,
+    ):
         cells = [
             cell.rjust(w) if column.align == "right" else cell.ljust(w)
             for cell, w, column in zip(row, widths, table.columns, strict=True)

@@ -14,6 +14,7 @@ section VI.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def ladder(
     registers: int | None = None,
     pipeline: str = PIPELINE,
     announce: Announce | None = None,
-    max_cycles: int | None = None,
+    **options: Any,
 ) -> Comparison:
     """Run the ladder. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`."""
     machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
@@ -76,7 +77,7 @@ def ladder(
             registers,
             scheduler=scheme.scheduler,
             share_registers=percent if scheme.shared else 0,
-            max_cycles=max_cycles,
+            **options,
         )
         first = first or run
         rungs.append(

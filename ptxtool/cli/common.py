@@ -1,0 +1,181 @@
+"""What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ptxtool import api
+from ptxtool.base.diag import PtxError, error
+from ptxtool.cli.streams import on_terminal, print_bytes, print_parts, print_text, raise_errors, to_json
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch import Launch
+    from ptxtool.ir.nodes import Function, Module
+    from ptxtool.report.tables import Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+file_argument = click.argument("file", metavar="FILE")
+kernel_option = click.option("--kernel", metavar="NAME", help="The kernel to look at (default: all).")
+one_kernel_option = click.option("--kernel", metavar="NAME", help="The kernel (default: the only one).")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+output_option = click.option(
+    "-o", "--output", metavar="OUT", help="Write to this file, whole or not at all, instead of printing."
+)
+per_option = click.option(
+    "--per",
+    type=click.Choice(["warp", "thread"]),
+    default="warp",
+    show_default=True,
+    help="Live for a warp, waiting lanes included, or for one thread by itself.",
+)
+
+
+def gpu_option(function: F) -> F:
+    """`--gpu NAME|FILE`."""
+    return click.option(
+        "--gpu",
+        metavar="NAME|FILE",
+        default=api.DEFAULT_GPU,
+        show_default=True,
+        help="A packaged machine or the path of a GPU file.",
+    )(function)
+
+
+def share_registers_option(default: str = "0") -> Callable[[F], F]:
+    """`--share-registers P`: a percentage, kept as text so that it stays exact."""
+    return click.option(
+        "--share-registers",
+        metavar="P",
+        default=default,
+        show_default=True,
+        help="Share registers by this percentage, 0 <= P < 100.",
+    )
+
+
+def load(file: str) -> "Module":
+    """Parse and verify a file; warnings are printed, errors raised."""
+    module = api.load(file)
+    raise_errors(api.check(module))
+    return module
+
+
+def kernels(module: "Module", name: str | None) -> "tuple[Function, ...]":
+    """The kernel of that name, or all kernels of the file. Raises E205."""
+    if name is not None or not module.kernels:
+        return (api.kernel(module, name),)
+    return tuple(module.kernels.values())
+
+
+def put_text(text: str, output: str | None) -> None:
+    """Print a text, or write it to `output`."""
+    if output is None:
+        print_text(text)
+    else:
+        from ptxtool.formats.files import write_output
+
+        write_output(output, (text + "\n").encode("utf-8", "surrogateescape"))
+
+
+def put_parts(parts: "list[Table | str]", output: str | None) -> None:
+    """Print tables and texts, or write them to `output` as plain text."""
+    if output is None:
+        print_parts(*parts)
+    else:
+        put_text("\n".join(map(str, parts)), output)
+
+
+def put_json(data: Any, output: str | None) -> None:
+    """Print JSON, or write it to `output`."""
+    put_text(to_json(data), output)
+
+
+def put_bytes(data: bytes, output: str | None) -> None:
+    """Write bytes to `output` or to standard output, but never binary ones to a terminal."""
+    if output is not None:
+        from ptxtool.formats.files import write_output
+
+        write_output(output, data)
+        return
+    if on_terminal() and b"\0" in data:
+        raise click.UsageError("this is a binary file: give -o FILE, or pipe it somewhere")
+    print_bytes(data)
+
+
+def kernels_json(module: "Module", reports: list[dict[str, Any]]) -> dict[str, Any]:
+    """The JSON of a report on kernels: the file, and an object per kernel."""
+    return {"file": module.source.name, "kernels": reports}
+
+
+def per_kernel(
+    functions: "tuple[Function, ...]", report: "Callable[[Function], list[Table | str]]"
+) -> "list[Table | str]":
+    """The report of every kernel, with a blank line between."""
+    parts: list[Table | str] = []
+    for k, function in enumerate(functions):
+        parts += ([""] if k else []) + report(function)
+    return parts
+
+
+def load_job(file: str, launch_file: str | None, kernel: str | None) -> "tuple[Function, Launch]":
+    """The kernel and the launch that FILE and --launch mean.
+
+    FILE may be a launch file that names its kernel file; without --launch the launch file beside FILE is taken.
+    """
+    from ptxtool.formats.files import LAUNCH_NAME, STDIN, find_input, launch_beside
+
+    path = find_input(file)
+    if path.suffix == ".toml":
+        if launch_file is not None:
+            raise click.UsageError("FILE is a launch file already: leave out --launch")
+        launch = api.load_launch(path)
+        source = str(launch.file or _only_kernel_file(path))
+    else:
+        beside = None if file == STDIN else launch_beside(path)
+        if launch_file is None and beside is None:
+            raw = api.load(file)  # a file that cannot be read is the first thing to say
+            raise error(
+                "E501",
+                f"no launch file for '{raw.source.name}'",
+                help=f"give one with --launch, or put a {LAUNCH_NAME} beside the file",
+            )
+        launch = api.load_launch(launch_file or beside or Path())
+        source = file
+    module = load(source)
+    return api.kernel(module, kernel or launch.kernel), launch
+
+
+def _only_kernel_file(path: Path) -> Path:
+    """The kernel file beside a launch file that names none."""
+    from ptxtool.formats.files import SUFFIXES
+
+    found = sorted(p for p in path.parent.iterdir() if p.suffix in SUFFIXES) if path.parent.is_dir() else []
+    if len(found) == 1:
+        return found[0]
+    raise error(
+        "E502", f"'{path}' does not say which file its kernel is in", help='write file = "NAME" in it'
+    )
+
+
+def exit_code(problems: Any) -> int:
+    """Print what is wrong with results; 1 if anything is."""
+    from ptxtool.cli.streams import print_diagnostics
+
+    found = tuple(problems)
+    print_diagnostics(found)
+    return 1 if found else 0
+
+
+def launch_of(file: str | None) -> "Launch | None":
+    """The launch file beside FILE, if there is one and it can be read: for defaults."""
+    from ptxtool.formats.files import STDIN, find_input, launch_beside
+
+    if file is None or file == STDIN:
+        return None
+    beside = launch_beside(find_input(file))
+    try:
+        return api.load_launch(beside) if beside else None
+    except PtxError:
+        return None

@@ -1,0 +1,71 @@
+"""`ptxtool compare FILE`: the papers' ladder of schemes."""
+
+import click
+
+from ptxtool import api
+from ptxtool.cli.common import (
+    exit_code,
+    file_argument,
+    gpu_option,
+    json_option,
+    load_job,
+    one_kernel_option,
+    output_option,
+    put_json,
+    put_parts,
+    share_registers_option,
+)
+from ptxtool.cli.progress import Status, compiling
+
+
+@click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
+@file_argument
+@click.option(
+    "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
+)
+@one_kernel_option
+@gpu_option
+@share_registers_option("90")
+@click.option(
+    "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
+)
+@json_option
+@output_option
+def command(
+    file: str,
+    launch_file: str | None,
+    kernel: str | None,
+    gpu: str,
+    share_registers: str,
+    registers: int | None,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Simulate the papers' ladder on one kernel: no sharing, sharing, sharing with declarations rewritten, owner first.
+
+    Every run's results are compared with the expected ones, and its memory with the first run's. Gains are of thread
+    IPC over the first run. Exits 1 where results are wrong.
+    """
+    from ptxtool.report.comparison import comparison_parts
+
+    function, launch = load_job(file, launch_file, kernel)
+    machine = api.gpu(gpu)
+    status = Status()
+    with compiling():
+        try:
+            comparison = api.compare(
+                function,
+                launch,
+                gpu=machine,
+                share_registers=share_registers,
+                registers=registers,
+                announce=status.announce,
+                progress=status.progress,
+            )
+        finally:
+            status.clear()
+    if as_json:
+        put_json(comparison.to_dict(), output)
+    else:
+        put_parts(comparison_parts(comparison), output)
+    return exit_code(comparison.problems)

@@ -1,0 +1,140 @@
+"""`ptxtool COMMAND ...`: finds the command, and turns everything that can go wrong into a message and an exit code.
+
+Commands are modules of this package, imported when they are called, so that `ptxtool --help` imports none of them.
+Exit codes: 0 done, 1 diagnostics, 2 usage, 70 our bug, 130 interrupted, 141 nobody reads the output.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from ptxtool.base.diag import PtxError
+from ptxtool.cli.streams import flush, forget_output, print_diagnostics, print_error, use_utf8
+
+OK, DIAGNOSTICS, USAGE, BUG, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
+
+COMMANDS = {
+    "check": "Parse and verify files; report every error and warning.",
+    "first-use": "Registers in order of first use; where sharing stops first.",
+    "live": "Live registers beside every instruction, or as a vector file.",
+    "pressure": "Where most registers are live, and who holds them.",
+    "cfg": "Basic blocks, edges, dominators and reconvergence points.",
+    "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
+    "overhead": "Storage bits that each sharing scheme adds to a GPU.",
+    "rewrite": "Run passes over a file and print the new text.",
+    "sim": "Simulate one launch and print its counters.",
+    "compare": "Simulate the papers' ladder of schemes on one kernel.",
+}
+"""Every command with its summary, in the order of the help; `cli/<name>.py` has it."""
+
+
+class LazyGroup(click.Group):
+    """The command group: knows the names, imports a command when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"ptxtool.cli.{cmd_name.replace('-', '_')}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, 1)
+            advice = f"Did you mean '{close[0]}'?" if close else f"There are {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command '{args[0]}'. {advice}")
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
+        """Run and exit: no exception but `SystemExit` leaves this function."""
+        use_utf8()
+        try:
+            code = self._run(args, prog_name or "ptxtool", extra)
+            flush()
+        except PtxError as problem:  # standard output cannot be written
+            print_diagnostics(problem.diagnostics)
+            forget_output()
+            code = DIAGNOSTICS
+        except BrokenPipeError:
+            forget_output()
+            code = BROKEN_PIPE
+        sys.exit(code)
+
+    def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
+        try:
+            result = super().main(args, prog_name, **{**extra, "standalone_mode": False})
+        except click.exceptions.Exit as done:
+            return done.exit_code
+        except click.ClickException as problem:
+            problem.show()
+            return USAGE
+        except PtxError as problem:
+            flush()
+            print_diagnostics(problem.diagnostics)
+            return DIAGNOSTICS
+        except (KeyboardInterrupt, click.Abort):
+            print_error("interrupted")
+            return INTERRUPTED
+        except BrokenPipeError:
+            raise
+        except Exception as bug:
+            return self._bug(bug)
+        return result if isinstance(result, int) else OK
+
+    def _bug(self, bug: Exception) -> int:
+        """An exception nobody expected: say that it is our fault and how to report it."""
+        if os.environ.get("PTXTOOL_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        text = str(bug).splitlines()
+        print_error(f"internal error: {type(bug).__name__}{': ' + text[0][:200] if text else ''}")
+        print_error(
+            "this is a bug in ptxtool, not in your input; to report it, run the command again with PTXTOOL_DEBUG=1 "
+            "and send what it prints, with the input file"
+        )
+        return BUG
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"ptxtool {version('ptxtool')}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="FILE is a PTX or PTXPlus file, - for standard input, or the name of a packaged sample such as sgemm. "
+    "Results go to standard output, diagnostics to standard error.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Show the version and exit.",
+)
+def main() -> None:
+    """Parse, inspect, rewrite and simulate GPU assembly (PTX and PTXPlus)."""
+
+
+if __name__ == "__main__":
+    main()

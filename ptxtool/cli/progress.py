@@ -1,0 +1,44 @@
+"""What a simulation says while it runs, on standard error: that it compiles, and on a terminal how far it is."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Say so when the simulator has to be compiled first: once per installed version."""
+    from ptxsim.jit import JIT_DISABLED, cache_dir
+    from ptxtool.cli.streams import print_note
+
+    folder = cache_dir()
+    if not JIT_DISABLED and not (folder.is_dir() and any(folder.iterdir())):
+        print_note("compiling the simulator (only on the first run, up to a minute) ...")
+    yield
+
+
+class Status:
+    """One line on the terminal that is written over; nothing where standard error is no terminal."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
+        self._head = ""
+
+    def announce(self, name: str) -> None:
+        """What is being simulated now."""
+        self._head = f"{name}: "
+        self._write(f"{self._head}starting")
+
+    def progress(self, cycles: int, done: int, total: int) -> None:
+        """How far it is: what `ptxsim.launch` calls now and then."""
+        self._write(f"{self._head}{done} of {total} CTAs, cycle {cycles}")
+
+    def clear(self) -> None:
+        """Remove the line."""
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        if self._shown:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(f"\r\x1b[K{text}")
+                sys.stderr.flush()

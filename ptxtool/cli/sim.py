@@ -1,0 +1,84 @@
+"""`ptxtool sim FILE`: one launch in the simulator."""
+
+import click
+
+from ptxtool import api
+from ptxtool.cli.common import (
+    exit_code,
+    file_argument,
+    gpu_option,
+    json_option,
+    load_job,
+    one_kernel_option,
+    output_option,
+    put_json,
+    put_parts,
+    share_registers_option,
+)
+from ptxtool.cli.progress import Status, compiling
+
+INTERRUPTED = 130
+
+
+@click.command(short_help="Simulate one launch and print its counters.")
+@file_argument
+@click.option(
+    "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
+)
+@one_kernel_option
+@gpu_option
+@click.option("--scheduler", metavar="NAME", default="lrr", show_default=True, help="lrr, gto or owf.")
+@share_registers_option()
+@click.option(
+    "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
+)
+@click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
+@click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
+@json_option
+@output_option
+def command(
+    file: str,
+    launch_file: str | None,
+    kernel: str | None,
+    gpu: str,
+    scheduler: str,
+    share_registers: str,
+    registers: int | None,
+    max_cycles: int | None,
+    no_event_skip: bool,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Simulate one launch, print its counters, and compare its results with the launch file's expected ones.
+
+    FILE may also be a launch file that names its kernel file. Exits 1 where the results are wrong or the cycle limit
+    was reached. Ctrl-C prints the counters so far and exits 130.
+    """
+    from ptxtool.report.simulation import run_parts
+
+    function, launch = load_job(file, launch_file, kernel)
+    machine = api.gpu(gpu)
+    status = Status()
+    with compiling():
+        try:
+            run = api.simulate(
+                function,
+                launch,
+                gpu=machine,
+                scheduler=scheduler,
+                share_registers=share_registers,
+                registers=registers,
+                max_cycles=max_cycles,
+                event_skip=not no_event_skip,
+                progress=status.progress,
+                on_interrupt="return",
+            )
+        finally:
+            status.clear()
+    if as_json:
+        put_json(run.to_dict(), output)
+    else:
+        put_parts(run_parts(run), output)
+    if run.result.status == "interrupted":
+        return INTERRUPTED
+    return exit_code(run.problems)

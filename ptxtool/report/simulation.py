@@ -1,0 +1,77 @@
+"""A simulated run as a table of its counters."""
+
+from ptxtool.formats.results import Run, RunResult
+from ptxtool.report.bars import bar
+from ptxtool.report.tables import Column, Table, clip, table
+
+_COUNTERS = (Column("counter"), Column("value", "right", style="bold"), Column("", style="cyan"))
+_STALLS = (
+    Column("line", "right"),
+    Column("stops", "right"),
+    Column("warp-cycles", "right"),
+    Column("first cycle", "right"),
+    Column("register"),
+    Column("instruction"),
+)
+_STALLS_SHOWN = 10
+_SLOTS = ("issued", "stall", "idle", "scoreboard")
+
+
+def run_parts(run: Run) -> list[Table | str]:
+    """The report of one run: what ran, the counters, the stall points, and whether the results are right."""
+    result = run.result
+    parts: list[Table | str] = [table(_COUNTERS, _counters(result), _title(result))]
+    if result.shared_pairs:
+        parts += ["", *_stalls(result)]
+    return [*parts, "", run.verdict]
+
+
+def _title(result: RunResult) -> str:
+    shared = f", {result.share_registers:g}% of registers shared" if result.share_registers else ""
+    ended = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
+    grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
+    return (
+        f"{result.kernel} on {result.gpu}, {result.scheduler}{shared}{ended[result.status]}\n"
+        f"grid {grid}, block {block}, {result.registers} registers per thread, "
+        f"{result.scratchpad_bytes} bytes of scratchpad per CTA"
+    )
+
+
+def _counters(result: RunResult) -> list[tuple[object, ...]]:
+    total = sum(result.slots.values())
+    pairs = f"{result.unshared_ctas} unshared + {result.shared_pairs} pairs, " if result.shared_pairs else ""
+    rows: list[tuple[object, ...]] = [
+        ("resident CTAs per SM", result.resident_ctas, f"{pairs}limited by {result.limiter}"),
+        ("CTAs", result.ctas_done, "" if result.ctas_done == result.n_ctas else f"done of {result.n_ctas}"),
+        ("cycles", result.cycles, ""),
+        ("thread IPC", f"{result.thread_ipc:.2f}", "lanes per cycle, whole GPU"),
+        ("warp IPC per SM", f"{result.warp_ipc:.3f}", ""),
+        ("thread instructions", result.thread_instructions, ""),
+        ("warp instructions", result.warp_instructions, ""),
+    ]
+    for name in _SLOTS:
+        n = result.slots.get(name, 0)
+        share = n / total if total else 0.0
+        rows.append((f"slots {name}", n, f"{share:6.1%} {bar(share, 1.0, 30)}".rstrip()))
+    for part, counts in (("L1", result.l1), ("L2", result.l2), ("DRAM", result.dram)):
+        rows += [(f"{part} {name.replace('_', ' ')}", n, "") for name, n in counts.items()]
+    return rows
+
+
+def _stalls(result: RunResult) -> list[Table | str]:
+    """Where non-owner warps stopped, in the order of the text."""
+    points = sorted(result.stall_points, key=lambda point: point.instruction)
+    if not points:
+        return ["stall points: none; no warp had to wait for a shared register"]
+    rows = [
+        (p.line, p.warps, p.warp_cycles, p.first_cycle, f"{p.register} ({p.sequence})", clip(p.text, 64))
+        for p in points[:_STALLS_SHOWN]
+    ]
+    title = (
+        f"stall points: where warps waited for a shared register (private: sequence numbers 1 to "
+        f"{result.private_registers})"
+        if result.private_registers
+        else "stall points: where warps waited for a shared register (none is private)"
+    )
+    more = len(points) - _STALLS_SHOWN
+    return [table(_STALLS, rows, title, (f"... and {more} more; --json has them",) if more > 0 else ())]
