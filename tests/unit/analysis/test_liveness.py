@@ -1,5 +1,7 @@
 """Liveness per thread and per warp, worked out by hand."""
 
+from pathlib import Path
+
 import pytest
 from kernels import ptx, ptxplus
 
@@ -240,3 +242,25 @@ def test_text() -> None:
 def test_no_instructions() -> None:
     live = liveness(ptx(""))
     assert (list(live.before), str(live)) == ([], "")
+
+
+def live_at_entry(path: Path) -> set[str]:
+    module = parse(path.read_bytes(), path.name)
+    return {name for k in module.kernels.values() if k.instructions for name in liveness(k).before[0]}
+
+
+def test_compiled_ptx_needs_nothing_at_its_start(corpus: tuple[Path, ...]) -> None:
+    # nvcc and numba initialise everything; a register live at the start would mean a def or a kill was missed
+    files = [f for f in corpus if f.parent.name in ("cuda", "numba")]
+    assert files
+    for path in files:
+        assert live_at_entry(path) == set(), path.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    "edge_detection fft64 matrixmul_shared reduction scalar_product sort_v1 transpose vectoradd_float".split(),
+)
+def test_converted_ptxplus_needs_the_thread_id_at_its_start(corpus: tuple[Path, ...], name: str) -> None:
+    (path,) = (f for f in corpus if f.parent.name == "converted" and f.stem == name)
+    assert live_at_entry(path) == {"$r0"}
