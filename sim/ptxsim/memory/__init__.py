@@ -1,0 +1,1 @@
+"""The memory system: coalescing, L1, interconnect, L2 slices and DRAM."""

@@ -1,0 +1,100 @@
+"""Tags and miss entries of one cache: what the L1 and the L2 slices have in common.
+
+A set is searched for a line; a line that is not there takes the least recently used way that waits for nothing,
+becomes RESERVED and holds a miss entry (MSHR) with those who wait for it. When the line arrives, the entry goes to a
+ring and its waiters are told one at a time; the entry is free when all are.
+
+What is done with hits, misses and stores is the owner's (`l1.py`, `l2.py`).
+Reference: timing-model section 3.3.
+"""
+
+from typing import Any
+
+from ptxsim.jit import njit
+from ptxsim.memory.state import DIRTY, INVALID, MAX_ENTRIES, RESERVED, VALID
+
+
+@njit
+def set_of(c: Any, line_number: int) -> int:
+    """The set of a line, of which `line_number` is the address divided by the bytes of a line."""
+    if c.set_mask >= 0:
+        return line_number & c.set_mask
+    return line_number % c.sets
+
+
+@njit
+def lookup(c: Any, index: int, line: int) -> int:
+    """The place of a line in set `index`, or -1."""
+    first = index * c.ways
+    for place in range(first, first + c.ways):
+        if c.tag[place] == line and c.state[place] != INVALID:
+            return place
+    return -1
+
+
+@njit
+def victim(c: Any, index: int) -> int:
+    """The place in set `index` that a new line would take, or -1 when all wait for their lines."""
+    first = index * c.ways
+    best = -1
+    oldest = 0
+    for place in range(first, first + c.ways):
+        state = c.state[place]
+        if state == INVALID:
+            return place
+        if state != RESERVED and (best < 0 or c.used[place] < oldest):
+            best = place
+            oldest = c.used[place]
+    return best
+
+
+@njit
+def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) -> None:
+    """Give a place to a line that is to come. The caller has seen that a miss entry is free."""
+    c.n_free -= 1
+    entry = c.free[c.n_free]
+    c.n_waiters[entry] = 1
+    c.n_told[entry] = 0
+    c.dirty[entry] = dirty
+    c.waiter[entry, 0] = waiter
+    c.tag[place] = line
+    c.state[place] = RESERVED
+    c.entry[place] = entry
+    c.used[place] = now
+
+
+@njit
+def merge(c: Any, place: int, waiter: int, dirty: int, now: int) -> bool:
+    """Wait for a line that is on its way; False when as many as may wait for it."""
+    entry = c.entry[place]
+    count = c.n_waiters[entry]
+    if count >= c.max_waiters:
+        return False
+    c.waiter[entry, count] = waiter
+    c.n_waiters[entry] = count + 1
+    c.dirty[entry] |= dirty
+    c.used[place] = now
+    return True
+
+
+@njit
+def arrive(c: Any, place: int) -> None:
+    """The line of a RESERVED place is here: its waiters can be told."""
+    entry = c.entry[place]
+    c.state[place] = DIRTY if c.dirty[entry] else VALID
+    c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
+    c.n_ready += 1
+
+
+@njit
+def tell(c: Any) -> int:
+    """Take the next waiter whose line is here. The caller has seen that `n_ready` is not 0."""
+    entry = c.ready[c.ready_head]
+    told = c.n_told[entry]
+    c.n_told[entry] = told + 1
+    if told + 1 == c.n_waiters[entry]:
+        c.ready_head = (c.ready_head + 1) & (MAX_ENTRIES - 1)
+        c.n_ready -= 1
+        c.free[c.n_free] = entry
+        c.n_free += 1
+    return c.waiter[entry, told]

@@ -1,0 +1,126 @@
+"""The two crossbars between SMs and L2 slices (requests, replies), as servers of packets. For `system.py` and `l2.py`.
+
+Every input has one FIFO, as an input of GPGPU-Sim's network has one virtual channel. Its head asks for its output and
+is granted when the output is free and has room behind it, in the order of asking; only then can the packet behind it
+ask (head-of-line blocking, which costs random traffic about a third of the rate). A packet of f flits holds its input
+and its output for f + gap cycles and arrives `unloaded[f]` cycles after the grant.
+
+A packet is an index into `m.request`; its `due` becomes the cycle of arrival. What stands behind an output is taken
+with `take` by the slice or the SM that owns it.
+
+Handled simply: the buffers before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
+Reference: timing-model section 3.4.
+"""
+
+from typing import Any
+
+from ptxsim.jit import njit
+from ptxsim.memory.state import FIFO, FOREVER, MAX_PORTS
+
+
+@njit
+def has_room(net: Any, source: int, flits: int) -> bool:
+    """Whether a packet can enter the FIFO of an input."""
+    return net.in_flits[source] + flits <= net.input_flits
+
+
+@njit
+def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
+    """Put a packet into an input's FIFO; it asks for its output in cycle `ready` at the earliest."""
+    tail = (net.in_head[source] + net.in_count[source]) & (FIFO - 1)
+    net.fifo[source, tail] = packet
+    net.fifo_out[source, tail] = target
+    net.fifo_flits[source, tail] = flits
+    if net.in_count[source] == 0:
+        when = max(ready, net.in_free[source])
+        net.in_next[source] = when
+        net.asking = min(net.asking, when)
+        net.next = min(net.next, when)
+    net.in_count[source] += 1
+    net.in_flits[source] += flits
+    net.packets += 1
+    net.flits += flits
+
+
+@njit
+def take(m: Any, net: Any, target: int, wake: int) -> int:
+    """Take the oldest packet behind an output, which has arrived; the room it leaves can be used from cycle `wake`."""
+    head = net.out_head[target]
+    packet = net.queue[target, head]
+    head = (head + 1) & (FIFO - 1)
+    net.out_head[target] = head
+    net.out_count[target] -= 1
+    net.out_due[target] = m.request[net.queue[target, head]].due if net.out_count[target] > 0 else FOREVER
+    if net.out_next[target] == FOREVER and net.wait_count[target] > 0:
+        when = max(wake, net.out_free[target])
+        net.out_next[target] = when
+        net.next = min(net.next, when)
+    return packet
+
+
+@njit
+def _grant(m: Any, net: Any, target: int, now: int) -> None:
+    """Send the head of the input that has asked first; see who can go next at this input and this output."""
+    source = net.wait[target, net.wait_head[target]]
+    net.wait_head[target] = (net.wait_head[target] + 1) & (MAX_PORTS - 1)
+    net.wait_count[target] -= 1
+    head = net.in_head[source]
+    packet = net.fifo[source, head]
+    flits = net.fifo_flits[source, head]
+    net.in_head[source] = (head + 1) & (FIFO - 1)
+    net.in_count[source] -= 1
+    net.in_flits[source] -= flits
+    free = now + flits + net.gap
+    net.in_free[source] = free
+    net.out_free[target] = free
+    if net.in_count[source] > 0:
+        net.in_next[source] = free
+        net.asking = min(net.asking, free)
+    net.out_next[target] = free if net.wait_count[target] > 0 else FOREVER
+    arrival = now + net.unloaded[flits]
+    if net.out_count[target] > 0:  # a short packet does not overtake a long one
+        last = net.queue[target, (net.out_head[target] + net.out_count[target] - 1) & (FIFO - 1)]
+        arrival = max(arrival, m.request[last].due + 1)
+    else:
+        net.out_due[target] = arrival
+    net.queue[target, (net.out_head[target] + net.out_count[target]) & (FIFO - 1)] = packet
+    net.out_count[target] += 1
+    m.request[packet].due = arrival
+    if net.is_reply:
+        if m.slice[source].reply_count > 0:  # the slice can inject again
+            m.slice_next[source] = min(m.slice_next[source], now + 1)
+    else:
+        m.slice_next[target] = min(m.slice_next[target], net.out_due[target])
+
+
+@njit
+def _ask(net: Any, now: int) -> int:
+    """Let the heads that are ready ask for their outputs; when the next one will be ready."""
+    following = FOREVER
+    for source in range(net.n_in):
+        if net.in_next[source] <= now:
+            net.in_next[source] = FOREVER
+            target = net.fifo_out[source, net.in_head[source]]
+            net.wait[target, (net.wait_head[target] + net.wait_count[target]) & (MAX_PORTS - 1)] = source
+            net.wait_count[target] += 1
+            if net.wait_count[target] == 1:
+                net.out_next[target] = max(now, net.out_free[target])
+        else:
+            following = min(following, net.in_next[source])
+    return following
+
+
+@njit
+def network_cycle(m: Any, net: Any, now: int) -> None:
+    """Let heads ask and outputs grant; leaves in `net.next` when there is more to do."""
+    if net.asking <= now:
+        net.asking = _ask(net, now)
+    following = FOREVER
+    for target in range(net.n_out):
+        if net.out_next[target] <= now:
+            if net.out_count[target] < net.output_packets:
+                _grant(m, net, target, now)
+            else:
+                net.out_next[target] = FOREVER  # until `take` makes room
+        following = min(following, net.out_next[target])
+    net.next = min(following, net.asking)

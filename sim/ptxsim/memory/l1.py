@@ -1,0 +1,125 @@
+"""The L1 data cache of one SM: what the LDST unit asks of it, one access a cycle.
+
+Loads: a hit is served at once; a miss allocates, waits in a miss entry and puts a line read into the miss queue, from
+which `system.l1_send` takes one request a cycle into the network. Stores never allocate. A global store evicts the
+line and is sent on; a local store makes a line that is there dirty, and is sent on otherwise. Local memory's dirty
+lines are written back when they are replaced.
+
+A waiter is a number of the LDST unit's own choosing (>= 0); it comes back from `l1_next_waiter` once the line is here.
+Any failed access has changed nothing but the count of reservation fails, and is to be tried again the next cycle.
+
+Not handled: set indices other than the linear one; loads that bypass the cache (send them to the network directly).
+Reference: timing-model sections 3.2 and 3.3.
+"""
+
+from typing import Any
+
+from ptxsim.jit import njit
+from ptxsim.memory.cache import arrive, lookup, merge, reserve, set_of, tell, victim
+from ptxsim.memory.state import (
+    DIRTY,
+    FAIL,
+    HIT,
+    INVALID,
+    MISS,
+    PENDING,
+    READ,
+    RESERVED,
+    RING,
+    WRITE,
+    WRITEBACK,
+)
+
+
+@njit
+def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int) -> None:
+    tail = (l1.miss_head + l1.miss_count) & (RING - 1)
+    l1.miss_line[tail] = line
+    l1.miss_bytes[tail] = size
+    l1.miss_kind[tail] = kind
+    l1.miss_tag[tail] = tag
+    l1.miss_count += 1
+
+
+@njit
+def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
+    """Load from the line of `address`: HIT, MISS (a line read is in the miss queue), PENDING (merged) or FAIL."""
+    c = l1.cache
+    line = address & -c.line_bytes
+    index = set_of(c, line >> c.line_shift)
+    place = lookup(c, index, line)
+    if place >= 0:
+        if c.state[place] != RESERVED:
+            c.used[place] = now
+            c.accesses += 1
+            c.hits += 1
+            return HIT
+        if not merge(c, place, waiter, 0, now):
+            c.reservation_fails += 1
+            return FAIL
+        c.accesses += 1
+        c.pending_hits += 1
+        return PENDING
+    place = victim(c, index)
+    if place < 0 or c.n_free == 0 or l1.miss_count > l1.miss_read_max:
+        c.reservation_fails += 1
+        return FAIL
+    if c.state[place] == DIRTY:
+        evicted = c.tag[place]
+        reserve(c, place, line, waiter, 0, now)
+        _enqueue(l1, line, c.line_bytes, READ, -1)
+        _enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1)
+    else:
+        reserve(c, place, line, waiter, 0, now)
+        _enqueue(l1, line, c.line_bytes, READ, -1)
+    c.accesses += 1
+    c.misses += 1
+    return MISS
+
+
+@njit
+def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int) -> int:
+    """Store `size` bytes: HIT, MISS or FAIL. `tag` comes back with the acknowledgement.
+
+    A local store that hits stays in the cache and is never acknowledged; all others are sent on.
+    """
+    c = l1.cache
+    line = address & -c.line_bytes
+    place = lookup(c, set_of(c, line >> c.line_shift), line)
+    hit = place >= 0 and c.state[place] != RESERVED
+    if hit and local:
+        c.state[place] = DIRTY
+        c.used[place] = now
+    else:
+        if l1.miss_count >= l1.miss_capacity:
+            c.reservation_fails += 1
+            return FAIL
+        if hit:
+            c.state[place] = INVALID
+        _enqueue(l1, address, size, WRITE, tag)
+    c.accesses += 1
+    l1.stores += 1
+    if hit:
+        c.hits += 1
+        l1.store_hits += 1
+        return HIT
+    c.misses += 1
+    return MISS
+
+
+@njit
+def l1_fill(l1: Any, address: int) -> None:
+    """The line of `address` has come from the network (a READ reply)."""
+    c = l1.cache
+    line = address & -c.line_bytes
+    place = lookup(c, set_of(c, line >> c.line_shift), line)
+    if place >= 0 and c.state[place] == RESERVED:
+        arrive(c, place)
+
+
+@njit
+def l1_next_waiter(l1: Any) -> int:
+    """Take one waiter whose line is here, or -1: call it once a cycle."""
+    if l1.cache.n_ready == 0:
+        return -1
+    return tell(l1.cache)

@@ -1,0 +1,439 @@
+"""Records of the memory system, and how they are made of a GPU description. For the simulator's core and its own files.
+
+One `MEMORY` record is everything that the SMs share: the pool of requests, the two crossbars, the L2 slices and the
+DRAM channels; one `L1` record is one SM's data cache. Arrays are as large as any machine may need (the maxima below),
+the machine's own sizes are in fields, so that one compilation serves every GPU file. A request is an index into
+`MEMORY.request`; queues hold such indices.
+
+Times are core cycles, except in `CHANNEL`, where they are DRAM cycles unless a comment says otherwise. A time of
+`FOREVER` is "nothing to do until somebody else says so".
+
+Limits: network and L2 run at the core's clock; one or two slices a channel; the sizes of a machine are powers of two
+where the address map needs bits of them.
+Reference: timing-model sections 0 and 3.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.jit import record
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+
+FOREVER = 1 << 62
+MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 24, 12
+MAX_PORTS = 64  # of one side of a crossbar
+
+# what a request is; all but WRITEBACK are answered
+READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL = range(7)
+"""WRITEBACK is an evicted dirty line (of the L1 for SMs), FILL the line that an L2 slice reads from DRAM."""
+
+# state of a cache line
+INVALID, RESERVED, VALID, DIRTY = range(4)
+
+# what an access to a cache came to
+HIT, MISS, PENDING, FAIL = range(4)
+"""Found; sent to the miss queue; merged with a miss on its way; nothing done, to be tried again."""
+
+NOBODY = -1  # a waiter that is told nothing: the line read that a store miss caused
+
+# array maxima; those of rings are powers of two
+MAX_LINES = 2048
+MAX_ENTRIES = 128
+MAX_WAITERS = 16
+POOL = 16384
+POOL_MARGIN = 4096  # left for what the L2 slices send themselves
+FIFO = 64
+ROP_RING = 256
+RING = 64
+LATENCY_RING = 512
+WINDOW = 64
+MAX_BANKS = 32
+MAX_FLITS = 16
+
+CACHE = record(
+    [
+        ("sets", "i8"),
+        ("ways", "i8"),
+        ("line_bytes", "i8"),
+        ("line_shift", "i8"),
+        ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
+        ("max_waiters", "i8"),
+        # counters: an access that fails is counted only as a reservation fail, once a try
+        ("accesses", "i8"),
+        ("hits", "i8"),
+        ("misses", "i8"),
+        ("pending_hits", "i8"),
+        ("reservation_fails", "i8"),
+        # miss entries (MSHRs)
+        ("n_free", "i8"),
+        ("free", "i8", (MAX_ENTRIES,)),  # stack of free entries
+        ("n_waiters", "i8", (MAX_ENTRIES,)),
+        ("n_told", "i8", (MAX_ENTRIES,)),
+        ("dirty", "i8", (MAX_ENTRIES,)),  # the line is dirty as soon as it arrives (atomics)
+        ("waiter", "i8", (MAX_ENTRIES, MAX_WAITERS)),
+        ("ready_head", "i8"),  # ring of entries whose line has arrived
+        ("n_ready", "i8"),
+        ("ready", "i8", (MAX_ENTRIES,)),
+        # lines: set * ways + way
+        ("tag", "i8", (MAX_LINES,)),  # line address
+        ("used", "i8", (MAX_LINES,)),  # cycle of the last access
+        ("state", "u1", (MAX_LINES,)),
+        ("entry", "u1", (MAX_LINES,)),  # miss entry of a RESERVED line
+    ]
+)
+
+L1 = record(
+    [
+        ("stores", "i8"),  # accesses that are stores
+        ("store_hits", "i8"),
+        ("miss_capacity", "i8"),
+        ("miss_read_max", "i8"),  # a load miss needs at most this many in the miss queue
+        ("miss_head", "i8"),
+        ("miss_count", "i8"),
+        ("miss_line", "i8", (RING,)),
+        ("miss_bytes", "i8", (RING,)),
+        ("miss_kind", "i8", (RING,)),
+        ("miss_tag", "i8", (RING,)),
+        ("cache", CACHE),
+    ]
+)
+
+REQUEST = record(
+    [
+        ("line", "i8"),  # address as given by who sent it
+        ("due", "i8"),  # cycle at which it may leave the queue it is in
+        ("tag", "i8"),  # the sender's own number
+        ("kind", "i4"),
+        ("bytes", "i4"),
+        ("sm", "i4"),
+        ("slice", "i4"),
+        ("set", "i4"),
+        ("bank", "i4"),
+        ("row", "i8"),
+    ]
+)
+
+NETWORK = record(
+    [
+        ("n_in", "i8"),
+        ("n_out", "i8"),
+        ("is_reply", "i8"),
+        ("input_flits", "i8"),  # room of one input FIFO
+        ("output_packets", "i8"),  # room behind one output, packets on their way included
+        ("gap", "i8"),
+        ("next", "i8"),
+        ("asking", "i8"),  # the least of in_next
+        ("packets", "i8"),  # counters
+        ("flits", "i8"),
+        ("unloaded", "i8", (MAX_FLITS,)),  # cycles from grant to arrival, by flits
+        (
+            "in_next",
+            "i8",
+            (MAX_PORTS,),
+        ),  # when the head asks for its output; FOREVER: it has asked, or no head
+        ("in_free", "i8", (MAX_PORTS,)),
+        ("in_head", "i8", (MAX_PORTS,)),
+        ("in_count", "i8", (MAX_PORTS,)),
+        ("in_flits", "i8", (MAX_PORTS,)),
+        (
+            "out_next",
+            "i8",
+            (MAX_PORTS,),
+        ),  # when the output can grant; FOREVER: nobody asks, or no room behind it
+        ("out_free", "i8", (MAX_PORTS,)),
+        ("out_due", "i8", (MAX_PORTS,)),  # arrival of the oldest packet behind the output; FOREVER if none
+        ("out_head", "i8", (MAX_PORTS,)),
+        ("out_count", "i8", (MAX_PORTS,)),
+        ("wait_head", "i8", (MAX_PORTS,)),
+        ("wait_count", "i8", (MAX_PORTS,)),
+        ("fifo", "i8", (MAX_PORTS, FIFO)),  # packets of an input
+        ("fifo_out", "i8", (MAX_PORTS, FIFO)),  # their outputs
+        ("fifo_flits", "i8", (MAX_PORTS, FIFO)),
+        ("wait", "i8", (MAX_PORTS, MAX_PORTS)),  # inputs that ask for an output, in order
+        ("queue", "i8", (MAX_PORTS, FIFO)),  # packets behind an output
+    ]
+)
+
+SLICE = record(
+    [
+        ("stuck", "i8"),  # the access at the head failed, and nothing has changed since
+        ("stuck_since", "i8"),
+        ("port_free", "i8"),  # data port
+        ("fill_free", "i8"),  # fill port
+        ("rop_head", "i8"),
+        ("rop_count", "i8"),
+        ("miss_head", "i8"),
+        ("miss_count", "i8"),
+        ("dram_head", "i8"),
+        ("dram_count", "i8"),
+        ("fill_head", "i8"),
+        ("fill_count", "i8"),
+        ("reply_head", "i8"),
+        ("reply_count", "i8"),
+        ("rop", "i8", (ROP_RING,)),  # ROP delay and the queue before the tags
+        ("miss", "i8", (RING,)),
+        ("dram", "i8", (RING,)),
+        ("fill", "i8", (RING,)),
+        ("reply", "i8", (RING,)),
+        ("cache", CACHE),
+    ]
+)
+
+CHANNEL = record(
+    [
+        ("next", "i8"),  # next DRAM cycle at which a command or a choice is possible
+        ("turn", "i8"),  # slice the arbiter looks at first
+        ("in_flight", "i8"),  # requests between the arbiter and the L2's fill queue
+        ("latency_head", "i8"),
+        ("latency_count", "i8"),
+        ("latency", "i8", (LATENCY_RING,)),  # `due` in core cycles
+        ("queue_count", "i8"),
+        ("queue", "i8", (WINDOW,)),  # scheduler queue, oldest first
+        ("queue_bank", "i8", (WINDOW,)),
+        ("queue_row", "i8", (WINDOW,)),
+        ("return_head", "i8"),
+        ("return_count", "i8"),
+        ("return_last", "i8"),
+        ("returned", "i8", (LATENCY_RING,)),  # `due` in DRAM cycles
+        ("bank_turn", "i8"),
+        ("n_busy", "i8"),
+        ("busy", "i8", (MAX_BANKS,)),  # banks with a request, in no order
+        ("n_choosable", "i8"),  # banks without one that could take one of the queue
+        ("n_queued", "i8", (MAX_BANKS,)),  # requests of a bank in the queue
+        ("cas_free", "i8"),
+        ("read_free", "i8"),  # write-to-read turnaround
+        ("write_free", "i8"),  # read-to-write turnaround
+        ("activate_free", "i8"),
+        ("group_free", "i8", (MAX_BANKS,)),
+        ("bank_request", "i8", (MAX_BANKS,)),  # -1: none
+        ("bank_write", "i8", (MAX_BANKS,)),
+        ("bank_atoms", "i8", (MAX_BANKS,)),  # column commands left
+        ("bank_want", "i8", (MAX_BANKS,)),  # row of the request
+        ("bank_row", "i8", (MAX_BANKS,)),  # open row; -1: closed
+        ("bank_activate", "i8", (MAX_BANKS,)),  # earliest cycles of the bank's own commands
+        ("bank_read", "i8", (MAX_BANKS,)),
+        ("bank_write_free", "i8", (MAX_BANKS,)),
+        ("bank_precharge", "i8", (MAX_BANKS,)),
+        # counters, in column commands but for `row_hits`, which counts requests that found their row open
+        ("requests", "i8"),
+        ("reads", "i8"),
+        ("writes", "i8"),
+        ("activates", "i8"),
+        ("row_hits", "i8"),
+    ]
+)
+
+_TIMINGS = ("tCCD", "tCCDL", "tRRD", "tRCD", "tRCDWR", "tRAS", "tRP", "tRC", "CL", "WL")
+_TURNAROUNDS = ("tRTW", "tWTR", "tWTP", "tRTPL", "tBURST")
+
+MEMORY = record(
+    [
+        ("next", "i8"),  # next cycle at which `memory_cycle` has anything to do
+        ("n_sms", "i8"),
+        ("n_slices", "i8"),
+        ("n_channels", "i8"),
+        ("slices_per_channel", "i8"),
+        # address map, as shifts and masks
+        ("chunk_shift", "i8"),
+        ("bank_shift", "i8"),
+        ("bank_mask", "i8"),
+        ("row_shift", "i8"),
+        # network packets
+        ("flit_shift", "i8"),
+        ("header_bytes", "i8"),
+        # L2
+        ("rop_cycles", "i8"),
+        ("port_shift", "i8"),
+        ("miss_read_max", "i8"),
+        ("miss_write_max", "i8"),
+        ("icnt_capacity", "i8"),
+        ("dram_capacity", "i8"),
+        ("fill_capacity", "i8"),
+        ("reply_capacity", "i8"),
+        # DRAM
+        ("core_mhz", "i8"),
+        ("dram_mhz", "i8"),
+        ("fixed_cycles", "i8"),
+        ("credits", "i8"),
+        ("queue_capacity", "i8"),
+        ("window", "i8"),
+        ("banks", "i8"),
+        ("group_shift", "i8"),
+        ("atom_shift", "i8"),
+        *[(name, "i8") for name in _TIMINGS + _TURNAROUNDS],
+        # state
+        ("slice_next", "i8", (MAX_SLICES,)),
+        ("channel_next", "i8", (MAX_CHANNELS,)),  # what a channel does in core cycles
+        ("dram_next", "i8", (MAX_CHANNELS,)),  # and in DRAM cycles
+        ("n_free", "i8"),
+        ("requests", NETWORK),
+        ("replies", NETWORK),
+        ("channel", CHANNEL, (MAX_CHANNELS,)),
+        ("slice", SLICE, (MAX_SLICES,)),
+        ("request", REQUEST, (POOL,)),
+        ("free", "i4", (POOL,)),  # stack of free requests
+    ]
+)
+
+
+def make_l1(gpu: Gpu, n_sms: int) -> Any:
+    """An array of `n_sms` empty `L1` records. Raises E502 for a cache larger than the records."""
+    caches = np.zeros(n_sms, L1)
+    given = gpu.l1d
+    _at_most("l1d.miss_queue", given.miss_queue, RING // 2)
+    caches["miss_capacity"] = given.miss_queue
+    caches["miss_read_max"] = given.miss_queue_read_max
+    _set_cache(caches["cache"], "l1d", given)
+    return caches
+
+
+def make_memory(gpu: Gpu) -> Any:
+    """An array of one `MEMORY` record, all caches empty. Raises E502 for a machine that the records cannot hold."""
+    _check(gpu)
+    memory = np.zeros(1, MEMORY)
+    m = memory[0]
+    icnt, l2, dram = gpu.icnt, gpu.l2, gpu.dram
+    m["next"] = FOREVER
+    m["n_sms"], m["n_slices"], m["n_channels"] = gpu.sm.count, l2.slices, dram.channels
+    m["slices_per_channel"] = dram.slices_per_channel
+    m["chunk_shift"] = chunk = _log2("dram.interleave_bytes", dram.interleave_bytes)
+    m["bank_shift"] = bank = chunk + 1 + _log2("dram.row_bytes", dram.row_bytes // dram.interleave_bytes)
+    m["bank_mask"] = dram.banks // 2 - 1
+    m["row_shift"] = bank + _log2("dram.banks", dram.banks) - 1
+    m["flit_shift"], m["header_bytes"] = _log2("icnt.flit_bytes", icnt.flit_bytes), icnt.header_bytes
+    m["rop_cycles"], m["port_shift"] = l2.rop_cycles, _log2("l2.port_bytes", l2.port_bytes)
+    m["miss_read_max"], m["miss_write_max"] = l2.miss_queue_read_max, l2.miss_queue_write_max
+    m["icnt_capacity"], m["dram_capacity"] = l2.icnt_queue, l2.dram_queue
+    m["fill_capacity"], m["reply_capacity"] = l2.fill_queue, l2.reply_queue
+    m["core_mhz"], m["dram_mhz"] = gpu.clocks.core_mhz, gpu.clocks.dram_mhz
+    m["fixed_cycles"] = dram.fixed_cycles
+    # one private credit a slice and those that all slices of the channel share
+    m["credits"] = dram.slices_per_channel + dram.scheduler_queue + dram.return_queue - 1
+    m["queue_capacity"], m["window"] = dram.scheduler_queue, dram.reorder_window
+    m["banks"] = dram.banks
+    m["group_shift"] = _log2("dram.bank_groups", dram.banks // dram.bank_groups)
+    m["atom_shift"] = _log2("dram.atom_bytes", dram.atom_bytes)
+    for name in _TIMINGS + _TURNAROUNDS:
+        m[name] = getattr(dram, name)
+    m["slice_next"] = m["channel_next"] = m["dram_next"] = FOREVER
+    m["n_free"] = POOL
+    m["free"] = np.arange(POOL - 1, -1, -1)
+    _set_network(m["requests"], gpu, gpu.sm.count, l2.slices, 0)
+    _set_network(m["replies"], gpu, l2.slices, gpu.sm.count, 1)
+    m["channel"]["next"] = FOREVER
+    m["channel"]["bank_request"] = m["channel"]["bank_row"] = -1
+    _set_cache(m["slice"]["cache"], "l2", l2)
+    return memory
+
+
+def l1_counts(caches: Any) -> dict[str, int]:
+    """The counters of all L1 records together."""
+    counts = {name: int(caches["cache"][name].sum()) for name in _CACHE_COUNTERS}
+    return counts | {name: int(caches[name].sum()) for name in ("stores", "store_hits")}
+
+
+def memory_counts(memory: Any) -> dict[str, int]:
+    """The counters of a `MEMORY` array: `l2_...`, `dram_...` (reads and writes in column commands) and `icnt_...`."""
+    m = memory[0]
+    counts = {f"l2_{name}": int(m["slice"]["cache"][name].sum()) for name in _CACHE_COUNTERS}
+    for name in ("requests", "reads", "writes", "activates", "row_hits"):
+        counts[f"dram_{name}"] = int(m["channel"][name].sum())
+    for side in ("requests", "replies"):
+        counts[f"icnt_{side}_packets"] = int(m[side]["packets"])
+        counts[f"icnt_{side}_flits"] = int(m[side]["flits"])
+    return counts
+
+
+_CACHE_COUNTERS = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
+
+
+def _set_cache(cache: Any, name: str, given: Any) -> None:
+    """Configure an array of empty `CACHE` records as the GPU file's table `name` says."""
+    _at_most(f"{name}.sets x ways", given.sets * given.ways, MAX_LINES)
+    _at_most(f"{name}.mshr_entries", given.mshr_entries, MAX_ENTRIES)
+    _at_most(f"{name}.mshr_waiters", given.mshr_waiters, MAX_WAITERS)
+    cache["sets"], cache["ways"], cache["line_bytes"] = given.sets, given.ways, given.line_bytes
+    cache["line_shift"] = _log2(f"{name}.line_bytes", given.line_bytes)
+    cache["set_mask"] = -1 if given.sets & (given.sets - 1) else given.sets - 1
+    cache["max_waiters"] = given.mshr_waiters
+    cache["n_free"] = given.mshr_entries
+    cache["free"] = np.arange(MAX_ENTRIES)
+    cache["tag"] = -1
+
+
+def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -> None:
+    icnt = gpu.icnt
+    network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
+    # injection queue and router buffer are one FIFO: both lie before the crossbar
+    network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
+    network["output_packets"] = icnt.buffer_flits + (icnt.response_fifo if is_reply else 0)
+    network["gap"] = icnt.packet_gap_cycles
+    last = len(icnt.unloaded_cycles) - 1
+    for flits in range(1, MAX_FLITS):
+        extra = max(0, flits - 1 - last)  # longer than the longest packet measured: a cycle a flit
+        network["unloaded"][flits] = icnt.unloaded_cycles[min(flits - 1, last)] + extra
+    network["next"] = network["asking"] = FOREVER
+    for name in ("in_next", "out_next", "out_due"):
+        network[name] = FOREVER
+
+
+def _check(gpu: Gpu) -> None:
+    """Raise E502 where the records or the model cannot hold a machine."""
+    clocks, l2, dram, icnt = gpu.clocks, gpu.l2, gpu.dram, gpu.icnt
+    if not clocks.core_mhz == clocks.icnt_mhz == clocks.l2_mhz:
+        raise error(
+            "E502",
+            f"{gpu.name}: the clocks of core, network and L2 differ",
+            help="give clocks.icnt_mhz and clocks.l2_mhz the value of clocks.core_mhz",
+        )
+    if dram.slices_per_channel not in (1, 2) or l2.slices != dram.channels * dram.slices_per_channel:
+        raise error(
+            "E502",
+            f"{gpu.name}: {l2.slices} L2 slices on {dram.channels} channels of {dram.slices_per_channel} slices",
+            help="a channel has one or two slices: l2.slices = dram.channels x dram.slices_per_channel",
+        )
+    # a read miss leaves the line read and a write-back behind, a write miss also the store itself
+    if l2.miss_queue_read_max + 2 > l2.miss_queue or l2.miss_queue_write_max + 3 > l2.miss_queue:
+        raise error(
+            "E502",
+            f"{gpu.name}: an l2.miss_queue of {l2.miss_queue} is too short",
+            help="it needs 2 places more than miss_queue_read_max and 3 more than miss_queue_write_max",
+        )
+    longest = -(-(l2.line_bytes + icnt.header_bytes) // icnt.flit_bytes)
+    if longest > icnt.injection_queue_flits:
+        raise error(
+            "E502",
+            f"{gpu.name}: a line of {longest} flits does not fit icnt.injection_queue_flits",
+            help=f"give it {longest} or more",
+        )
+    _at_most("sm.count", gpu.sm.count, MAX_SMS)
+    _at_most("l2.slices", l2.slices, MAX_SLICES)
+    _at_most("dram.channels", dram.channels, MAX_CHANNELS)
+    _at_most("dram.banks", dram.banks, MAX_BANKS)
+    _at_most("dram.scheduler_queue", dram.scheduler_queue, WINDOW)
+    _at_most(
+        "dram.scheduler_queue + return_queue", dram.scheduler_queue + dram.return_queue, LATENCY_RING - 2
+    )
+    _at_most("icnt flits before the crossbar", icnt.injection_queue_flits + icnt.buffer_flits, FIFO)
+    _at_most("icnt packets behind the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
+    _at_most("icnt flits of a line", longest, MAX_FLITS - 1)
+    own = l2.slices * (l2.miss_queue + l2.dram_queue + l2.fill_queue)
+    own += dram.channels * (dram.slices_per_channel + dram.scheduler_queue + dram.return_queue)
+    _at_most("requests between L2 and DRAM", own, POOL_MARGIN)
+    for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue", "reply_queue"):
+        _at_most(f"l2.{name}", getattr(l2, name), RING)
+
+
+def _at_most(key: str, value: int, limit: int) -> None:
+    if value > limit:
+        raise error("E502", f"'{key}' is {value}", help=f"the simulator holds at most {limit}")
+
+
+def _log2(key: str, value: int) -> int:
+    if value < 1 or value & (value - 1):
+        raise error(
+            "E502", f"'{key}' gives {value}, no power of two", help="the address map needs powers of two"
+        )
+    return value.bit_length() - 1

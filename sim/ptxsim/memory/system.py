@@ -1,0 +1,105 @@
+"""The memory system behind the L1 as the SMs see it: requests in, replies out, one call a cycle.
+
+A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `m.next > now`), then each SM, which may
+`inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
+data, a store or atomic once it is done; WRITEBACK is not answered. `reply_next` tells when the next reply can be taken,
+so that an SM can sleep.
+
+Order within a cycle: DRAM, slices (with the injection of replies), networks; what an SM injects in cycle t asks for its
+output in t + 1. Everything is deterministic: only the order of calls matters.
+Reference: timing-model sections 1.1 and 3.4 to 3.6.
+"""
+
+from typing import Any
+
+from ptxsim.jit import njit
+from ptxsim.memory.dram import channel_cycle, core_cycle, dram_cycles
+from ptxsim.memory.interconnect import has_room, network_cycle, push, take
+from ptxsim.memory.l2 import place_line, drop_request, new_request, slice_cycle
+from ptxsim.memory.state import ATOMIC, FOREVER, POOL, POOL_MARGIN, RING, WRITE, WRITEBACK
+
+
+@njit
+def inject(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int) -> bool:
+    """Send a request of `size` bytes into the network; False if there is no room: try again the next cycle."""
+    sent = m.header_bytes
+    if kind == WRITE or kind == ATOMIC or kind == WRITEBACK:
+        sent += size
+    flits = (sent + (1 << m.flit_shift) - 1) >> m.flit_shift
+    if m.n_free < POOL_MARGIN or not has_room(m.requests, sm, flits):
+        return False
+    r = new_request(m)
+    q = m.request[r]
+    q.line = line
+    q.kind = kind
+    q.bytes = size
+    q.tag = tag
+    q.sm = sm
+    place_line(m, r, line)
+    push(m.requests, sm, q.slice, r, flits, now + 1)
+    m.next = min(m.next, m.requests.next)
+    return True
+
+
+@njit
+def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
+    """Send the head of an L1's miss queue, if there is one and the network has room: call it once a cycle."""
+    if l1.miss_count == 0:
+        return False
+    head = l1.miss_head
+    if not inject(m, sm, now, l1.miss_line[head], l1.miss_bytes[head], l1.miss_kind[head], l1.miss_tag[head]):
+        return False
+    l1.miss_head = (head + 1) & (RING - 1)
+    l1.miss_count -= 1
+    return True
+
+
+@njit
+def reply_next(m: Any, sm: int) -> int:
+    """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none is on its last way."""
+    return m.replies.out_due[sm]
+
+
+@njit
+def pop_reply(m: Any, sm: int, now: int) -> int:
+    """Take a reply: an index into `m.request` (line, kind, tag, bytes), or -1. Read it before the next `inject`."""
+    if m.replies.out_due[sm] > now:
+        return -1
+    r = take(m, m.replies, sm, now + 1)
+    m.next = min(m.next, m.replies.next)
+    drop_request(m, r)
+    return r
+
+
+@njit
+def in_flight(m: Any) -> int:
+    """Requests anywhere in the memory system, the L2's own included."""
+    return POOL - m.n_free
+
+
+@njit
+def memory_cycle(m: Any, now: int) -> None:
+    """Do everything that is due in cycle `now`, and leave in `m.next` when there is more to do."""
+    if m.next > now:
+        return
+    over = dram_cycles(m, now)
+    for channel in range(m.n_channels):
+        if m.channel_next[channel] <= now or m.dram_next[channel] <= over:
+            channel_cycle(m, channel, now, over)
+    for index in range(m.n_slices):
+        if m.slice_next[index] <= now:
+            slice_cycle(m, index, now)
+    if m.requests.next <= now:
+        network_cycle(m, m.requests, now)
+    if m.replies.next <= now:
+        network_cycle(m, m.replies, now)
+    following = min(m.requests.next, m.replies.next)
+    in_dram = FOREVER
+    for channel in range(m.n_channels):
+        following = min(following, m.channel_next[channel])
+        in_dram = min(in_dram, m.dram_next[channel])
+    if in_dram < FOREVER:
+        following = min(following, core_cycle(m, in_dram))
+    for index in range(m.n_slices):
+        following = min(following, m.slice_next[index])
+    m.next = following
