@@ -5,6 +5,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `run.p
 """
 
 from ptxsim.jit import record
+from ptxsim.memory.coalesce import ACCESSES
 
 MAX_WARPS = 64
 MAX_CTAS = 32
@@ -17,7 +18,6 @@ WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latenc
 UNITS = 10  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
 LDST_QUEUE = 16  # memory instructions between issue and acceptance
-ACCESSES = 64  # accesses of one memory instruction
 BARRIERS = 16
 FOREVER = 1 << 62
 
@@ -177,8 +177,8 @@ SM = record(
         ("memory_pending", "i4", (LDST_QUEUE,)),
         ("memory_space", "i4", (LDST_QUEUE,)),
         ("memory_kind", "i4", (LDST_QUEUE,)),
-        ("memory_line", "u8", (LDST_QUEUE, ACCESSES)),
-        ("memory_bytes", "i4", (LDST_QUEUE, ACCESSES)),
+        ("memory_delay", "i4", (LDST_QUEUE,)),
+        ("accesses", ACCESSES, (LDST_QUEUE,)),
         ("head", "i4"),  # front entry in the head register; -1 empty
         ("shared_stage", "i4", (8,)),  # pending-load index per pipe stage; -1 empty
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty

@@ -11,7 +11,13 @@ Simplified: constants and parameters are always hits behind the first touch of a
 from ptxsim.core.operands import collect
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, ctz, flat_u8, njit
-from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
+from ptxsim.memory.coalesce import (
+    coalesce,
+    coalesce_atomic,
+    coalesce_lines,
+    coalesce_local,
+    shared_conflict_degree,
+)
 from ptxsim.memory.l1 import l1_fill, l1_load, l1_next_waiter, l1_store
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import FAIL, HIT
@@ -34,25 +40,28 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
     space = x.access_space if mask else 0
     count = 0
     if mask and x.access_mask:
+        out = sm.accesses[slot]
         if space == SHARED:
-            count = shared_conflict_degree(x, instruction.access_bytes)
+            count = shared_conflict_degree(x, instruction.access_bytes, out)
             sm.shared_accesses += 1
             sm.bank_conflict_cycles += count - 1
         elif space == CONST or space == PARAM:
-            count = constant_lines(x, run.const_line, sm.memory_line[slot])
+            count = coalesce_lines(x, instruction.access_bytes, run.const_line, out)
+        elif instruction.access == ATOMIC:
+            count = coalesce_atomic(x, instruction.access_bytes, out)
+            sm.atomics += 1
         else:
-            atomic = 1 if instruction.access == ATOMIC else 0
-            count = coalesce(
-                x, instruction.access_bytes, space == LOCAL, atomic, sm.memory_line[slot], sm.memory_bytes[slot]
-            )
+            if space == LOCAL:
+                count = coalesce_local(x, instruction.access_bytes, run.n_sms * run.max_warps * 32, out)
+            else:
+                count = coalesce(x, instruction.access_bytes, out)
             if instruction.access == LOAD:
                 sm.global_loads += 1
-            elif instruction.access == STORE:
-                sm.global_stores += 1
             else:
-                sm.atomics += 1
+                sm.global_stores += 1
     sm.memory_count[slot] = count
     sm.memory_next[slot] = 0
+    sm.memory_delay[slot] = 0
     sm.memory_space[slot] = space
     sm.memory_kind[slot] = instruction.access
     sm.memory_pending[slot] = -1
@@ -186,18 +195,18 @@ def _serve_shared(run, sm, slot, p):
 def _serve_constant(run, sm, instructions, slot, p):
     """A line per cycle; the first touch of a line delays the result."""
     seen = flat_u8(sm.const_seen, sm.const_lines)
-    line = int(sm.memory_line[slot, sm.memory_next[slot]] // run.const_line)
+    line = sm.accesses[slot].address[sm.memory_next[slot]] // run.const_line
     if sm.memory_space[slot] == PARAM:
         line += sm.const_lines // 2
     delay = 0
     if 0 <= line < sm.const_lines and seen[line] == 0:
         seen[line] = 1
         delay = run.const_miss_cycles
-    sm.memory_bytes[slot, 0] = delay if sm.memory_next[slot] == 0 else max(sm.memory_bytes[slot, 0], delay)
+    sm.memory_delay[slot] = max(sm.memory_delay[slot], delay)
     sm.memory_next[slot] += 1
     if sm.memory_next[slot] < sm.memory_count[slot]:
         return False
-    _complete(run, sm, instructions, p, run.cycle + sm.memory_bytes[slot, 0])
+    _complete(run, sm, instructions, p, run.cycle + sm.memory_delay[slot])
     return True
 
 
@@ -205,10 +214,10 @@ def _serve_constant(run, sm, instructions, slot, p):
 def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     """A global or local access through L1, an atomic past it."""
     k = sm.memory_next[slot]
-    line = sm.memory_line[slot, k]
+    line = sm.accesses[slot].address[k]
     kind = sm.memory_kind[slot]
     local = sm.memory_space[slot] == LOCAL
-    size = sm.memory_bytes[slot, k]
+    size = sm.accesses[slot].bytes[k]
     if kind == LOAD:
         outcome = l1_load(l1, line, p, run.cycle)
         if outcome == FAIL:
