@@ -22,6 +22,7 @@ CODES: dict[str, str] = {
     "E205": "kernel not in the file",
     "E206": "wrong operand",
     "W201": "unknown instruction, passed through",
+    "W202": "undeclared register that PTXPlus hardware has",
     "E301": "a pass cannot do what was asked",
     "E302": "unknown pass or option",
     "E303": "a pass gave a wrong result",

@@ -1,0 +1,397 @@
+"""Check what the grammar cannot: names are declared, once; instructions are known; operands fit their places.
+
+For `check`, and for the pass pipeline, which refuses modules with errors and verifies after every pass. Errors are
+what no tool could give a meaning (E201 undeclared register or variable, E202 undeclared label, E204 declared twice,
+E206 wrong operand). An instruction outside the table passes through with a warning (W201), so does a PTXPlus hardware
+register nobody declared (W202).
+
+Names are resolved as the language scopes them: a `{ }` block sees its own declarations, from where they stand, and
+those around it; labels are seen in their whole block. An undeclared name is reported once per function.
+
+Not checked: types of operands against the instruction's type, argument lists of calls, array bounds.
+PTXPlus as its tools print it leaves some memory segments undeclared (`c0[..]`, `ce1c1[..]`, `l0[..]`): no error.
+
+Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 9 (instructions).
+"""
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.nodes import (
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Declaration,
+    Directive,
+    Dual,
+    Function,
+    Group,
+    Immediate,
+    Instruction,
+    Label,
+    Memory,
+    Module,
+    Name,
+    Operand,
+    ScopeClose,
+    ScopeOpen,
+    Unary,
+    Vector,
+)
+from ptxtool.ir.symbols import LabelTable, label_table
+from ptxtool.isa.conditions import condition
+from ptxtool.isa.special import special, special_registers
+from ptxtool.isa.table import Match, table
+
+# PTXPlus: registers every thread has, and segments its tools leave undeclared
+_HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
+_HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
+
+_Placed = Instruction | Declaration | Label | Directive
+
+
+def verify(module: Module) -> tuple[Diagnostic, ...]:
+    """Everything wrong or unknown in a module, in textual order."""
+    found = list(_module_declarations(module))
+    for item in module.items:
+        if isinstance(item, Function):
+            found += _FunctionCheck(item).run()
+    return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
+
+
+def names(node: Operand) -> Iterator[Name]:
+    """The names in an operand, in textual order; the symbol of `s[...]` comes as a name of its own."""
+    pending: list[Operand] = [node]
+    while pending:
+        item = pending.pop()
+        kind = type(item)
+        if kind is Name:
+            yield item  # type: ignore[misc]
+        else:
+            pending += reversed(_parts(item))
+
+
+def _parts(node: Operand) -> list[Operand]:
+    match node:
+        case Unary() | Cast():
+            return [node.operand]
+        case Binary(operator="="):  # `filter_mode = nearest`: words of the language
+            return []
+        case Binary():
+            return [node.left, node.right]
+        case Conditional():
+            return [node.condition, node.then, node.otherwise]
+        case Dual():
+            return [node.first, node.second]
+        case Memory():
+            inside = [n for n in (node.base, node.offset) if n is not None]
+            return [*([Name(node.symbol)] if node.symbol else []), *inside, *node.coordinates]
+        case Vector() | Group():
+            return list(node.items)
+        case Apply():
+            return list(node.arguments)
+        case _:
+            return []
+
+
+class _FunctionCheck:
+    """The checks of one function, statement by statement."""
+
+    def __init__(self, function: Function):
+        self.function = function
+        self.module = function.module
+        self.is_ptxplus = self.module.is_ptxplus
+        self.registers = function.registers
+        self.labels: LabelTable = label_table(function)
+        self.label_names = {s.name for s in function.body or () if type(s) is Label}
+        self.variables: list[dict[str, Declaration]] = [{}]
+        self.block_labels: list[set[str]] = [set()]
+        self.reported: set[str] = set()
+        self.found: list[Diagnostic] = []
+        self._names: dict[int, tuple[Name, ...]] = {}  # by identity: equal operand texts share their node
+
+    def run(self) -> list[Diagnostic]:
+        function = self.function
+        for declaration in (*function.returns, *function.params):
+            self._declare(declaration)
+        for directive in function.directives:
+            if directive.name == "tex":  # PTXPlus: textures named in the kernel's head
+                name = directive.text.split()[-1]
+                self.variables[0][name] = Declaration(directive.start, directive.end, (), "tex", (), None, ())
+        for duplicate in self.registers.duplicates:
+            self._twice(duplicate.name, duplicate.declaration)
+        n = 0
+        for statement in function.body or ():
+            match statement:
+                case Instruction():
+                    self._instruction(statement, n)
+                    n += 1
+                case Declaration():
+                    self._declare(statement)
+                case Label():
+                    if statement.name in self.block_labels[-1]:
+                        self._twice(statement.name, statement)
+                    self.block_labels[-1].add(statement.name)
+                case Directive(name="branchtargets"):
+                    for word in statement.text.split(","):
+                        self._label(word.strip(), n, statement)
+                case ScopeOpen():
+                    self.variables.append({})
+                    self.block_labels.append(set())
+                case ScopeClose():
+                    self.variables.pop()
+                    self.block_labels.pop()
+                case _:
+                    pass
+        return self.found
+
+    def _declare(self, declaration: Declaration) -> None:
+        if declaration.space == "reg":
+            return
+        block = self.variables[-1]
+        for declarator in declaration.declarators:
+            if declarator.name in block and declarator.name != "_":
+                self._twice(declarator.name, declaration)
+            block[declarator.name] = declaration
+
+    # ---- instructions
+
+    def _instruction(self, node: Instruction, n: int) -> None:
+        if node.guard is not None:
+            self._guard(node, n)
+        match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
+        if match is None:
+            self._unknown(node)
+        for place, operand in enumerate(node.operands):
+            role = _role(match, place)
+            if role == "l":
+                if type(operand) is Name:
+                    self._label(operand.text, n, node)
+                continue
+            mentioned = self._names.get(id(operand))
+            if mentioned is None:
+                mentioned = self._names[id(operand)] = tuple(names(operand))
+            for name in mentioned:
+                self._name(name, n, node, operand)
+            if role:
+                self._fits(role, operand, node)
+
+    def _guard(self, node: Instruction, n: int) -> None:
+        guard = node.guard
+        assert guard is not None
+        register = self.registers.resolve(guard.name, n)
+        if register is None:
+            self._name(Name(guard.name), n, node, None)
+        elif not register.is_predicate:
+            message = f"guard '{guard.name}' is a '.{register.type}' register"
+            self._report(
+                "E206",
+                message,
+                node,
+                guard.name,
+                "declare it as '.reg .pred', or compare it with 'setp' first",
+            )
+        if guard.condition and not self.is_ptxplus:
+            word = f"{guard.name}.{guard.condition}"
+            help = "PTX guards are '@p' and '@!p'; conditions belong to PTXPlus ('.version 1.4+')"
+            self._report("E206", f"condition '.{guard.condition}' of a guard in PTX", node, word, help)
+        elif guard.condition and condition(guard.condition) is None:
+            word = f"{guard.name}.{guard.condition}"
+            self._report(
+                "E206",
+                f"no condition '.{guard.condition}'",
+                node,
+                word,
+                "'.ne' and '.equ' are the usual ones",
+            )
+
+    def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
+        """A name must be a register, a variable, a label, a function or a special register."""
+        text = name.text
+        if self.registers.resolve_index(text, n) >= 0 or text == "_" or text in self.reported:
+            return
+        if any(text in block for block in self.variables):
+            return
+        if text in self.module.variables or text in self.module.functions or text in self.label_names:
+            return
+        found = special(text)
+        if found is not None:
+            if not found.has_part(name.part):
+                help = (
+                    f"it has {', '.join(f'.{p}' for p in found.parts)}" if found.parts else f"write '{text}'"
+                )
+                self._report(
+                    "E206", f"'{text}' has no part '.{name.part}'", node, f"{text}.{name.part}", help
+                )
+            return
+        if text in self._other_symbols():
+            return
+        if self.is_ptxplus:
+            if self._is_segment(text, operand):
+                return
+            if _HARDWARE_REGISTER.fullmatch(text):
+                self.reported.add(text)
+                help = "the hardware has it, and GPGPU-Sim creates it on first use; declare it to be safe"
+                self._report("W202", f"register '{text}' is not declared", node, text, help)
+                return
+        self.reported.add(text)
+        what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
+        near = get_close_matches(text, self._visible(n), n=1, cutoff=0.6)
+        help = f"did you mean '{near[0]}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
+        self._report("E201", f"{what} '{text}' is not declared", node, text, help)
+
+    @staticmethod
+    def _is_segment(text: str, operand: Operand | None) -> bool:
+        """True for the symbol of a memory operand that PTXPlus leaves undeclared."""
+        if operand is None or not _HARDWARE_SEGMENT.fullmatch(text):
+            return False
+        pending: list[Operand] = [operand]
+        while pending:
+            item = pending.pop()
+            if type(item) is Memory and item.symbol == text:
+                return True
+            pending += _parts(item)
+        return False
+
+    def _other_symbols(self) -> set[str]:
+        """Names that directives bring in."""
+        words: set[str] = set()
+        for item in self.module.items:
+            if isinstance(item, Directive) and item.name in ("alias", "constptr"):
+                words.add(item.text.split(",")[0].strip())
+        return words
+
+    def _visible(self, n: int) -> list[str]:
+        """What a misspelt name may have meant."""
+        declared = [r.name for r in self.registers[:4096] if self.registers.visible_from(r.index) <= n]
+        local = [name for block in self.variables for name in block]
+        return [*declared, *local, *self.module.variables, *self.module.functions, *special_registers()]
+
+    def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
+        if text in self.reported or self.labels.resolve(text, n) is not None:
+            return
+        if self.registers.resolve_index(text, n) >= 0:
+            self._report("E206", f"'{text}' is a register, not a label", node, text, "a branch needs a label")
+            return
+        self.reported.add(text)
+        if text in self.label_names:
+            help = "it stands in a '{ }' block that this place is not in"
+        else:
+            near = get_close_matches(text, sorted(self.label_names), n=1, cutoff=0.6)
+            help = f"did you mean '{near[0]}'?" if near else f"add '{text}:' before the target"
+        self._report("E202", f"label '{text}' is not declared", node, text, help)
+
+    def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
+        """What no register allocation could make right: a constant as destination, an address without brackets."""
+        if role in ("w", "rw", "p") and type(operand) is Immediate:
+            message = f"'{node.opcode.text}' cannot write to the constant '{operand.text}'"
+            self._report("E206", message, node, operand.text, "the first operand is the destination")
+        elif role in ("w", "rw", "p") and type(operand) is Name and special(operand.text) is not None:
+            message = f"'{operand.text}' cannot be written"
+            self._report("E206", message, node, operand.text, "special registers are read only")
+        elif role == "m" and not self.is_ptxplus and isinstance(operand, Immediate | Name):
+            message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
+            self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
+
+    def _unknown(self, node: Instruction) -> None:
+        message, help = unknown_instruction(node, self.is_ptxplus)
+        self._report("W201", message, node, node.opcode.base, help, width=len(node.opcode.text))
+
+    # ---- reports
+
+    def _twice(self, name: str, node: Declaration | Label) -> None:
+        self._report(
+            "E204", f"'{name}' is declared twice", node, name, "rename one, or put it into a '{ }' block"
+        )
+
+    def _report(
+        self, code: str, message: str, node: _Placed, word: str, help: str, *, width: int | None = None
+    ) -> None:
+        source = self.function.source
+        start, end = place_of(source.text, node.start, node.end, word)
+        self.found.append(Diagnostic(code, message, source, start, start + width if width else end, help))
+
+
+def _role(match: Match | None, place: int) -> str:
+    if match is None or place >= len(match.form.operands):
+        return ""
+    return match.form.operands[place].role
+
+
+def place_of(text: str, start: int, end: int, word: str) -> tuple[int, int]:
+    """The span of a word within a statement; the statement's own where it is not written there."""
+    match = re.compile(rf"(?<![A-Za-z0-9_$%]){re.escape(word)}(?![A-Za-z0-9_$])").search(text, start, end)
+    if match is None:  # one of `name<count>`
+        match = re.compile(re.escape(word.rstrip("0123456789"))).search(text, start, end)
+    return match.span() if match else (start, end)
+
+
+def unknown_instruction(node: Instruction, is_ptxplus: bool) -> tuple[str, str]:
+    """Why no form of the table fits an instruction, and what may have been meant."""
+    opcode, forms = node.opcode, table().forms
+    words = opcode.text.split(".")
+    keys = [".".join(words[:n]) for n in range(min(4, len(words)), 0, -1)]
+    # `bar` alone is no key of the table, but `bar.sync` is
+    known = [f for key in forms for f in forms[key] if key in keys or key.split(".")[0] == opcode.base]
+    if not known:
+        near = get_close_matches(opcode.base, sorted({k.split(".")[0] for k in forms}), n=1, cutoff=0.6)
+        return (
+            f"unknown instruction '{opcode.base}', passed through",
+            f"did you mean '{near[0]}'?" if near else "",
+        )
+    allowed = {word for f in known for g in f.groups for a in g.alternatives for word in a.split(".")}
+    allowed |= {word for f in known for word in f.base.split(".")[1:]}
+    for word in opcode.modifiers:
+        if word not in allowed:
+            near = get_close_matches(word, sorted(allowed), n=1, cutoff=0.5)
+            help = f"did you mean '.{near[0]}'?" if near else ""
+            return f"'{opcode.base}' has no modifier '.{word}', passed through", help
+    counts = sorted({n for n in range(9) if table().match(opcode.text, n, is_ptxplus) is not None})
+    if counts:
+        wanted = " or ".join(map(str, counts))
+        return f"'{opcode.text}' takes {wanted} operands, not {len(node.operands)}", ""
+    return f"'{opcode.text}': no form of '{opcode.base}' has these modifiers together, passed through", ""
+
+
+def _module_declarations(module: Module) -> Iterator[Diagnostic]:
+    """Names declared twice at module scope, and names that initialisers use."""
+    seen: dict[str, Declaration | Function] = {}
+    for item in module.items:
+        if isinstance(item, Function):
+            before = seen.get(item.name)
+            if isinstance(before, Declaration) or (
+                before is not None and before.body is not None and item.body is not None
+            ):
+                yield _again(module, item.name, item.start, item.body_start)
+            if before is None or item.body is not None:
+                seen[item.name] = item
+        elif isinstance(item, Declaration):
+            for declarator in item.declarators:
+                before = seen.get(declarator.name)
+                external = "extern" in item.linkage or (
+                    isinstance(before, Declaration) and "extern" in before.linkage
+                )
+                if before is not None and not external:
+                    yield _again(module, declarator.name, item.start, item.end)
+                seen[declarator.name] = item
+                if declarator.value is not None:
+                    yield from _initialiser(module, item, declarator.value)
+
+
+def _again(module: Module, name: str, start: int, end: int) -> Diagnostic:
+    place = place_of(module.source.text, start, end, name)
+    return Diagnostic(
+        "E204", f"'{name}' is declared twice", module.source, *place, "rename or remove one of them"
+    )
+
+
+def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
+    for name in dict.fromkeys(n.text for n in names(value)):
+        if name not in module.variables and name not in module.functions:
+            near = get_close_matches(name, [*module.variables, *module.functions], n=1, cutoff=0.6)
+            help = f"did you mean '{near[0]}'?" if near else "declare it at module scope"
+            place = place_of(module.source.text, item.start, item.end, name)
+            yield Diagnostic("E201", f"name '{name}' is not declared", module.source, *place, help)
