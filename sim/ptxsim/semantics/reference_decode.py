@@ -278,7 +278,7 @@ class Operands:
 
     def address(self, memory: Memory, space: str, position: int) -> Reader:
         """A reader of byte addresses within the space."""
-        width = U32 if self.is_ptxplus else U64
+        width = U32 if self.is_ptxplus or self._is_narrow(memory.base, position) else U64
         parts: list[Reader] = []
         symbol = memory.symbol
         if symbol and not (self.is_ptxplus and symbol in ("s", "g")):
@@ -304,6 +304,11 @@ class Operands:
             return total & mask
 
         return address
+
+    def _is_narrow(self, base: Operand | None, position: int) -> bool:
+        """Whether an address is computed in 32 bits: its base is a 32-bit register."""
+        register = self.register(base.text, position) if isinstance(base, Name) else None
+        return register is not None and register.bits <= 32
 
     def load(
         self, memory: Memory, named: str, type_: Type, n: int, position: int
