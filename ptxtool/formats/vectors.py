@@ -20,7 +20,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -88,7 +88,12 @@ def live_vectors(liveness: Liveness) -> LiveVectors:
 
 def encode(vectors: LiveVectors, form: str) -> bytes:
     """The file's bytes in one of `FORMATS`. The same vectors give the same bytes."""
-    writers = {"json": to_json, "npz": to_npz, "c": to_c_header, "binary": to_binary}
+    writers: dict[str, Callable[[LiveVectors], str | bytes]] = {
+        "json": to_json,
+        "npz": to_npz,
+        "c": to_c_header,
+        "binary": to_binary,
+    }
     if form not in writers:
         raise error("E502", f"no live-vector format '{form}'", help=f"the formats are {', '.join(FORMATS)}")
     data = writers[form](vectors)
