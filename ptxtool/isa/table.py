@@ -17,8 +17,9 @@ One row per *form*. Columns (all text, all optional but `ops`):
     dialect   "ptx" or "ptxplus"; both by default
     dst       "wide": the result is twice as wide as the type
 
-PTXPlus differs where the table need not say so: modifiers come in any order, `.half`, `.exit`, `.abs`, `.neg` and `.sat`
-fit every opcode, any `w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
+An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does.
+PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
+`w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
 """
 
 import tomllib
@@ -107,6 +108,7 @@ class Table:
 @cache
 def _match(table: Table, text: str, n_operands: int, ptxplus: bool) -> Match | None:
     words = text.split(".")
+    candidates: list[tuple[Form, list[str]]] = []
     for base_length in range(min(4, len(words)), 0, -1):
         base = ".".join(words[:base_length])
         for form in table.forms.get(base, ()):
@@ -115,9 +117,15 @@ def _match(table: Table, text: str, n_operands: int, ptxplus: bool) -> Match | N
             # PTXPlus: surplus trailing operands are allowed (`mov.u32 $r1, $ofs1, 0x0`)
             if n_operands < form.min_operands or (n_operands > form.max_operands and not ptxplus):
                 continue
-            found = (_match_any_order if ptxplus else _match_in_order)(form, words[base_length:])
-            if found is not None:
+            candidates.append((form, words[base_length:]))
+    if not ptxplus:
+        for form, rest in candidates:
+            if found := _match_in_order(form, rest):
                 return found
+    # ptxas too takes most modifiers in any order: `div.ftz.rn.f32`, `atom.add.relaxed.cta.u64`
+    for form, rest in candidates:
+        if found := _match_any_order(form, rest, PTXPLUS_ANYWHERE if ptxplus else frozenset()):
+            return found
     return None
 
 
@@ -127,9 +135,9 @@ def _match_in_order(form: Form, words: list[str]) -> Match | None:
     slots = {"T": "", "S": ""}
     taken: list[str] = []
     for group in form.groups:
-        word = words[position] if position < len(words) else None
-        if word is not None and word in group.alternatives:
-            position += 1
+        word = _alternative(group, words, position)
+        if word:
+            position += word.count(".") + 1
             if group.slot:
                 slots[group.slot] = word
             else:
@@ -141,8 +149,17 @@ def _match_in_order(form: Form, words: list[str]) -> Match | None:
     return Match(form, slots["T"], slots["S"], frozenset(taken))
 
 
-def _match_any_order(form: Form, words: list[str]) -> Match | None:
-    """PTXPlus: modifiers in any order, but the first type is T and the second S."""
+def _alternative(group: ModifierGroup, words: list[str], position: int) -> str:
+    """The alternative that the words at a position spell ("" for none); some are two words, like `xorsign.abs`."""
+    for length in (2, 1):
+        word = ".".join(words[position : position + length])
+        if word in group.alternatives and position + length <= len(words):
+            return word
+    return ""
+
+
+def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> Match | None:
+    """Modifiers in any order, those of `anywhere` too; but the first type is T and the second S."""
     slots = {"T": "", "S": ""}
     taken: list[str] = []
     rest = list(form.groups)
@@ -158,7 +175,7 @@ def _match_any_order(form: Form, words: list[str]) -> Match | None:
         group = next((g for g in rest if word in g.alternatives), None)
         if group is not None:
             rest.remove(group)
-        elif word not in PTXPLUS_ANYWHERE:
+        elif word not in anywhere:
             return None
         taken.append(word)
     if any(not g.optional for g in rest + type_slots):
