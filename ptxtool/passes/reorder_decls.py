@@ -43,9 +43,7 @@ class ReorderDecls:
             made = tuple(_reorder(kernel, self.order))
             edits += made
             if made:
-                message = (
-                    f"{len(made)} of {len(kernel.registers)} register declarations moved"
-                )
+                message = f"{len(made)} of {len(kernel.registers)} register declarations moved"
                 remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(made[0].start)))
         if not edits:
             remarks.append(
