@@ -1,40 +1,40 @@
 """Accesses of a warp and shared-memory conflicts, against cases worked out by hand and simple sets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ptxsim.memory.coalesce import (
-    LOCAL_BASE,
-    coalesce,
-    coalesce_atomic,
-    coalesce_lines,
-    coalesce_local,
-    make_accesses,
-    shared_conflict_degree,
-)
+
+from ptxsim.memory.coalesce import LOCAL_BASE, coalesce, constant_lines, shared_conflict_degree
 from ptxsim.program import CONTEXT
 
 ALL = 0xFFFFFFFF
-OUT = make_accesses(1)
 X = np.zeros(1, CONTEXT)
+LINES, SIZES = np.zeros(128, np.uint64), np.zeros(128, np.int32)
+GLOBAL, LOCAL, ATOMIC = (0, 0), (1, 0), (0, 1)
 
 
 def context(addresses: Sequence[int], mask: int = ALL, warp: int = 0) -> Any:
+    """The record of an instruction of a GPU with 100 warp slots: 3200 threads."""
     X[0]["lane_address"][: len(addresses)] = addresses
     X[0]["access_mask"] = mask if len(addresses) == 32 else (1 << len(addresses)) - 1
     X[0]["warp"] = warp
+    X[0]["constant_rows32"], X[0]["rows32"], X[0]["total_rows32"] = 3, 5, 503
     return X[0]
 
 
-def accesses(function: Callable[..., int], addresses: Sequence[int], *rest: int, **options: int) -> Any:
-    count = function(context(addresses, **options), *rest, OUT[0])
-    out = OUT[0]
-    assert count == out["count"]
-    return [(int(out["address"][k]), int(out["bytes"][k])) for k in range(count)]
+def accesses(
+    kind: tuple[int, int], addresses: Sequence[int], size: int, mask: int = ALL, warp: int = 0
+) -> list[tuple[int, int]]:
+    count = coalesce(context(addresses, mask, warp), size, *kind, LINES, SIZES)
+    return [(int(LINES[k]), int(SIZES[k])) for k in range(count)]
+
+
+def constants(addresses: Sequence[int], line_bytes: int) -> list[int]:
+    return [int(line) for line in LINES[: constant_lines(context(addresses), line_bytes, LINES)]]
 
 
 def lanes(start: int, stride: int) -> list[int]:
@@ -63,54 +63,55 @@ def lanes(start: int, stride: int) -> list[int]:
     ],
 )
 def test_global_accesses(addresses: list[int], size: int, expected: list[tuple[int, int]]) -> None:
-    assert accesses(coalesce, addresses, size) == expected
+    assert accesses(GLOBAL, addresses, size) == expected
 
 
 def test_a_column_of_a_matrix_is_one_access_per_lane() -> None:
     expected = [(0x1000 + 4096 * lane, 32) for lane in reversed(range(32))]
-    assert accesses(coalesce, lanes(0x1000, 4096), 4) == expected
+    assert accesses(GLOBAL, lanes(0x1000, 4096), 4) == expected
 
 
 def test_inactive_lanes_access_nothing() -> None:
-    assert accesses(coalesce, lanes(0x1000, 128), 4, mask=0b1001) == [(0x1180, 32), (0x1000, 32)]
-    assert accesses(coalesce, lanes(0x1000, 128), 4, mask=0) == []
+    assert accesses(GLOBAL, lanes(0x1000, 128), 4, mask=0b1001) == [(0x1180, 32), (0x1000, 32)]
+    assert accesses(GLOBAL, lanes(0x1000, 128), 4, mask=0) == []
 
 
 def test_the_same_word_of_consecutive_threads_of_local_memory_is_one_line() -> None:
     # 100 warps: 3200 threads; word 5 of warp 2's threads starts at word 5 * 3200 + 64
     expected = [(LOCAL_BASE + 4 * (5 * 3200 + 64), 128)]
-    assert accesses(coalesce_local, [20] * 32, 4, 3200, warp=2) == expected
+    assert accesses(LOCAL, [20] * 32, 4, warp=2) == expected
 
 
 def test_eight_bytes_of_local_memory_are_two_words_far_apart() -> None:
     expected = [(LOCAL_BASE + 4 * 3200, 128), (LOCAL_BASE, 128)]
-    assert accesses(coalesce_local, [0] * 32, 8, 3200) == expected
+    assert accesses(LOCAL, [0] * 32, 8) == expected
 
 
 def test_sixteen_scattered_bytes_of_local_memory_fill_the_list() -> None:
-    found = accesses(coalesce_local, lanes(0, 16), 16, 3200)
+    found = accesses(LOCAL, lanes(0, 16), 16)
     assert len(found) == 128
     assert {size for _, size in found} == {32}
 
 
 def test_atomics_on_one_word_need_an_access_each() -> None:
-    assert accesses(coalesce_atomic, [0x1004] * 32, 4) == [(0x1000, 32)] * 32
+    assert accesses(ATOMIC, [0x1004] * 32, 4) == [(0x1000, 32)] * 32
 
 
 def test_atomics_on_neighbouring_words_go_by_half_warps() -> None:
-    assert accesses(coalesce_atomic, lanes(0x1000, 4), 4) == [(0x1040, 64), (0x1000, 64)]
+    assert accesses(ATOMIC, lanes(0x1000, 4), 4) == [(0x1040, 64), (0x1000, 64)]
 
 
 def test_atomics_of_pairs_of_lanes_on_a_word_need_two_accesses_a_half_warp() -> None:
     # 8 words of 4 bytes, two lanes each, per half warp
     addresses = [0x1000 + 4 * (lane // 2) for lane in range(32)]
-    assert accesses(coalesce_atomic, addresses, 4) == [(0x1020, 32)] * 2 + [(0x1000, 32)] * 2
+    assert accesses(ATOMIC, addresses, 4) == [(0x1020, 32)] * 2 + [(0x1000, 32)] * 2
 
 
 def test_constants_are_one_access_per_line() -> None:
-    assert accesses(coalesce_lines, lanes(0, 4), 4, 64) == [(64, 64), (0, 64)]
-    assert accesses(coalesce_lines, [4] * 32, 4, 64) == [(0, 64)]
-    assert accesses(coalesce_lines, lanes(0, 128), 4, 128) == [(128 * k, 128) for k in reversed(range(32))]
+    assert constants(lanes(0, 4), 64) == [64, 0]
+    assert constants([4] * 32, 64) == [0]
+    assert constants(lanes(0, 128), 128) == [128 * k for k in reversed(range(32))]
+    assert constants([300, 4, 200, 300, 190], 64) == [256, 192, 128, 0]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_constants_are_one_access_per_line() -> None:
     ],
 )
 def test_conflict_degree(addresses: list[int], size: int, degree: int) -> None:
-    assert shared_conflict_degree(context(addresses), size, OUT[0]) == degree
+    assert shared_conflict_degree(context(addresses), size) == degree
 
 
 @settings(max_examples=200, deadline=None)
@@ -142,7 +143,7 @@ def test_accesses_cover_exactly_what_the_lanes_touch(size: int, places: list[int
     addresses = [size * place for place in places]
     touched = {addresses[k] + b for k in range(32) if mask >> k & 1 for b in range(size)}
     segment = {1: 32, 2: 64}.get(size, 128)
-    found = accesses(coalesce, addresses, size, mask=mask)
+    found = accesses(GLOBAL, addresses, size, mask=mask)
     assert [a for a, _ in found] == sorted((a for a, _ in found), reverse=True)
     assert len(found) == len({byte // segment for byte in touched})
     covered = {a + b for a, n in found for b in range(n)}
@@ -167,4 +168,4 @@ def test_degree_is_the_most_words_of_a_bank(size: int, places: list[int], mask: 
     words = {addresses[k] // 4 + w for k in range(32) if mask >> k & 1 for w in range(size // 4)}
     banks = [word % 32 for word in words]
     expected = max(banks.count(bank) for bank in range(32))
-    assert shared_conflict_degree(context(addresses, mask=mask), size, OUT[0]) == expected
+    assert shared_conflict_degree(context(addresses, mask=mask), size) == expected

@@ -5,7 +5,6 @@ from typing import Any
 
 from ptxsim.memory.l1 import l1_fill, l1_load, l1_next_waiter, l1_store
 from ptxsim.memory.state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, l1_counts, make_l1
-
 from ptxtool.formats.gpu import load_gpu
 
 GPU = load_gpu("tesla-c2050")

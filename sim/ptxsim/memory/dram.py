@@ -1,4 +1,4 @@
-"""One DRAM channel: arbiter between its slices, fixed delay, FR-FCFS scheduler, banks and the way back. For `system.py`.
+"""One DRAM channel: arbiter, fixed delay, FR-FCFS scheduler, banks and the way back. For `system.py`.
 
 Requests of the slices' queues enter a fixed delay (while there are credits) and then the scheduler queue. A bank
 without a request takes one of its own from the queue: the oldest to its open row, else the oldest. Then one command a
@@ -8,7 +8,8 @@ next cycle in which a command is possible and sleeps until then. Data come back 
 
 Clocks: DRAM cycle d is over in core cycle c when c * dram_mhz // core_mhz >= d, in integers.
 
-Handled simply: of several idle banks the one with the oldest request takes first; a row is open until another is needed.
+Handled simply: of several idle banks the one with the oldest request takes first; a row stays open until another is
+needed.
 Reference: timing-model section 3.5.
 """
 

@@ -14,6 +14,8 @@ Reference: timing-model sections 3.2 and 3.3.
 
 from typing import Any
 
+import numpy as np
+
 from ptxsim.jit import njit
 from ptxsim.memory.cache import arrive, lookup, merge, reserve, set_of, tell, victim
 from ptxsim.memory.state import (
@@ -45,7 +47,7 @@ def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int) -> None:
 def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
     """Load from the line of `address`: HIT, MISS (a line read is in the miss queue), PENDING (merged) or FAIL."""
     c = l1.cache
-    line = address & -c.line_bytes
+    line = np.int64(address) & -c.line_bytes
     index = set_of(c, line >> c.line_shift)
     place = lookup(c, index, line)
     if place >= 0:
@@ -84,7 +86,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int) -
     A local store that hits stays in the cache and is never acknowledged; all others are sent on.
     """
     c = l1.cache
-    line = address & -c.line_bytes
+    line = np.int64(address) & -c.line_bytes
     place = lookup(c, set_of(c, line >> c.line_shift), line)
     hit = place >= 0 and c.state[place] != RESERVED
     if hit and local:
@@ -111,7 +113,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int) -
 def l1_fill(l1: Any, address: int) -> None:
     """The line of `address` has come from the network (a READ reply)."""
     c = l1.cache
-    line = address & -c.line_bytes
+    line = np.int64(address) & -c.line_bytes
     place = lookup(c, set_of(c, line >> c.line_shift), line)
     if place >= 0 and c.state[place] == RESERVED:
         arrive(c, place)

@@ -12,10 +12,12 @@ Reference: timing-model sections 1.1 and 3.4 to 3.6.
 
 from typing import Any
 
+import numpy as np
+
 from ptxsim.jit import njit
 from ptxsim.memory.dram import channel_cycle, core_cycle, dram_cycles
 from ptxsim.memory.interconnect import has_room, network_cycle, push, take
-from ptxsim.memory.l2 import place_line, drop_request, new_request, slice_cycle
+from ptxsim.memory.l2 import drop_request, new_request, place_line, slice_cycle
 from ptxsim.memory.state import ATOMIC, FOREVER, POOL, POOL_MARGIN, RING, WRITE, WRITEBACK
 
 
@@ -23,19 +25,19 @@ from ptxsim.memory.state import ATOMIC, FOREVER, POOL, POOL_MARGIN, RING, WRITE,
 def inject(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int) -> bool:
     """Send a request of `size` bytes into the network; False if there is no room: try again the next cycle."""
     sent = m.header_bytes
-    if kind == WRITE or kind == ATOMIC or kind == WRITEBACK:
+    if kind in (WRITE, ATOMIC, WRITEBACK):
         sent += size
     flits = (sent + (1 << m.flit_shift) - 1) >> m.flit_shift
     if m.n_free < POOL_MARGIN or not has_room(m.requests, sm, flits):
         return False
     r = new_request(m)
     q = m.request[r]
-    q.line = line
+    q.line = np.int64(line)
     q.kind = kind
     q.bytes = size
     q.tag = tag
     q.sm = sm
-    place_line(m, r, line)
+    place_line(m, r, q.line)
     push(m.requests, sm, q.slice, r, flits, now + 1)
     m.next = min(m.next, m.requests.next)
     return True
