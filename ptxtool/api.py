@@ -238,9 +238,9 @@ def register_curve(
 
 def static_scratchpad(kernel: "Function") -> int:
     """The scratchpad bytes that a CTA takes by itself: the kernel's shared variables, in PTXPlus its parameters too."""
-    from ptxsim.lowering.layout import layout
+    from ptxsim.lowering.layout import lay_out
 
-    return layout(kernel).static_shared_bytes
+    return lay_out(kernel).static_shared_bytes
 
 
 def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU) -> "tuple[Storage, ...]":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -53,6 +53,11 @@ def share_registers_option(default: str = "0") -> Callable[[F], F]:
         show_default=True,
         help="Share registers by this percentage, 0 <= P < 100.",
     )
+
+
+def scope(per: str) -> Literal["warp", "thread"]:
+    """The value of --per."""
+    return "thread" if per == "thread" else "warp"
 
 
 def load(file: str) -> "Module":

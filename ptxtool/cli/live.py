@@ -16,6 +16,7 @@ from ptxtool.cli.common import (
     put_bytes,
     put_json,
     put_text,
+    scope,
 )
 
 FORMS = {"json": "json", "npz": "npz", "c": "c", "finereg": "binary"}
@@ -44,21 +45,21 @@ def command(file: str, kernel: str | None, per: str, form: str, as_json: bool, o
     """
     if as_json and form != "text":
         raise click.UsageError("--json prints the listing as JSON: leave out --format")
-    scope = "thread" if per == "thread" else "warp"
     module = load(file)
     if form != "text":
         from ptxtool.formats.vectors import encode, live_vectors
 
-        live = api.liveness(api.kernel(module, kernel), "thread" if per == "thread" else "warp")
+        live = api.liveness(api.kernel(module, kernel), scope(per))
         put_bytes(encode(live_vectors(live), FORMS[form]), output)
         return 0
     from ptxtool.report.live import live_data, live_text
 
     chosen = kernels(module, kernel)
     if as_json:
-        put_json(kernels_json(module, [live_data(api.liveness(f, scope)) for f in chosen]), output)
+        put_json(kernels_json(module, [live_data(api.liveness(f, scope(per))) for f in chosen]), output)
     else:
         put_text(
-            "\n".join(map(str, per_kernel(chosen, lambda f: [live_text(api.liveness(f, scope))]))), output
+            "\n".join(map(str, per_kernel(chosen, lambda f: [live_text(api.liveness(f, scope(per)))]))),
+            output,
         )
     return 0

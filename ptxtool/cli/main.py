@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from ptxtool.base.diag import PtxError
-from ptxtool.cli.streams import flush, forget_output, print_diagnostics, print_error, use_utf8
+from ptxtool.cli.streams import ReaderGone, flush, forget_output, print_diagnostics, print_error, use_utf8
 
 OK, DIAGNOSTICS, USAGE, BUG, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
 
@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
             print_diagnostics(problem.diagnostics)
             forget_output()
             code = DIAGNOSTICS
-        except BrokenPipeError:
+        except ReaderGone:
             forget_output()
             code = BROKEN_PIPE
         sys.exit(code)
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
         except (KeyboardInterrupt, click.Abort):
             print_error("interrupted")
             return INTERRUPTED
-        except BrokenPipeError:
+        except ReaderGone:
             raise
         except Exception as bug:
             return self._bug(bug)

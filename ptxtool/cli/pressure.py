@@ -15,6 +15,7 @@ from ptxtool.cli.common import (
     per_option,
     put_json,
     put_parts,
+    scope,
 )
 
 
@@ -31,11 +32,10 @@ def command(file: str, kernel: str | None, per: str, as_json: bool, output: str 
     """
     from ptxtool.report.pressure import pressure_parts
 
-    scope = "thread" if per == "thread" else "warp"
     module = load(file)
     chosen = kernels(module, kernel)
     if as_json:
-        put_json(kernels_json(module, [api.pressure(f, scope).to_dict() for f in chosen]), output)
+        put_json(kernels_json(module, [api.pressure(f, scope(per)).to_dict() for f in chosen]), output)
     else:
-        put_parts(per_kernel(chosen, lambda f: pressure_parts(api.pressure(f, scope))), output)
+        put_parts(per_kernel(chosen, lambda f: pressure_parts(api.pressure(f, scope(per)))), output)
     return 0

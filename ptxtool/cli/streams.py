@@ -2,7 +2,7 @@
 
 Results go to standard output as UTF-8 whatever the locale, so that the same input gives the same bytes; diagnostics to
 standard error, in colour on a terminal (unless NO_COLOR is set). An output that cannot be written is E503; a reader who
-has gone is `BrokenPipeError`, which `main` keeps quiet about.
+has gone is `ReaderGone`, which `main` keeps quiet about.
 """
 
 import contextlib
@@ -44,16 +44,17 @@ def print_parts(*parts: "Table | str") -> None:
 
 def print_text(text: str) -> None:
     """Print a text and a line end."""
-    with _writing():
-        sys.stdout.write(text + "\n")
+    print_bytes((text + "\n").encode("utf-8", "surrogateescape"))
 
 
 def print_bytes(data: bytes) -> None:
-    """Write bytes to standard output as they are."""
+    """Write bytes to standard output as they are, all of them: an unbuffered stream may take a part only."""
     flush()
     with _writing():
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        stream, rest = sys.stdout.buffer, memoryview(data)
+        while rest:
+            rest = rest[stream.write(rest) or 0 :]
+        stream.flush()
 
 
 def to_json(data: Any) -> str:
@@ -81,11 +82,17 @@ def forget_output() -> None:
         os.close(null)
 
 
+class ReaderGone(Exception):
+    """Nobody reads standard output any more. (click swallows `BrokenPipeError`.)"""
+
+
 class _writing(contextlib.AbstractContextManager[None]):
     """Turns a failure to write to standard output into E503."""
 
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, OSError) and not isinstance(problem, BrokenPipeError):
+        if isinstance(problem, BrokenPipeError):
+            raise ReaderGone from None
+        if isinstance(problem, OSError):
             reason = (problem.strerror or str(problem)).lower()
             raise error("E503", f"cannot write to standard output: {reason}") from None
 

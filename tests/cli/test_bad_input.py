@@ -1,0 +1,228 @@
+"""What bad input gets: a message with code, place, caret and next step; exit code 1; outputs untouched."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from smallkernel import KERNEL, Cli
+
+REPORTS = ("check", "first-use", "live", "pressure", "cfg")
+
+
+def variant(tmp_path: Path, old: str, new: str) -> Path:
+    assert old in KERNEL
+    path = tmp_path / "bad.ptxplus"
+    path.write_text(KERNEL.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize("command", REPORTS)
+def test_a_file_that_is_not_there(cli: Cli, command: str) -> None:
+    result = cli(command, "nowhere.ptx")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error[E501]: cannot read 'nowhere.ptx': no such file or directory\n")
+    assert "help: give the path of a PTX or PTXPlus file" in result.stderr
+
+
+def test_a_folder(cli: Cli, tmp_path: Path) -> None:
+    result = cli("live", tmp_path)
+    assert result.exit_code == 1
+    assert "error[E501]" in result.stderr
+    assert "is a directory" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_one_may_not_read(cli: Cli, kernel_file: Path) -> None:
+    kernel_file.chmod(0)
+    result = cli("live", kernel_file)
+    assert (result.exit_code, "permission denied" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "E104"),
+        (b"\n  // nothing\n", "E104"),
+        (b"\x7fELF\x02\x01\x01\0\0\0\0\0\0", "E103"),
+        (KERNEL[:200].encode(), "E102"),
+        (b"/* never closed", "E102"),
+        (KERNEL.replace("mov.u32 $r1, $r124;", "mov.u32 $r1 $r124;").encode(), "E101"),
+    ],
+    ids=["empty", "comments", "binary", "truncated", "open-comment", "missing-comma"],
+)
+@pytest.mark.parametrize("command", ["check", "live", "rewrite"])
+def test_what_is_no_kernel_file(cli: Cli, tmp_path: Path, content: bytes, code: str, command: str) -> None:
+    path = tmp_path / "bad.ptx"
+    path.write_bytes(content)
+    options = ["-p", "unroll-decls"] if command == "rewrite" else []
+    result = cli(command, *options, path)
+    assert result.exit_code == 1
+    place = r"(?s)error\[E103\].*" if code == "E103" else rf"{re.escape(str(path))}:\d+:\d+: error\[{code}\]"
+    assert re.match(place, result.stderr), result.stderr
+    assert str(path) in result.stderr
+    assert "help: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "name"),
+    [
+        ("add.u32 $r2, $r1, $r3", "add.u32 $r2, $r1, $r9", "E201", "$r9"),
+        ("bra L1;", "bra L2;", "E202", "L2"),
+        (".reg .u32 $r124;", ".reg .u32 $r124;\n\t.reg .u32 $r124;", "E204", "$r124"),
+    ],
+    ids=["register", "label", "duplicate"],
+)
+@pytest.mark.parametrize("command", REPORTS)
+def test_names(cli: Cli, tmp_path: Path, old: str, new: str, code: str, name: str, command: str) -> None:
+    path = variant(tmp_path, old, new)
+    result = cli(command, path)
+    assert result.exit_code == 1
+    wrong = new.split("\n")[-1].strip()
+    line = max(n for n, text in enumerate(path.read_text().splitlines(), 1) if wrong in text)
+    assert re.search(rf"{re.escape(str(path))}:{line}:\d+: error\[{code}\].*{re.escape(name)}", result.stderr)
+    assert re.search(r"^ +\| \s*\^+$", result.stderr, re.MULTILINE)
+
+
+def test_all_errors_of_a_file_at_once(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "bad.ptxplus"
+    path.write_text(
+        KERNEL.replace("bra L1", "bra L2").replace("add.u32 $r2, $r1, $r3", "add.u32 $r2, $r8, $r9")
+    )
+    result = cli("check", path)
+    assert [result.stderr.count(code) for code in ("[E201]", "[E202]")] == [2, 1]
+    assert result.stdout == f"{path}: 3 errors, 1 kernel, 6 instructions\n"
+
+
+def test_check_goes_on_behind_a_bad_file(cli: Cli, kernel_file: Path) -> None:
+    result = cli("check", "nowhere.ptx", kernel_file)
+    assert result.exit_code == 1
+    assert result.stdout == f"nowhere.ptx: 1 error\n{kernel_file}: ok, 1 kernel, 6 instructions\n"
+
+
+def test_unknown_instruction_is_a_warning(cli: Cli, tmp_path: Path) -> None:
+    path = variant(tmp_path, "add.u32 $r2", "adx.u32 $r2")
+    result = cli("live", path)
+    assert result.exit_code == 0
+    assert "warning[W201]" in result.stderr
+    assert result.stdout.startswith("k: live registers")
+
+
+@pytest.mark.parametrize("command", ["first-use", "live", "pressure", "cfg"])
+def test_kernel_not_in_the_file(cli: Cli, kernel_file: Path, command: str) -> None:
+    result = cli(command, kernel_file, "--kernel", "q")
+    assert result.exit_code == 1
+    assert "error[E205]: kernel 'q' is not in" in result.stderr
+    assert "its kernels are k" in result.stderr
+
+
+def test_no_kernel_in_the_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "none.ptx"
+    path.write_text(".version 2.3\n.target sm_20\n.func f () { ret; }\n")
+    result = cli("live", path)
+    assert result.exit_code == 1
+    assert "error[E205]: no kernel in" in result.stderr
+
+
+def test_several_kernels_where_one_is_needed(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "two.ptxplus"
+    path.write_text(KERNEL + KERNEL.split("\n", 2)[2].replace(".entry k ", ".entry second "))
+    result = cli("live", path, "--format", "c")
+    assert result.exit_code == 1
+    assert "its kernels are k, second; name one" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "told"),
+    [
+        ("unrol-decls", "no pass named 'unrol-decls'"),
+        ("reorder-decls{order=txt}", "'order' cannot be 'txt'"),
+        ("reorder-decls{ordr=text}", "no option 'ordr'"),
+        ("reorder-decls{order=text", "'{' is not closed"),
+    ],
+)
+def test_wrong_pipelines(cli: Cli, kernel_file: Path, pipeline: str, told: str) -> None:
+    result = cli("rewrite", "-p", pipeline, kernel_file)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "error[E302]" in result.stderr
+    assert told in result.stderr
+
+
+def test_a_pass_that_declines(cli: Cli, kernel_file: Path) -> None:
+    result = cli("rewrite", "-p", "reorder-decls", kernel_file)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "error[E301]" in result.stderr
+
+
+@pytest.mark.parametrize("what", [["rewrite", "-p", "reorder-decls"], ["live", "--kernel", "q"]])
+def test_a_failed_run_leaves_the_output_as_it_was(
+    cli: Cli, kernel_file: Path, tmp_path: Path, what: list[str]
+) -> None:
+    out = tmp_path / "out"
+    out.write_text("old")
+    assert cli(*what, kernel_file, "-o", out).exit_code == 1
+    assert out.read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["k.ptxplus", "out"]
+
+
+@pytest.mark.parametrize("place", ["missing/out", "."])
+def test_an_output_that_cannot_be_written(cli: Cli, kernel_file: Path, tmp_path: Path, place: str) -> None:
+    result = cli("live", kernel_file, "-o", tmp_path / place)
+    assert result.exit_code == 1
+    assert f"error[E503]: cannot write '{tmp_path / place}'" in result.stderr
+
+
+def test_output_over_the_input(cli: Cli, kernel_file: Path) -> None:
+    kernel_file.chmod(0o640)
+    assert cli("rewrite", "-p", "unroll-decls", kernel_file, "-o", kernel_file).exit_code == 0
+    assert kernel_file.read_text().count(".reg") == 9
+    assert kernel_file.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--registers", 300, "--block", 1024], "E402", "does not fit"),
+        (["--registers", 8, "--block", 2048], "E402", "does not fit"),
+        (["--registers", 8, "--block", 64, "--scratchpad", 65536], "E402", "does not fit"),
+        (["--registers", 8, "--block", 64, "--share-registers", 100], "E502", "leaves a CTA no private part"),
+        (["--registers", 8, "--block", 64, "--share-registers", "lots"], "E502", "'lots' is no number"),
+        (
+            ["--registers", 8, "--block", 64, "--share-registers", 5, "--share-scratchpad", 5],
+            "E502",
+            "at once",
+        ),
+        (["--registers", 8, "--block", 64, "--gpu", "tesla"], "E502", "no GPU named 'tesla'"),
+        (["--registers", 8, "--block", 64, "--gpu", "./no.toml"], "E501", "cannot read 'no.toml'"),
+    ],
+)
+def test_occupancy_that_cannot_be(cli: Cli, options: list[object], code: str, told: str) -> None:
+    result = cli("occupancy", *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"error[{code}]" in result.stderr
+    assert told in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["live"],
+        ["lives", "x"],
+        ["live", "x", "--bogus"],
+        ["live", "x", "--format", "xml"],
+        ["live", "x", "--format", "c", "--json"],
+        ["first-use", "x", "--registers", "20"],
+        ["first-use", "x", "--share-registers", "90"],
+        ["occupancy", "--registers", "20"],
+        ["occupancy", "--block", "20"],
+        ["occupancy", "--block", "a,b", "--registers", "20"],
+        ["rewrite", "x"],
+    ],
+    ids=" ".join,
+)
+def test_usage(cli: Cli, arguments: list[str]) -> None:
+    result = cli(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage: ptxtool" in result.stderr

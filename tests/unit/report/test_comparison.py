@@ -1,0 +1,132 @@
+"""The ladder's table and JSON on made-up counters; the runs themselves are tested with the simulator."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.results import Comparison, Run, Rung
+from ptxtool.report.comparison import comparison_parts
+from ptxtool.report.simulation import run_parts
+
+
+@dataclass(frozen=True)
+class Point:
+    instruction: int
+    line: int
+    text: str = "add.u32 $r1, $r2, $r3;"
+    register: str = "$r3"
+    sequence: int = 7
+    warps: int = 12
+    warp_cycles: int = 340
+    first_cycle: int = 5
+
+
+@dataclass(frozen=True)
+class Result:
+    cycles: int
+    shared_pairs: int = 0
+    stall_points: tuple[Point, ...] = ()
+    status: str = "done"
+    kernel: str = "k"
+    gpu: str = "tesla-c2050"
+    scheduler: str = "lrr"
+    share_registers: float = 0
+    grid: tuple[int, int, int] = (10, 1, 1)
+    block: tuple[int, int, int] = (64, 1, 1)
+    n_ctas: int = 10
+    ctas_done: int = 10
+    registers: int = 20
+    scratchpad_bytes: int = 32
+    resident_ctas: int = 5
+    unshared_ctas: int = 5
+    private_registers: int = 2
+    limiter: str = "registers"
+    warp_instructions: int = 50
+    thread_instructions: int = 1000
+    slots: dict[str, int] = field(
+        default_factory=lambda: {"idle": 10, "scoreboard": 20, "stall": 30, "issued": 40}
+    )
+    l1: dict[str, int] = field(default_factory=lambda: {"misses": 3})
+    l2: dict[str, int] = field(default_factory=lambda: {"misses": 2})
+    dram: dict[str, int] = field(default_factory=lambda: {"reads": 1})
+
+    @property
+    def thread_ipc(self) -> float:
+        return self.thread_instructions / self.cycles
+
+    @property
+    def warp_ipc(self) -> float:
+        return self.warp_instructions / self.cycles / 14
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"cycles": self.cycles}
+
+
+def comparison(same: bool = True, problems: tuple[Diagnostic, ...] = ()) -> Comparison:
+    runs = [
+        Result(100),
+        Result(125, 3, (Point(4, 20), Point(0, 10))),
+        Result(80, 3, (Point(4, 20),)),
+    ]
+    names = ("Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled")
+    rungs = tuple(
+        Rung(name, "lrr", 90, k == 2, Run(result, (), ("out",), problems if k == 1 else ()), same or k != 2)
+        for k, (name, result) in enumerate(zip(names, runs, strict=True))
+    )
+    return Comparison("k.ptxplus", "k", 90, "unroll-decls", rungs)
+
+
+def text(found: Comparison) -> str:
+    return "\n".join(map(str, comparison_parts(found)))
+
+
+def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
+    shown = text(comparison()).splitlines()
+    rows = {line.split()[0]: line.split() for line in shown[3:6]}
+    # 1000 lanes in 100, 125 and 80 cycles: IPC 10, 8 and 12.5
+    assert rows["Unshared-LRR"][1:4] == ["5", "100", "10.00"]
+    assert rows["Shared-LRR-NoOpt"][3:6] == ["8.00", "-20.00%", "-" * 10]
+    assert rows["Shared-LRR-Unrolled"][3:6] == ["12.50", "+25.00%", "#" * 12]
+    assert rows["Shared-LRR-Unrolled"][6:] == ["30", "10", "20", "3", "2"]
+    assert max(map(len, shown)) <= 120
+
+
+def test_the_first_stall_point_is_the_first_in_the_text() -> None:
+    shown = text(comparison())
+    assert "  Unshared-LRR         nothing is shared" in shown
+    assert "  Shared-LRR-NoOpt     line 10: add.u32" in shown
+    assert "  Shared-LRR-Unrolled  line 20: add.u32 $r1, $r2, $r3;  ($r3 is register 7; 12 stops)" in shown
+    assert "has registers 1 to 2 for itself" in shown
+
+
+def test_the_verdict() -> None:
+    assert text(comparison()).endswith("results: out as expected, and all memory identical in all 3 runs")
+    different = comparison(same=False)
+    assert text(different).endswith("results: WRONG, see the messages")
+    assert [d.message for d in different.problems] == [
+        "Shared-LRR-Unrolled: memory differs from that of Unshared-LRR"
+    ]
+    wrong = comparison(problems=(Diagnostic("E409", "argument 'out' is not as expected"),))
+    assert wrong.problems[0].message.startswith("Shared-LRR-NoOpt: argument 'out'")
+
+
+def test_json() -> None:
+    data = comparison().to_dict()
+    assert [round(r["gain_percent"], 6) for r in data["rungs"]] == [0, -20, 25]
+    assert data["rungs"][0]["expected"] == {"checked": ["out"], "ok": True, "problems": []}
+    assert [r["rewritten"] for r in data["rungs"]] == [False, False, True]
+
+
+def test_str_has_a_line_per_rung() -> None:
+    assert str(comparison()).splitlines()[3] == (
+        "  Shared-LRR-Unrolled  5 resident CTAs, 80 cycles, thread IPC 12.50 (+25.00%)"
+    )
+
+
+def test_one_run() -> None:
+    run = Run(Result(125, 3, (Point(4, 20), Point(0, 10))), (), ("out",), ())
+    shown = "\n".join(map(str, run_parts(run)))
+    assert "slots scoreboard         20   20.0% ######" in shown
+    assert shown.index("  10     12") < shown.index("  20     12")
+    assert shown.endswith("results: out as expected")
+    assert "stall points" not in "\n".join(map(str, run_parts(Run(Result(100), (), (), ()))))

@@ -1,0 +1,155 @@
+"""The public functions: those of the README's example, reading and writing, and the lazy package."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from smallkernel import KERNEL
+
+import ptxtool
+from ptxtool import api
+from ptxtool.base.diag import PtxError
+
+PIPELINE = "unroll-decls,reorder-decls{order=text}"
+
+
+def code_of(problem: pytest.ExceptionInfo[PtxError]) -> str:
+    return problem.value.diagnostics[0].code
+
+
+def test_the_usual_way(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptxplus"
+    path.write_text(KERNEL)
+    module = ptxtool.load(path)
+    assert ptxtool.emit(module) == KERNEL
+    kernel = module.kernels["k"]
+    assert list(module.kernels) == ["k"]
+    live = ptxtool.liveness(kernel)
+    assert live.before[5] == ()
+    assert live.after[0] == ("$r1", "$r2", "$r3")
+    first = ptxtool.first_use(kernel)[0]
+    assert (first.name, first.kind, first.before, first.after, first.instruction, first.line) == (
+        "$r1",
+        "general",
+        2,
+        1,
+        0,
+        9,
+    )
+    result = ptxtool.rewrite(module, PIPELINE)
+    assert [u.before for u in ptxtool.first_use(result.module.kernels["k"])] == list(range(1, 10))
+    assert [remark.pass_name for remark in result.remarks] == ["unroll-decls", "reorder-decls"]
+    out = tmp_path / "new.ptxplus"
+    ptxtool.save(result.module, out)
+    assert out.read_text() == ptxtool.emit(result.module)
+
+
+def test_parse_takes_a_name() -> None:
+    assert ptxtool.parse(KERNEL, name="k.ptxplus").source.name == "k.ptxplus"
+    with pytest.raises(ptxtool.PtxError, match=r"^bad\.ptx:1:1: error\[E101\]"):
+        ptxtool.parse("nonsense here;", name="bad.ptx")
+
+
+@pytest.mark.parametrize(
+    "first", ["import ptxtool.parse", "from ptxtool.parse import parse_with_lark", "import ptxtool.api"]
+)
+def test_parse_and_emit_are_functions_however_they_were_imported(first: str) -> None:
+    code = (
+        f"{first}\nimport ptxtool\ntext = '.version 2.3 .target sm_20 .entry k () {{ ret; }}'\n"
+        "assert ptxtool.emit(ptxtool.parse(text)) == text\nimport ptxtool.emit\n"
+        "assert ptxtool.emit(ptxtool.parse(text, name='x')) == text"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_costs_nothing() -> None:
+    code = "import sys, ptxtool; print(*sorted(m for m in sys.modules if m.startswith('ptxtool')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["ptxtool"]
+
+
+def test_every_public_name_is_there() -> None:
+    for name in ptxtool.__all__:
+        assert callable(getattr(ptxtool, name)), name
+        assert name in dir(ptxtool)
+    for name in api.__all__:
+        assert callable(getattr(api, name)), name
+    with pytest.raises(AttributeError, match="no attribute 'parsee'"):
+        _ = ptxtool.parsee  # type: ignore[attr-defined]
+
+
+def test_kernel_by_name_or_the_only_one() -> None:
+    module = api.parse(KERNEL)
+    assert api.kernel(module) is api.kernel(module, "k")
+    with pytest.raises(PtxError, match="its kernels are k") as problem:
+        api.kernel(module, "j")
+    assert code_of(problem) == "E205"
+
+
+def test_check_returns_errors_and_warnings() -> None:
+    module = api.parse(KERNEL.replace("bra L1", "bra L9").replace("add.u32", "adx.u32"))
+    assert sorted(d.code for d in api.check(module)) == ["E202", "W201"]
+    assert api.check(api.parse(KERNEL)) == ()
+
+
+def test_control_flow() -> None:
+    kernel = api.kernel(api.parse(KERNEL))
+    graph = api.cfg(kernel)
+    assert [(b.start, b.end) for b in graph.blocks] == [(0, 3), (3, 4), (4, 6)]
+    assert api.dominators(graph).dominates(0, 2)
+    assert api.post_dominators(graph).dominates(2, 0)
+    assert dict(api.reconvergence_points(kernel)) == {2: 4}
+    assert api.loops(kernel).depth(0) == 0
+
+
+def test_machines() -> None:
+    plan = api.occupancy(256, 36, share_registers=90)
+    assert (plan.resident_ctas, plan.shared_pairs, plan.private_registers) == (6, 3, 3)
+    small = api.occupancy(64, 8, 7168, scratchpad_per_sm=16384)
+    assert (small.resident_ctas, small.limiter) == (2, "scratchpad")
+    assert [storage.bits_per_sm for storage in api.overhead()] == [273, 93]
+    assert [p.resident_ctas for p in api.register_curve(256, registers=(32, 36))] == [4, 3]
+    assert api.occupancy(256, 36, gpu=api.gpu("tesla-c2050")).resident_ctas == 3
+
+
+def test_vectors_round_trip(tmp_path: Path) -> None:
+    live = api.liveness(api.kernel(api.parse(KERNEL)))
+    for form in ("binary", "json", "npz"):
+        api.write_vectors(live, tmp_path / form, form)
+        assert api.read_vectors(tmp_path / form).live(8) == live.before[1]
+
+
+def test_saving_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = api.parse(KERNEL)
+    out = tmp_path / "out.ptxplus"
+    out.write_text("old")
+
+    def full(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(PtxError, match="no space left") as problem:
+        api.save(module, out)
+    assert code_of(problem) == "E503"
+    assert out.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_saving_through_a_link_keeps_the_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    api.save(api.parse(KERNEL), link)
+    assert link.is_symlink()
+    assert target.read_text() == KERNEL
+
+
+def test_bytes_that_are_no_text_survive(tmp_path: Path) -> None:
+    data = KERNEL.replace("one branch", "one \udcffbranch").encode("utf-8", "surrogateescape")
+    path = tmp_path / "odd.ptxplus"
+    path.write_bytes(data)
+    result = api.rewrite(api.load(path), PIPELINE)
+    api.save(result.module, path)
+    assert b"// one \xffbranch\n" in path.read_bytes()
