@@ -5,7 +5,6 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `run.p
 """
 
 from ptxsim.jit import record
-from ptxsim.memory.coalesce import ACCESSES
 
 MAX_WARPS = 64
 MAX_CTAS = 32
@@ -17,6 +16,7 @@ COLLECTORS = 48  # collector units of all classes
 WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latency
 UNITS = 10  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
+ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
 LDST_QUEUE = 16  # memory instructions between issue and acceptance
 BARRIERS = 16
 FOREVER = 1 << 62
@@ -178,7 +178,8 @@ SM = record(
         ("memory_space", "i4", (LDST_QUEUE,)),
         ("memory_kind", "i4", (LDST_QUEUE,)),
         ("memory_delay", "i4", (LDST_QUEUE,)),
-        ("accesses", ACCESSES, (LDST_QUEUE,)),
+        ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
+        ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
         ("head", "i4"),  # front entry in the head register; -1 empty
         ("shared_stage", "i4", (8,)),  # pending-load index per pipe stage; -1 empty
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty

@@ -11,13 +11,7 @@ Simplified: constants and parameters are always hits behind the first touch of a
 from ptxsim.core.operands import collect
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, ctz, flat_u8, njit
-from ptxsim.memory.coalesce import (
-    coalesce,
-    coalesce_atomic,
-    coalesce_lines,
-    coalesce_local,
-    shared_conflict_degree,
-)
+from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.memory.l1 import l1_fill, l1_load, l1_next_waiter, l1_store
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import FAIL, HIT
@@ -40,22 +34,20 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
     space = x.access_space if mask else 0
     count = 0
     if mask and x.access_mask:
-        out = sm.accesses[slot]
         if space == SHARED:
-            count = shared_conflict_degree(x, instruction.access_bytes, out)
+            count = shared_conflict_degree(x, instruction.access_bytes)
             sm.shared_accesses += 1
             sm.bank_conflict_cycles += count - 1
         elif space == CONST or space == PARAM:
-            count = coalesce_lines(x, instruction.access_bytes, run.const_line, out)
-        elif instruction.access == ATOMIC:
-            count = coalesce_atomic(x, instruction.access_bytes, out)
-            sm.atomics += 1
+            count = constant_lines(x, run.const_line, sm.memory_line[slot])
         else:
-            if space == LOCAL:
-                count = coalesce_local(x, instruction.access_bytes, run.n_sms * run.max_warps * 32, out)
-            else:
-                count = coalesce(x, instruction.access_bytes, out)
-            if instruction.access == LOAD:
+            atomic = instruction.access == ATOMIC
+            count = coalesce(
+                x, instruction.access_bytes, space == LOCAL, atomic, sm.memory_line[slot], sm.memory_bytes[slot]
+            )
+            if atomic:
+                sm.atomics += 1
+            elif instruction.access == LOAD:
                 sm.global_loads += 1
             else:
                 sm.global_stores += 1
@@ -195,7 +187,7 @@ def _serve_shared(run, sm, slot, p):
 def _serve_constant(run, sm, instructions, slot, p):
     """A line per cycle; the first touch of a line delays the result."""
     seen = flat_u8(sm.const_seen, sm.const_lines)
-    line = sm.accesses[slot].address[sm.memory_next[slot]] // run.const_line
+    line = sm.memory_line[slot, sm.memory_next[slot]] // run.const_line
     if sm.memory_space[slot] == PARAM:
         line += sm.const_lines // 2
     delay = 0
@@ -214,10 +206,10 @@ def _serve_constant(run, sm, instructions, slot, p):
 def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     """A global or local access through L1, an atomic past it."""
     k = sm.memory_next[slot]
-    line = sm.accesses[slot].address[k]
+    line = sm.memory_line[slot, k]
     kind = sm.memory_kind[slot]
     local = sm.memory_space[slot] == LOCAL
-    size = sm.accesses[slot].bytes[k]
+    size = sm.memory_bytes[slot, k]
     if kind == LOAD:
         outcome = l1_load(l1, line, p, run.cycle)
         if outcome == FAIL:

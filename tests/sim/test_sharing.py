@@ -1,0 +1,129 @@
+"""Register sharing in the pipeline: who stops where, who goes on when (timing-model section 5; rows 20 and 21 of 7.3)."""
+
+import numpy as np
+import pytest
+from microkernel import kernel, loop
+
+import ptxsim
+
+# 600 registers per thread, 32 threads: one CTA fits in 32768 registers, and at 99% a partner beside it; registers with
+# sequence numbers above floor(600 * 0.01) = 6 are shared: $r6 is the first
+PAIR = {"registers": 600, "share_registers": 99}
+
+# tid * 4 + buffer in $r1, private; $r8 (number 9) is shared; the chain behind it takes a while
+BODY = (
+    "\tcvt.u32.u16 $r1, $r0.lo;\n"
+    "\tmov.u32 $r2, %ctaid.x;\n"
+    "\tshl.u32 $r2, $r2, 0x00000005;\n"
+    "\tadd.u32 $r1, $r1, $r2;\n"
+    "\tshl.u32 $r1, $r1, 0x00000002;\n"
+    "\tadd.u32 $r1, $r1, s[0x0010];\n"
+    "\tmov.u32 $r8, $r0;\n" + "\tadd.u32 $r8, $r8, 0x00000001;\n" * 40 + "\tst.global.u32 [$r1], $r8;\n"
+)
+
+
+def run(grid: int, body: str = BODY, block: int = 32, **options):
+    words = np.zeros(grid * block, np.uint32)
+    result = ptxsim.launch(kernel(body), grid, block, [words, 3], **options)
+    return result, words
+
+
+def test_non_owner_stops_at_the_first_shared_register():
+    result, words = run(28, **PAIR)
+    assert (result.resident_ctas, result.unshared_ctas, result.shared_pairs) == (2, 0, 1)
+    assert result.private_registers == 6
+    assert [(p.text, p.register, p.sequence, p.warps) for p in result.stall_points] == [
+        ("mov.u32 $r8, $r0;", "$r8", 9, 14)  # one non-owner warp on each of 14 SMs
+    ]
+    # 40 additions of 10 cycles each, at least, pass before the owner exits
+    assert result.stall_points[0].warp_cycles >= 14 * 400
+    assert np.array_equal(words, np.tile(np.arange(32) + 40, 28))
+
+
+def test_sharing_overlaps_only_the_private_part():
+    shared, _ = run(28, **PAIR)
+    alone, _ = run(28, registers=600)
+    doubled, _ = run(28, registers=300)
+    assert alone.resident_ctas == 1
+    assert doubled.resident_ctas == 3
+    assert doubled.cycles < shared.cycles < alone.cycles
+
+
+def test_a_waiting_warp_goes_on_in_the_cycle_after_its_partners_exit():
+    # the owner's chain behind the shared register, one instruction longer: the non-owner ends that much later
+    longer = BODY.replace("\tst.global", "\tadd.u32 $r8, $r8, 0x00000001;\n\tst.global")
+    first, second = run(28, **PAIR)[0], run(28, longer, **PAIR)[0]
+    waited = [r.stall_points[0].warp_cycles / 14 for r in (first, second)]
+    assert waited[1] - waited[0] == pytest.approx(10, abs=1)  # an addition with one source register takes 10 cycles
+
+
+def test_locks_pass_to_the_next_cta_of_a_slot():
+    result, words = run(14 * 7, **PAIR)
+    assert np.array_equal(words, np.tile(np.arange(32) + 40, 14 * 7))
+    assert sum(p.warps for p in result.stall_points) == 14 * 6  # every CTA but the first of a pair waits once
+
+
+def test_without_shared_registers_touched_nothing_waits():
+    body = BODY.replace("$r8", "$r4")
+    shared, _ = run(14 * 5, body, **PAIR)
+    assert shared.stall_points == ()
+    assert shared.core["lock_refused"] == 0
+
+
+# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 behind it. If each CTA's first
+# warp could take its lock, both CTAs would wait at the barrier for a warp that waits for the other CTA's lock.
+BARRIER = (
+    "\tcvt.u32.u16 $r1, $r0.lo;\n"
+    "\tshl.u32 $r2, $r1, 0x00000002;\n"
+    "\tadd.u32 $r2, $r2, s[0x0010];\n"
+    "\tand.b32 $p0|$o127, $r1, 0x00000020;\n"
+    "\t@$p0.ne bra l_second;\n"
+    "\tmov.u32 $r8, 0x00000001;\n"
+    "\tbar.sync 0x00000000;\n"
+    "\tbra l_join;\n"
+    "\tl_second: bar.sync 0x00000000;\n"
+    "\tmov.u32 $r8, 0x00000002;\n"
+    "\tl_join: st.global.u32 [$r2], $r8;\n"
+)
+
+
+@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf"])
+def test_barriers_and_locks_do_not_deadlock(scheduler):
+    words = np.zeros(64, np.uint32)
+    # $o127 (number 25) and $p0 (20) are shared as well: renumbered by placing them first
+    module = _declared_first(BARRIER)
+    result = ptxsim.launch(
+        module.kernels["k"], 140, 64, [words, 3], scheduler=scheduler, registers=300, share_registers=98
+    )
+    assert result.status == "done"
+    assert result.shared_pairs == 1
+    assert result.stall_points
+    assert words.tolist() == [1] * 32 + [2] * 32
+
+
+def _declared_first(body: str):
+    import ptxtool
+
+    head = """.version 1.4+
+.target sm_10, map_f64_to_f32
+.entry k ( .param .u64 p, .param .u32 n )
+{
+	.reg .u32 $o127;
+	.reg .pred $p0;
+	.reg .u32 $r<16>;
+"""
+    return ptxtool.parse(head + body + "\tl_exit: exit;\n}\n", name="barrier.ptxplus")
+
+
+@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf"])
+def test_memory_is_the_same_with_and_without_sharing(scheduler):
+    body = loop(
+        "\tcvt.u32.u16 $r1, $r0.lo;\n\tmov.u32 $r2, %ctaid.x;\n\tshl.u32 $r2, $r2, 0x00000005;\n"
+        "\tadd.u32 $r1, $r1, $r2;\n\tshl.u32 $r1, $r1, 0x00000002;\n\tadd.u32 $r1, $r1, s[0x0010];",
+        "\tld.global.u32 $r9, [$r1];\n\tadd.u32 $r9, $r9, 0x00000003;\n\tst.global.u32 [$r1], $r9;",
+    )
+    _, alone = run(100, body, registers=600, scheduler=scheduler)
+    result, shared = run(100, body, scheduler=scheduler, **PAIR)
+    assert result.stall_points
+    assert np.array_equal(alone, shared)
+    assert set(alone.tolist()) == {9}
