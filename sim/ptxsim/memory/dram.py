@@ -191,7 +191,7 @@ def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
             s = m.slice[q.slice]
             if s.fill_count >= m.fill_capacity:
                 return False
-            s.fill[(s.fill_head + s.fill_count) & (RING - 1)] = r
+            s.filling[(s.fill_head + s.fill_count) & (RING - 1)] = r
             s.fill_count += 1
             m.slice_next[q.slice] = min(m.slice_next[q.slice], now)
         ch.return_head = (ch.return_head + 1) & (LATENCY_RING - 1)

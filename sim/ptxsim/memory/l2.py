@@ -222,7 +222,7 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
 @njit
 def _fill(m: Any, s: Any, index: int, now: int) -> None:
     """Take what has come from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
-    r = s.fill[s.fill_head]
+    r = s.filling[s.fill_head]
     q = m.request[r]
     if q.kind == FILL:
         if s.fill_free > now:
@@ -266,7 +266,7 @@ def _wait(m: Any, s: Any, index: int, now: int) -> int:
         return soon
     following = FOREVER
     if s.fill_count > 0:
-        if m.request[s.fill[s.fill_head]].kind == FILL:
+        if m.request[s.filling[s.fill_head]].kind == FILL:
             following = s.fill_free
         elif replies:
             return soon

@@ -175,7 +175,7 @@ SLICE = record(
         ("rop", "i8", (ROP_RING,)),  # ROP delay and the queue before the tags
         ("miss", "i8", (RING,)),
         ("dram", "i8", (RING,)),
-        ("fill", "i8", (RING,)),
+        ("filling", "i8", (RING,)),
         ("reply", "i8", (RING,)),
         ("cache", CACHE),
     ]

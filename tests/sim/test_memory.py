@@ -1,0 +1,468 @@
+"""The memory system behind the L1: latencies, rates, the address map, and that nothing is lost.
+
+Expected numbers are derived by hand from timing-model section 3 in the comments. `inject to arrival` is what the SMs
+see: 9 cycles less than from load issue to dependent issue (5 from issue to injection, 4 from arrival to issue).
+"""
+
+import os
+import random
+import subprocess
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ptxsim.memory.state import (
+    ATOMIC,
+    CONSTANT,
+    FOREVER,
+    INSTRUCTION,
+    READ,
+    WRITE,
+    WRITEBACK,
+    make_memory,
+    memory_counts,
+)
+from ptxsim.memory.system import in_flight, inject, memory_cycle, pop_reply, reply_next
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpu import Gpu, load_gpu
+
+GPU = load_gpu("tesla-c2050")
+LINE = 128
+OUTSIDE = 9  # cycles of a load's latency that are not the memory system's
+
+
+class Machine:
+    """A memory system with a clock; `got` collects (cycle, SM, line, kind, tag) of every reply."""
+
+    def __init__(self, gpu: Gpu = GPU, skip: bool = True) -> None:
+        self.array = make_memory(gpu)
+        self.m = self.array[0]
+        self.skip = skip
+        self.now = 0
+        self.n_sms = gpu.sm.count
+        self.due = self.m["replies"]["out_due"]
+        self.got: list[tuple[int, int, int, int, int]] = []
+
+    def send(self, line: int, kind: int = READ, size: int = LINE, sm: int = 0, tag: int = 0) -> bool:
+        return bool(inject(self.m, sm, self.now, line, size, kind, tag))
+
+    def step(self, stalled: tuple[int, ...] = ()) -> None:
+        """The next cycle: memory, then every SM but those stalled takes a reply."""
+        self.now += 1
+        if not self.skip:  # let everything look whether there is something to do
+            self.m["next"] = self.m["requests"]["next"] = self.m["replies"]["next"] = self.now
+            self.m["slice_next"] = self.m["channel_next"] = self.now
+        if self.m["next"] <= self.now:
+            memory_cycle(self.m, self.now)
+        for sm in (self.due[: self.n_sms] <= self.now).nonzero()[0]:
+            if sm in stalled:
+                continue
+            assert reply_next(self.m, sm) <= self.now
+            r = pop_reply(self.m, sm, self.now)
+            q = self.m["request"][r]
+            self.got.append((self.now, int(sm), int(q["line"]), int(q["kind"]), int(q["tag"])))
+
+    def run(self, cycles: int) -> None:
+        for _ in range(cycles):
+            self.step()
+
+    def finish(self) -> None:
+        """Run until nothing is left."""
+        limit = self.now + 20000
+        while in_flight(self.m):
+            assert self.now < limit, "requests are stuck"
+            self.step()
+
+    def latency(self, line: int, kind: int = READ, size: int = LINE) -> int:
+        """Cycles from injection to arrival of a single request."""
+        start = self.now
+        assert self.send(line, kind, size)
+        while len(self.got) == 0 or self.got[-1][0] <= start:
+            self.step()
+        return self.now - start
+
+    def stream(
+        self, cycles: int, line: Callable[[int, int], int], window: int, kind: int = READ, sms: int = 0
+    ) -> int:
+        """Every SM keeps `window` requests going for some cycles; replies in all."""
+        sms = sms or self.n_sms
+        first = len(self.got)
+        sent = [0] * sms
+        seen = first
+        busy = Counter[int]()
+        for _ in range(cycles):
+            self.step()
+            for reply in self.got[seen:]:
+                busy[reply[1]] -= 1
+            seen = len(self.got)
+            for sm in range(sms):
+                if busy[sm] < window and self.send(line(sm, sent[sm]), kind, LINE, sm):
+                    busy[sm] += 1
+                    sent[sm] += 1
+        return len(self.got) - first
+
+
+def warm(machine: Machine, n_lines: int) -> None:
+    """Bring the lines 0.. into the L2."""
+    for line in range(n_lines):
+        while not machine.send(line * LINE, sm=line % machine.n_sms):
+            machine.step()
+        machine.step()
+    machine.finish()
+
+
+class TestLatency:
+    def test_an_l2_hit_takes_140_cycles(self) -> None:
+        # 8 request network, 120 ROP, 1 tags, 11 reply network
+        machine = Machine()
+        machine.latency(0)
+        machine.run(100)
+        assert machine.latency(0) == 140 == GPU.unloaded.l2_hit_cycles - OUTSIDE
+
+    def test_shorter_replies_leave_the_network_earlier(self) -> None:
+        # 64 bytes and the header are 3 flits: 9 advances instead of 11; 32 bytes 2 flits
+        machine = Machine()
+        machine.latency(0)
+        machine.run(100)
+        assert machine.latency(0, CONSTANT, 64) == 138
+        assert machine.latency(0, READ, 32) == 137
+
+    def test_a_store_hit_is_acknowledged_at_once(self) -> None:
+        # 5 flits there (12 cycles), 1 flit back (7)
+        machine = Machine()
+        machine.latency(0)
+        machine.run(100)
+        assert machine.latency(0, WRITE, 128) == 12 + 120 + 1 + 7
+
+    def test_an_atomic_carries_its_data_both_ways(self) -> None:
+        # 128 bytes: 5 flits each way
+        machine = Machine()
+        machine.latency(0)
+        machine.run(100)
+        assert machine.latency(0, ATOMIC, 128) == 12 + 120 + 1 + 11
+
+    def test_dram_row_closed(self) -> None:
+        found = [Machine().latency(line) + OUTSIDE for line in (0, 256, 4096, 1 << 20)]
+        assert all(abs(cycles - GPU.unloaded.dram_row_closed_cycles) <= 2 for cycles in found), found
+
+    def test_dram_row_open(self) -> None:
+        # 12 DRAM cycles less: tRCD
+        machine = Machine()
+        machine.latency(0)
+        found = []
+        for k in range(1, 8):  # chunks of 256 bytes return to a channel after 6, to a slice after 12
+            machine.run(50 + k)
+            found.append(machine.latency(12 * 256 * k) + OUTSIDE)
+        assert all(abs(cycles - GPU.unloaded.dram_row_hit_cycles) <= 2 for cycles in found), found
+
+    def test_dram_row_conflict(self) -> None:
+        # 12 DRAM cycles more: tRP; rows of a bank are 64 KB of a channel apart
+        machine = Machine()
+        machine.latency(0)
+        found = []
+        for k in range(1, 8):
+            machine.run(50 + k)
+            found.append(machine.latency(6 * (1 << 16) * k) + OUTSIDE)
+        assert all(abs(cycles - GPU.unloaded.dram_row_conflict_cycles) <= 2 for cycles in found), found
+
+    def test_an_instruction_fetch_is_a_read(self) -> None:
+        machine = Machine()
+        machine.latency(0)
+        machine.run(100)
+        assert machine.latency(0, INSTRUCTION) == 140
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        # (slice, set, bank, row); 1536 bytes are one round over the channels
+        (0, (0, 0, 0, 0)),
+        (128, (0, 1, 0, 0)),
+        (256, (2, 0, 0, 0)),
+        (5 * 256, (10, 0, 0, 0)),
+        (6 * 256, (1, 0, 1, 0)),  # rest 0x100: the other slice of channel 0, bank bit 0
+        (12 * 256, (0, 2, 0, 0)),  # rest 0x200: without bit 8 0x100, set 2
+        # rest 0x2000: bank bit 1; without bit 8 0x1000, set 32
+        (6 * 0x2000, (0, 32, 2, 0)),
+        # rest 0x8300 in channel 1: bits 15 and 8; without bit 8 0x4100, line 0x82, set 2
+        (6 * 0x8300 + 256, (3, 2, 9, 0)),
+        (6 * 0x30000, (0, 0, 0, 3)),
+    ],
+)
+def test_address_map(line: int, place: tuple[int, int, int, int]) -> None:
+    machine = Machine()
+    assert machine.send(line)
+    q = machine.m["request"][0]
+    assert (q["slice"], q["set"], q["bank"], q["row"]) == place
+
+
+class TestRates:
+    def test_one_sm_reads_a_line_every_six_cycles(self) -> None:
+        # micro-kernel 12: a reply of 5 flits holds the SM's port for 6 cycles
+        machine = Machine()
+        warm(machine, 192)
+        replies = machine.stream(3000, lambda _, n: n % 192 * LINE, 48, sms=1)
+        assert (3000 - 300) / 6 <= replies <= 3000 / 6
+
+    def test_one_sm_streaming_from_dram_is_bound_by_its_misses(self) -> None:
+        # micro-kernel 12: 32 lines in flight, 267 to 277 cycles each less those outside the memory system
+        machine = Machine()
+        replies = machine.stream(4000, lambda _, n: n * LINE, 32, sms=1)
+        assert 32 / 280 <= replies / (4000 - 260) <= 32 / 250
+
+    def test_all_sms_read_the_l2_at_the_network_s_rate(self) -> None:
+        # section 3.4: 1.3 lines a cycle for random lines, 2.0 (12 slices, 6 cycles a line) for regular ones
+        machine = Machine()
+        warm(machine, 1536)
+        source = random.Random(1)
+        rate = machine.stream(2500, lambda *_: source.randrange(1536) * LINE, 48) / 2500
+        assert 1.0 <= rate <= 1.45
+        machine.run(500)
+        assert 1.45 <= machine.stream(2500, lambda sm, n: (14 * n + sm) % 1536 * LINE, 48) / 2500 <= 2.0
+
+    def test_all_sms_stream_from_dram(self) -> None:
+        # micro-kernel 13: columns of one bank group every 3 DRAM cycles: 6 channels x 64 / 3 x 750 / 575 = 167 bytes
+        machine = Machine()
+        replies = machine.stream(5000, lambda sm, n: (14 * n + sm) * LINE, 32)
+        assert 0.85 * 167 <= replies * LINE / (5000 - 300) <= 250
+        assert memory_counts(machine.array)["dram_row_hits"] > 0.9 * replies
+
+    def test_rows_of_a_bank_follow_each_other_after_forty_dram_cycles(self) -> None:
+        # activate to activate of a bank: tRAS + tRP = tRC = 40 DRAM cycles = 30.7 core cycles
+        machine = Machine()
+        assert machine.send(0, sm=0)
+        assert machine.send(6 << 16, sm=1)
+        machine.finish()
+        first, second = (reply[0] for reply in machine.got)
+        assert 30 <= second - first <= 32
+
+    def test_an_sm_stores_a_line_every_six_cycles(self) -> None:
+        # micro-kernel 14: 5 flits hold the SM's port for 6 cycles
+        machine = Machine()
+        warm(machine, 1536)
+        replies = machine.stream(3000, lambda _, n: n % 1536 * LINE, 64, WRITE, sms=1)
+        assert (3000 - 300) / 6 <= replies <= 3000 / 6
+
+    def test_a_slice_takes_a_stored_line_every_six_cycles(self) -> None:
+        machine = Machine()
+        machine.latency(0)
+        replies = machine.stream(3000, lambda *_: 0, 64, WRITE)
+        assert (3000 - 300) / 6 <= replies <= 3000 / 6
+
+    def test_store_misses_double_the_traffic_to_dram(self) -> None:
+        # the store itself, and the line it allocates: two columns each
+        machine = Machine()
+        for n in range(300):
+            while not machine.send(n * LINE, WRITE, sm=n % 14):
+                machine.step()
+        machine.finish()
+        counts = memory_counts(machine.array)
+        assert len(machine.got) == 300
+        assert (counts["dram_writes"], counts["dram_reads"], counts["l2_misses"]) == (600, 600, 300)
+
+
+class TestL2:
+    def test_loads_of_a_line_on_its_way_merge(self) -> None:
+        machine = Machine()
+        for sm in range(4):
+            machine.send(0, sm=sm)
+        machine.finish()
+        counts = memory_counts(machine.array)
+        assert (counts["l2_misses"], counts["l2_pending_hits"], counts["dram_reads"]) == (1, 3, 2)
+        assert sorted(sm for _, sm, *_ in machine.got) == [0, 1, 2, 3]
+
+    def test_a_fifth_load_of_a_line_waits_for_it(self) -> None:
+        machine = Machine()
+        for sm in range(5):
+            machine.send(0, sm=sm)
+        machine.finish()
+        counts = memory_counts(machine.array)
+        assert (counts["l2_misses"], counts["l2_pending_hits"], counts["l2_hits"]) == (1, 3, 1)
+        assert counts["l2_reservation_fails"] > 50
+
+    def test_a_dirty_line_is_written_back_when_it_gives_way(self) -> None:
+        # lines of a set: 64 sets x 128 bytes of a slice are 64 x 128 x 12 bytes apart
+        machine = Machine()
+        apart = 64 * LINE * 12
+        machine.latency(0)
+        machine.latency(0, WRITE)
+        for way in range(1, 8):
+            machine.latency(apart * way)
+        before = memory_counts(machine.array)
+        assert before["dram_writes"] == 0
+        machine.latency(apart * 8)
+        machine.finish()
+        assert memory_counts(machine.array)["dram_writes"] == 2
+        assert machine.latency(0) > 200
+
+    def test_a_write_back_of_an_l1_is_not_answered(self) -> None:
+        machine = Machine()
+        machine.send(0, WRITEBACK)
+        machine.send(LINE, WRITEBACK, tag=1)
+        machine.finish()
+        machine.send(0, WRITEBACK)
+        machine.finish()
+        assert machine.got == []
+        assert memory_counts(machine.array)["l2_hits"] == 1
+
+    def test_an_atomic_makes_its_line_dirty(self) -> None:
+        machine = Machine()
+        apart = 64 * LINE * 12
+        machine.latency(0, ATOMIC, 32)
+        for way in range(1, 9):
+            machine.latency(apart * way)
+        machine.finish()
+        assert memory_counts(machine.array)["dram_writes"] == 2
+
+    def test_a_request_that_finds_the_network_full_is_refused(self) -> None:
+        # 9 + 8 flits before the crossbar: 3 stores of 5 flits, and 2 reads
+        machine = Machine()
+        assert [machine.send(0, WRITE) for _ in range(4)] == [True] * 3 + [False]
+        assert [machine.send(0) for _ in range(3)] == [True, True, False]
+
+    def test_an_sm_that_takes_no_replies_stops_only_what_it_must(self) -> None:
+        machine = Machine()
+        warm(machine, 12)
+        machine.got.clear()
+        sent = 0
+        for _ in range(2000):
+            machine.step(stalled=(0,))
+            sent += machine.send(0, sm=0)
+        # replies stand in the SM's 16 places and in the slice; requests before it
+        assert machine.got == []
+        assert sent < 200
+        machine.finish()
+        assert len(machine.got) == sent
+
+
+def mixed(machine: Machine, requests: int, lines: int, seed: int) -> Counter[tuple[int, int, int]]:
+    """Random requests of all kinds; (SM, line, tag) of all that must be answered."""
+    source = random.Random(seed)
+    expected: Counter[tuple[int, int, int]] = Counter()
+    for tag in range(requests):
+        sm = source.randrange(14)
+        line = source.randrange(lines) * LINE
+        kind = source.choice((READ, READ, READ, WRITE, WRITE, ATOMIC, CONSTANT, WRITEBACK))
+        size = 128 if kind == READ else source.choice((32, 64, 128))
+        while not machine.send(line, kind, size, sm, tag):
+            machine.step()
+        if kind != WRITEBACK:
+            expected[sm, line, tag] += 1
+        for _ in range(source.choice((0, 0, 0, 1, 2, 30))):
+            machine.step()
+    machine.finish()
+    return expected
+
+
+@pytest.mark.parametrize(("lines", "seed"), [(30, 1), (3000, 2), (40000, 3)])
+def test_every_request_is_answered_once(lines: int, seed: int) -> None:
+    machine = Machine()
+    expected = mixed(machine, 2500, lines, seed)
+    assert Counter((sm, line, tag) for _, sm, line, _, tag in machine.got) == expected
+    assert int(machine.m["next"]) >= FOREVER or int(machine.m["next"]) > machine.now
+
+
+@pytest.mark.parametrize(("lines", "seed"), [(30, 4), (3000, 5)])
+def test_skipping_cycles_changes_nothing(lines: int, seed: int) -> None:
+    skipping, looking = Machine(), Machine(skip=False)
+    mixed(skipping, 800, lines, seed)
+    mixed(looking, 800, lines, seed)
+    assert skipping.got == looking.got
+    assert memory_counts(skipping.array) == memory_counts(looking.array)
+
+
+def test_a_machine_with_nothing_to_do_says_so() -> None:
+    machine = Machine()
+    assert int(machine.m["next"]) == FOREVER
+    machine.latency(0)
+    machine.finish()
+    assert int(machine.m["next"]) == FOREVER
+
+
+def test_waiting_for_dram_skips_most_cycles() -> None:
+    machine = Machine()
+    machine.send(0)
+    visited = 0
+    while not machine.got:
+        visited += int(machine.m["next"]) <= machine.now + 1
+        machine.step()
+    assert machine.now > 260
+    assert visited < 25
+
+
+def test_tags_of_a_slice_agree_with_an_lru_list() -> None:
+    """One request at a time into one slice, against a list per set."""
+    source = random.Random(7)
+    machine = Machine()
+    sets: dict[int, OrderedDict[int, None]] = {}
+    hits = 0
+    for _ in range(400):
+        number = source.randrange(40)  # 40 lines of 4 sets of slice 0
+        line = (number // 4) * 64 * LINE * 12 + number % 4 // 2 * 12 * 256 + number % 2 * LINE
+        ways = sets.setdefault(number % 4, OrderedDict())
+        if line in ways:
+            hits += 1
+            ways.move_to_end(line)
+        else:
+            if len(ways) == 8:
+                ways.popitem(last=False)
+            ways[line] = None
+        machine.latency(line, source.choice((READ, WRITE)))
+        machine.run(20)
+    counts = memory_counts(machine.array)
+    assert (counts["l2_hits"], counts["l2_misses"]) == (hits, 400 - hits)
+
+
+def test_a_machine_with_one_slice_a_channel() -> None:
+    gpu = replace(GPU, l2=replace(GPU.l2, slices=6), dram=replace(GPU.dram, slices_per_channel=1))
+    machine = Machine(gpu)
+    expected = mixed(machine, 600, 4000, 8)
+    assert len(machine.got) == sum(expected.values())
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "words"),
+    [
+        ("l2", {"slices": 10}, "10 L2 slices"),
+        ("l2", {"sets": 1024}, "l2.sets x ways"),
+        ("l2", {"miss_queue": 3}, "l2.miss_queue"),
+        ("dram", {"interleave_bytes": 192}, "dram.interleave_bytes"),
+        ("clocks", {"l2_mhz": 1000}, "clocks"),
+        ("icnt", {"injection_queue_flits": 3}, "injection_queue_flits"),
+    ],
+)
+def test_machines_that_cannot_be_held_are_refused(part: str, changes: dict[str, Any], words: str) -> None:
+    gpu = replace(GPU, **{part: replace(getattr(GPU, part), **changes)})
+    with pytest.raises(PtxError) as refused:
+        make_memory(gpu)
+    assert refused.value.diagnostics[0].code == "E502"
+    assert words in refused.value.diagnostics[0].message
+
+
+TRACE = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_memory import Machine, mixed
+machine = Machine()
+mixed(machine, 60, 200, 9)
+print(machine.got)
+"""
+
+
+def test_runs_without_compilation_give_the_same_replies() -> None:
+    machine = Machine()
+    mixed(machine, 60, 200, 9)
+    program = TRACE.format(folder=os.path.dirname(os.path.abspath(__file__)))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(machine.got)
