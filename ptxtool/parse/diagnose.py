@@ -197,7 +197,7 @@ def _human(expected: set[str]) -> str:
     if "NAME" in expected:
         expected = expected - _OPERAND_STARTS
     if "COMMA" in expected:
-        expected = expected - {"LPAR", "LSQB"}
+        expected = expected - {"LPAR", "LSQB"} - ({"EQUAL"} if "RBRACE" in expected else set())
     words = [word for terminal, word in _WORDS.items() if terminal in expected]
     if not words or len(words) > 5:
         return ""

@@ -1,0 +1,133 @@
+"""The instruction table: what it covers, how opcodes match, and that it refuses contradictions."""
+
+from pathlib import Path
+
+import pytest
+
+from ptxtool.isa.table import TableError, load, table
+from ptxtool.parse import parse
+
+# opcodes of tensor cores, asynchronous copies, clusters, video and ZLUDA: not what a scalar kernel uses
+NOT_SCALAR = """
+wmma mma wgmma tcgen05 cp mbarrier tensormap ldmatrix stmatrix movmatrix multimem mapa getctarank zluda valid
+vadd vsub vmad vset vabsdiff vshl vshr vmax vmin vadd2 vadd4 vavrg2 vset4 vsub2
+"""
+
+# every form of PTXPlus that its converters print or its simulator implements, with its number of operands
+PTXPLUS_FORMS = """
+mov.u32 2; mov.half.u32 2; mov.b32 2; mov.u16 2; mov.u8 2; mov.s16 2; mov.pred 2; mov.bb64 2; mov.bb128 2
+mov.exit.u32 2; mov.half.exit.u32 2; mov.u32 3; cvt.u32.u16 2; cvt.rn.f32.s32 2; cvt.rz.s32.f32 2
+cvt.ff64.s32 2; cvt.u32.u32 2; cvt.neg.s32.s32 2; cvt.sat.f32.f32 2; cvt.rni.f32.f32 2; cvt.f32.f16 2
+cvt.f64.f32 2; abs.f32 2; abs.u32 2; add.u32 3; add.half.u32 3; add.u32.half 3; add.half.rn.f32 3; add.f32 3
+add.ff64 3; add.sat.f32 3; addp.u32 4; sub.u32 3; sub.b32 3; subr.u32 3; addc.u32 3; subc.u32 3; mul.lo.u32 3
+mul.wide.u16 3; mul.hi.s32 3; mul.f32 3; mul.half.f32 3; mul.ff64 3; mul.half.lo.u16 3; mul24.lo.u32 3
+mul24.hi.s32 3; mad.wide.u16 4; mad.wide.s16 4; mad.wide.u32 4; madp.wide.u16 5; mad.lo.u32 4; mad.lo.u16 4
+mad24.lo.u32 4; mad24.lo.s32 4; mad.f32 4; mad.half.f32 4; fma.rz.ff64 4; sad.u32 4; min.s32 3; max.f32 3
+min.f64 3; max.ff64 3; set.le.s32.s32 3; set.gt.f32.f32 3; set.lt.f64.f64 3; set.gtu.f32.f32 3
+set.abs.lt.f32.f32 3; set.hi.u32.u32 3; and.b32 3; and.half.b32 3; or.u16 3; xor.b32 3; not.b32 2; shl.u32 3
+shl.b32 3; shr.s32 3; shr.half.u32 3; rcp.f32 2; rcp.half.f32 2; rsqrt.f32 2; rsqrt.abs.f32 2; ex2.f32 2
+lg2.f32 2; sin.f32 2; cos.f32 2; nop 0; nop.exit 0; ld.global.u32 2; ld.global.v2.u32 2; ld.global.v4.u32 2
+st.global.u32 2; st.global.v4.u32 2; ld.local.u32 2; st.local.u32 2; ld.shared.u32 2; st.shared.u32 2
+atom.global.add.u32 3; atom.global.min.s32 3; atom.global.max.u32 3; atom.shared.add.u32 3; tex.1d.v4.f32.s32 3
+tex.3d.b32.f32 3; vote.any 2; vote.all 2; bar.sync 1; bar.sync 2; bra 1; brx.u32 1; brx 1; callp 1; retp 0
+ssy 1; exit 0; andn.b32 3; orn.b32 3; nandn.b32 3; norn.b32 3; neg.s32 2; neg.f32 2; slct.u32.s32 4; selp.u32 4
+setp.lt.u32 3; div.u32 3; rem.u32 3; sqrt.f32 2; popc.b32 2; clz.b32 2; brev.b32 2; bfe.u32 4; bfi.b32 5
+prmt.b32 4; breakaddr 1; break 0; membar.gl 0; and.pred 3; or.pred 3; not.pred 2; xor.pred 3; nandn.pred 3
+cnot.pred 2
+"""
+
+
+@pytest.mark.parametrize(
+    "form", [f.strip() for f in PTXPLUS_FORMS.replace("\n", ";").split(";") if f.strip()]
+)
+def test_every_ptxplus_form_matches(form: str) -> None:
+    opcode, count = form.split()
+    assert table().match(opcode, int(count), True) is not None
+
+
+def test_every_opcode_of_scalar_kernels_matches(shared: Path) -> None:
+    lines = (shared / "reference" / "opcode_counts.tsv").read_text().splitlines()[1:]
+    unknown: list[str] = []
+    for line in lines:
+        opcode = line.split("\t")[0]
+        if opcode.split(".")[0] in NOT_SCALAR.split() or "cluster" in opcode:
+            continue
+        if not any(table().match(opcode, n, False) for n in range(9)):
+            unknown.append(opcode)
+    assert unknown == []
+
+
+def test_every_instruction_of_the_ptxplus_corpus_matches(corpus: tuple[Path, ...]) -> None:
+    unknown: set[str] = set()
+    for path in corpus:
+        if path.suffix == ".ptxplus":
+            for function in parse(path.read_bytes()).functions.values():
+                for node in function.instructions:
+                    if table().match(node.opcode.text, len(node.operands), True) is None:
+                        unknown.add(f"{path.name}: {function.text(node)}")
+    assert unknown == set()
+
+
+@pytest.mark.parametrize(
+    ("opcode", "operands", "type", "stype", "modifiers"),
+    [
+        ("add.s32", 3, "s32", "", set()),
+        ("fma.rn.ftz.f32", 4, "f32", "", {"rn", "ftz"}),
+        ("cvt.rzi.s32.f32", 2, "s32", "f32", {"rzi"}),
+        ("div.ftz.rn.f32", 3, "f32", "", {"rn", "ftz"}),  # ptxas takes either order
+        ("atom.add.relaxed.cta.u64", 3, "u64", "", {"add", "relaxed", "cta"}),
+        ("atom.global.sys.add.f64", 3, "f64", "", {"global", "sys", "add"}),
+        ("min.ftz.xorsign.abs.f32", 3, "f32", "", {"ftz", "xorsign.abs"}),
+        ("ld.global.L1::no_allocate.v4.b32", 2, "b32", "", {"global", "L1::no_allocate", "v4"}),
+    ],
+)
+def test_ptx_match(opcode: str, operands: int, type: str, stype: str, modifiers: set[str]) -> None:
+    match = table().match(opcode, operands, False)
+    assert match is not None
+    assert (match.type, match.stype, set(match.modifiers)) == (type, stype, modifiers)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "operands", "ptxplus"),
+    [
+        ("add.q32", 3, False),  # no such type
+        ("add.s32", 2, False),  # too few operands
+        ("add.half.u32", 3, False),  # PTXPlus only
+        ("frobnicate.u32", 1, False),
+        ("add", 3, False),
+        ("retp", 0, False),
+        ("join", 0, True),
+    ],
+)
+def test_no_match(opcode: str, operands: int, ptxplus: bool) -> None:
+    assert table().match(opcode, operands, ptxplus) is None
+
+
+def test_half_and_exit_fit_every_ptxplus_opcode() -> None:
+    match = table().match("mov.half.exit.u32", 2, True)
+    assert match is not None
+    assert match.modifiers == {"half", "exit"}
+
+
+def test_one_of_names_the_modifier_present() -> None:
+    match = table().match("setp.lt.s32", 3, False)
+    assert match is not None
+    assert match.one_of("gt", "lt") == "lt"
+    assert match.one_of("eq") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'add = [{ ops = "w:d", colour = "red" }]',  # no such column
+        'add = [{ ops = "d" }]',  # a role without a name
+        'add = [{ ops = "z:d" }]',  # no such role
+        'add = [{ ops = "w:d", types = "q32" }]',
+        'add = [{ ops = "w:d", mods = "$nothing" }]',
+        'add = [{ ops = "w:d", effects = "explode" }]',
+        'add = [{ ops = "w:d", types = "u32" }, { ops = "w:d", types = "u32" }]',  # twice the same
+    ],
+)
+def test_a_contradiction_is_refused(text: str) -> None:
+    with pytest.raises(TableError):
+        load(text)

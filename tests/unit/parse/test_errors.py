@@ -1,0 +1,149 @@
+"""What a person reads where a file is broken: code, line and column, expectation, hint; all errors in one run."""
+
+import pytest
+
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.parse import parse
+
+
+def errors(text: str | bytes) -> tuple[Diagnostic, ...]:
+    with pytest.raises(PtxError) as caught:
+        parse(text, "x.ptx")
+    return caught.value.diagnostics
+
+
+def place(diagnostic: Diagnostic) -> tuple[int, int]:
+    assert diagnostic.source is not None
+    return diagnostic.source.position(diagnostic.start)
+
+
+def one(statement: str) -> Diagnostic:
+    """The only error of a kernel whose third line is the statement."""
+    (found,) = errors(f".entry k()\n{{\n{statement}\nret;\n}}\n.entry j() {{ ret; }}\n")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("statement", "column", "message", "help"),
+    [
+        ("mov.u32 a b;", 11, "unexpected 'b', expected ';' or ','", "missing"),
+        ("add.u32 a,, b;", 11, "unexpected ',', expected an operand", ""),
+        ("ld.u32 a, [b;", 13, "unexpected ';', expected ',' or ']'", ""),
+        ("mov.u32 a, {b;", 14, "expected ',' or '}'", ""),
+        ("mov.u32 a, 0x12G;", 12, "unexpected '0x12G'", "hex"),
+        ("ld.global u32 a, [b];", 15, "unexpected 'a'", "did you mean '.u32'?"),
+        (".reg u32 a;", 10, "unexpected 'a'", "did you mean '.u32'?"),
+        (".rge .u32 a;", 1, "unknown directive '.rge'", "did you mean '.reg'?"),
+        (".version 1.0", 1, "'.version' inside a function", "move it"),
+        (".loc 1 2;", 9, "unexpected ';', expected a number", ""),
+        ("@p;", 3, "unexpected ';', expected an instruction", ""),
+        (".reg .u32 %r<1.5>;", 14, "'1.5' is no integer", "whole number"),
+        (".shared .u32 a[b];", 15, "an array size must be a whole number", "[16]"),
+        ("# comment", 1, "unexpected '#'", "comments are"),
+    ],
+)
+def test_one_mistake(statement: str, column: int, message: str, help: str) -> None:
+    found = one(statement)
+    assert found.code == "E101"
+    assert place(found) == (3, column)
+    assert message in found.message
+    assert help in found.help
+
+
+def test_a_missing_semicolon_names_the_line_of_the_next_statement() -> None:
+    found = one("add.u32 a, b, c // sum\n\n  mul.lo.u32 d, a, b;")
+    assert found.message == "missing ';' after 'add.u32 a, b, c'"
+    assert place(found) == (3, 16)
+    assert found.help == "the next statement starts on line 5"
+
+
+def test_a_missing_semicolon_before_the_brace() -> None:
+    (found,) = errors(".entry k()\n{\n ret\n}\n")
+    assert found.message == "missing ';' after 'ret'"
+
+
+def test_every_broken_statement_is_told_once() -> None:
+    text = (
+        ".entry k(.param u32 n)\n{\nadd.u32 a, b\nmov.u32 a b;\nmov.u32 a, b;\nld.u32 a, [b;\n.rge .u32 a;\nret;\n}\n"
+        ".entry j() { mov.u32 a, ; }\n"
+    )
+    assert [place(e)[0] for e in errors(text)] == [1, 3, 4, 6, 7, 10]
+
+
+def test_a_missing_dot_in_a_parameter() -> None:
+    (found,) = errors(".entry k(.param u32 n) { ret; }")
+    assert found.help == "did you mean '.u32'?"
+
+
+def test_a_block_that_is_never_closed() -> None:
+    (found,) = errors(".entry k()\n{\nret;\n")
+    assert (found.code, place(found)) == ("E102", (2, 1))
+    assert "never closed" in found.message
+
+
+def test_a_function_inside_another() -> None:
+    (found,) = errors(".entry k()\n{\nret;\n.entry j() { ret; }\n")
+    assert (found.code, place(found)) == ("E102", (4, 1))
+    assert "line 2" in found.message
+
+
+def test_a_brace_too_many() -> None:
+    (found,) = errors(".entry k() { ret; }\n}\n")
+    assert (found.code, found.message) == ("E101", "this '}' closes nothing")
+
+
+def test_a_comment_that_is_never_closed() -> None:
+    (found,) = errors(".entry k() { ret; /* oh\n}\n")
+    assert (found.code, place(found)) == ("E102", (1, 19))
+
+
+def test_a_string_that_is_never_closed() -> None:
+    (found,) = errors('.pragma "oh;\n.entry k() { ret; }\n')
+    assert (found.code, place(found)) == ("E102", (1, 9))
+
+
+def test_a_truncated_file() -> None:
+    (found,) = errors(".entry k()\n{ add.u32 %r1, %r")
+    assert (found.code, place(found)[0]) == ("E102", 2)
+    assert "not finished" in found.message
+
+
+def test_an_instruction_outside_a_function() -> None:
+    (found,) = errors(".version 6.5\nadd.u32 a, b, c;\n")
+    assert found.message == "unexpected 'add.u32' outside a function"
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\0\0", "ret;".encode("utf-16")])
+def test_a_binary_file(data: bytes) -> None:
+    (found,) = errors(data)
+    assert found.code == "E103"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "// only a comment\n", ";"])
+def test_a_file_without_statements(text: str) -> None:
+    (found,) = errors(text)
+    assert found.code == "E104"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 3000 + "1" + ")" * 3000, "-" * 3000 + "1", "{" * 3000 + "}" * 3000, "[" * 3000 + "a" + "]" * 3000,
+     "(.s64)" * 3000 + "a", "a ? b : " * 3000 + "c", "a" + "+a" * 3000],
+)  # fmt: skip
+def test_deep_nesting_is_refused_not_a_crash(text: str) -> None:
+    assert "levels deep" in one(f"mov.u32 a, {text};").message
+
+
+def test_a_hundred_errors_are_enough() -> None:
+    assert len(errors(".entry k() {\n" + "mov.u32 a b;\n" * 1000 + "}\n")) == 100
+
+
+def test_the_picture() -> None:
+    with pytest.raises(PtxError) as caught:
+        parse(".entry k()\n{\n\tadd.u32 a, b c;\n}\n", "x.ptx")
+    assert str(caught.value).splitlines() == [
+        "x.ptx:3:15: error[E101]: unexpected 'c', expected ';' or ','",
+        "    3 | \tadd.u32 a, b c;",
+        "      | \t             ^",
+        "   help: is a ';' or ',' missing before it?",
+    ]
