@@ -95,11 +95,15 @@ class PtxError(Exception):
     def __str__(self) -> str:
         return "\n".join(render(d) for d in self.diagnostics)
 
-    def __reduce__(self):  # so that an error crosses a process boundary with its places
+    def __reduce__(
+        self,
+    ) -> tuple[type, tuple[object, ...]]:  # so that an error crosses a process boundary with its places
         return (PtxError, (self.diagnostics,))
 
 
-def error(code: str, message: str, source: Source | None = None, start: int = 0, end: int = 0, help: str = "") -> PtxError:
+def error(
+    code: str, message: str, source: Source | None = None, start: int = 0, end: int = 0, help: str = ""
+) -> PtxError:
     """A `PtxError` with one diagnostic."""
     return PtxError(Diagnostic(code, message, source, start, end, help))
 

@@ -32,7 +32,9 @@ from ptxtool.isa.types import TYPES
 ROLES = frozenset({"w", "r", "rw", "p", "m", "l", "s"})
 EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "call", "return"})
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
-_COLUMNS = frozenset({"ops", "types", "stypes", "mods", "unit", "sem", "effects", "implicit", "dialect", "dst"})
+_COLUMNS = frozenset(
+    {"ops", "types", "stypes", "mods", "unit", "sem", "effects", "implicit", "dialect", "dst"}
+)
 
 
 class TableError(Exception):
@@ -172,9 +174,9 @@ def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> 
                 return None
             slots[group.slot] = word
             continue
-        group = next((g for g in rest if word in g.alternatives), None)
-        if group is not None:
-            rest.remove(group)
+        modifier = next((g for g in rest if word in g.alternatives), None)
+        if modifier is not None:
+            rest.remove(modifier)
         elif word not in anywhere:
             return None
         taken.append(word)

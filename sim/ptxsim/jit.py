@@ -53,7 +53,7 @@ njit = partial(numba.njit, cache=True, **OPTIONS)
 
 JIT_DISABLED = bool(config.DISABLE_JIT)
 
-_CTYPES = {
+_CTYPES: dict[str, Any] = {
     "uint8": ctypes.c_uint8,
     "uint16": ctypes.c_uint16,
     "uint32": ctypes.c_uint32,

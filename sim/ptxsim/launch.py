@@ -104,7 +104,7 @@ def _extent(name: str, given: Extent) -> tuple[int, int, int]:
     values = (given,) if isinstance(given, int | np.integer) else tuple(given)
     if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
         raise error("E401", f"{name} {given!r} is not one to three positive whole numbers")
-    padded = tuple(int(v) for v in values) + (1, 1)
+    padded = (*(int(v) for v in values), 1, 1)
     return padded[0], padded[1], padded[2]
 
 
@@ -242,7 +242,8 @@ def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
             if not waiting >> w & 1:
                 continue
             i = int(sm["stack_pc"][w, sm["depth"][w] - 1])
-            who = f"SM {int(sm['index'])} CTA {_cta(simulation, int(sm['cta_id'][sm['cta_slot'][w]]))} warp {int(sm['warp_in_cta'][w])}"
+            cta = _cta(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
+            who = f"SM {int(sm['index'])} CTA {cta} warp {int(sm['warp_in_cta'][w])}"
             if int(sm["at_barrier"]) >> w & 1:
                 barrier.append(f"{who} waits at the barrier before line {_line(program, i)}")
                 place = max(0, i - 1) if place is None else place

@@ -135,7 +135,9 @@ def slot_counts(sms: Any, n_schedulers: int) -> tuple[dict[str, int], dict[int, 
     slots = np.asarray(sms["slots"])[:, :n_schedulers, :]
     active = int(np.sum(sms["active_cycles"]))
     totals = slots.sum(axis=(0, 1))
-    assert int(totals.sum()) == n_schedulers * active, "scheduler slots do not sum to schedulers x active cycles"
+    assert int(totals.sum()) == n_schedulers * active, (
+        "scheduler slots do not sum to schedulers x active cycles"
+    )
     # index 2 + n: issued with n lanes active in the SIMT stack
     by_lanes = {lanes: int(totals[STALL + lanes]) for lanes in range(1, 33) if totals[STALL + lanes]}
     return (

@@ -1,4 +1,7 @@
-"""Register sharing in the pipeline: who stops where, who goes on when (timing-model section 5; rows 20 and 21 of 7.3)."""
+"""Register sharing in the pipeline: who stops where, who goes on when.
+
+Timing-model section 5, rows 20 and 21 of 7.3.
+"""
 
 import numpy as np
 import pytest
@@ -54,7 +57,9 @@ def test_a_waiting_warp_goes_on_in_the_cycle_after_its_partners_exit():
     longer = BODY.replace("\tst.global", "\tadd.u32 $r8, $r8, 0x00000001;\n\tst.global")
     first, second = run(28, **PAIR)[0], run(28, longer, **PAIR)[0]
     waited = [r.stall_points[0].warp_cycles / 14 for r in (first, second)]
-    assert waited[1] - waited[0] == pytest.approx(10, abs=1)  # an addition with one source register takes 10 cycles
+    assert waited[1] - waited[0] == pytest.approx(
+        10, abs=1
+    )  # an addition with one source register takes 10 cycles
 
 
 def test_locks_pass_to_the_next_cta_of_a_slot():

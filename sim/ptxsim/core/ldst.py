@@ -43,7 +43,12 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
         else:
             atomic = instruction.access == ATOMIC
             count = coalesce(
-                x, instruction.access_bytes, space == LOCAL, atomic, sm.memory_line[slot], sm.memory_bytes[slot]
+                x,
+                instruction.access_bytes,
+                space == LOCAL,
+                atomic,
+                sm.memory_line[slot],
+                sm.memory_bytes[slot],
             )
             if atomic:
                 sm.atomics += 1
@@ -253,7 +258,13 @@ def ldst_cycle(run, sm, instructions, x, l1, memory):
 @njit
 def ldst_busy(run, sm, l1):
     """True if the unit has to run in the next cycle."""
-    if sm.head >= 0 or sm.latch_load >= 0 or sm.bypass_head < sm.bypass_tail or l1.miss_count or l1.cache.n_ready:
+    if (
+        sm.head >= 0
+        or sm.latch_load >= 0
+        or sm.bypass_head < sm.bypass_tail
+        or l1.miss_count
+        or l1.cache.n_ready
+    ):
         return True
     for k in range(run.shared_pipe):
         if sm.shared_stage[k] >= 0:
