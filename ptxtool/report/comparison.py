@@ -59,8 +59,8 @@ def _stall_lines(comparison: Comparison) -> list[str]:
         elif point is None:
             text = "none: no warp had to wait"
         else:
-            who = f"{point.register} is register {point.sequence}; {point.warps} stops"
-            text = f"line {point.line}: {point.text}  ({who})"
+            who = f"{point.register} (register {point.sequence}), {point.warps} stops"
+            text = f"line {point.line}, {who}: {point.text}"
         lines.append(clip(f"  {rung.name:<{width}}  {text}"))
     private = next((r.result.private_registers for r in comparison.rungs if r.result.shared_pairs), None)
     if private is not None:

@@ -26,8 +26,9 @@ def first_use_table(uses: FirstUse, private: int | None = None) -> Table:
         notes = [
             "",
             f"private registers: 1 to {private}" if private else "private registers: none",
-            clip(f"first instruction that needs a shared register before: {_touch(before)}"),
-            clip(f"                                               after:  {_touch(after)}"),
+            "first instruction that needs a shared register",
+            clip(f"  before: {_touch(before)}"),
+            clip(f"  after:  {_touch(after)}"),
         ]
     return table(_COLUMNS, rows, title, notes)
 
@@ -53,7 +54,7 @@ def _first(numbered: list[tuple[Use, int]], private: int) -> SharedTouch | None:
 def _touch(touch: SharedTouch | None) -> str:
     if touch is None:
         return "none"
-    return f"line {touch.line}: {touch.text}  ({touch.register} is register {touch.number})"
+    return f"line {touch.line}, {touch.register} (register {touch.number}): {touch.text}"
 
 
 def first_use_data(uses: FirstUse, private: int | None = None) -> dict[str, Any]:

@@ -27,14 +27,15 @@ def live_text(live: Liveness, width: int = WIDTH) -> str:
     code_width = min(_CODE_WIDTH, max([len(text) for text in code], default=0))
     left = line_width + 2 + code_width + 2 + 5 + 2
     lines = [f"{kernel.name}: live registers per {live.per}"]
-    if left + 2 * len(columns) <= width:
+    gap = " " if left + 2 * len(columns) <= width else ""
+    if left + len(columns) * (1 + len(gap)) <= width:
         lines[0] += f"   {_LEGEND}"
         height = max((len(t) for t in titles), default=0)
         for row in range(height):
-            marks = " ".join(t.rjust(height)[row] for t in titles)
+            marks = gap.join(t.rjust(height)[row] for t in titles)
             head = "line".rjust(line_width) if row == height - 1 else ""
             lines.append(f"{head:<{left - 7}}{'count' if row == height - 1 else '':>5}  {marks}".rstrip())
-        beside = [" ".join(_mark(live, i, k) for k in columns).rstrip() for i in range(n)]
+        beside = [gap.join(_mark(live, i, k) for k in columns).rstrip() for i in range(n)]
     else:
         lines.append(
             f"{'line':>{line_width}}{'':<{max(0, left - 7 - max(4, line_width))}}{'count':>5}  live before"

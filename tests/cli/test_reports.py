@@ -45,7 +45,7 @@ def test_first_use_says_where_sharing_stops(cli: Cli, kernel_file: Path) -> None
     assert [touched[when]["sequence"] for when in ("before", "after")] == [6, 4]
     text = cli("first-use", kernel_file, "--share-registers", 90, "--registers", 36).stdout
     assert "private registers: 1 to 3" in text
-    assert "before: line 9: mov.u32 $r1, $r124;  ($r124 is register 6)" in text
+    assert "  before: line 9, $r124 (register 6): mov.u32 $r1, $r124;\n" in text
 
 
 def test_first_use_with_nothing_beyond_the_private_ones(cli: Cli, kernel_file: Path) -> None:

@@ -94,8 +94,8 @@ def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
 def test_the_first_stall_point_is_the_first_in_the_text() -> None:
     shown = text(comparison())
     assert "  Unshared-LRR         nothing is shared" in shown
-    assert "  Shared-LRR-NoOpt     line 10: add.u32" in shown
-    assert "  Shared-LRR-Unrolled  line 20: add.u32 $r1, $r2, $r3;  ($r3 is register 7; 12 stops)" in shown
+    assert "  Shared-LRR-NoOpt     line 10, $r3" in shown
+    assert "  Shared-LRR-Unrolled  line 20, $r3 (register 7), 12 stops: add.u32 $r1, $r2, $r3;" in shown
     assert "has registers 1 to 2 for itself" in shown
 
 
