@@ -10,8 +10,6 @@ Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ptxsim.jit import record
 
 # control kinds: what the instruction does to the flow
@@ -118,7 +116,9 @@ class Program:
     rows_p: int
     constants32: Any  # uint32 (n, 32): the constant rows
     constants64: Any  # uint64 (n, 32)
-    register_rows: Any  # int32 (n_registers, 3): file (0: 32-bit, 1: 64-bit, 2: predicates), first row, rows; -1 none
+    register_rows: (
+        Any  # int32 (n_registers, 3): file (0: 32-bit, 1: 64-bit, 2: predicates), first row, rows; -1 none
+    )
     special_rows: Any  # int32 (n, 2): (special register number, row): rows filled when a warp starts
     n_registers: int  # declared registers
     registers_per_thread: int  # for allocation: what occupancy counts
@@ -127,3 +127,5 @@ class Program:
     param_bytes: int
     texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction
     register_names: tuple[str, ...] = field(repr=False)
+    layout: Any = field(default=None, repr=False)  # ptxsim.lowering.layout.Layout: where variables lie
+    is_ptxplus: bool = False

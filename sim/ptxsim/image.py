@@ -1,0 +1,301 @@
+"""The memory of a launch: arguments, buffers, constants, and the context record that compiled code works on.
+
+Global memory is one arena: module variables from GLOBAL_BASE on, then every buffer at the next multiple of 256, with a
+gap behind it, so that an access beyond a buffer is noticed. An array that is passed twice is one buffer. Numbers
+go to parameter memory, or to the start of every CTA's shared memory for PTXPlus. After the run `read_back` copies
+buffers to the caller's arrays.
+
+All of the arrays live as long as the image does; compiled code holds their addresses.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, Layout, Parameter, Symbol, round_up
+from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
+from ptxsim.semantics.codes import PARAM_WINDOW
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.nodes import Function
+from ptxtool.isa.types import TYPES
+
+_INTEGERS = (int, np.integer, bool, np.bool_)
+_NUMBERS = (*_INTEGERS, float, np.floating)
+
+
+@dataclass
+class MemoryImage:
+    """What a launch reads and writes. Build it with `MemoryImage.build`."""
+
+    context: Any
+    """One CONTEXT record."""
+    shared_image: Any
+    """uint8: how a CTA's shared memory begins."""
+    arena: Any = field(repr=False)
+    """uint8: global memory from GLOBAL_BASE on."""
+    param: Any = field(repr=False)
+    constants: Any = field(repr=False)
+    buffers: list[tuple[int, Any]] = field(default_factory=list, repr=False)  # address, the caller's array
+    keep: tuple[Any, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        program: Program,
+        kernel: Function,
+        gpu: Gpu,
+        args: Sequence[Any],
+        *,
+        constants: Mapping[str, Any] | None = None,
+        dynamic_shared: int = 0,
+        warp_slots: int | None = None,
+    ) -> "MemoryImage":
+        """Lay out memory for a launch on a machine.
+
+        `constants` fills module variables by name. `warp_slots` is the number of warps that can be resident at a time
+        (default: all of the machine's). Raises E401 for arguments that do not fit the kernel's parameters.
+        """
+        layout: Layout = program.layout
+        _check_arguments(layout, kernel, args)
+        starts, end = _place_buffers(layout, args)
+        if end > PARAM_WINDOW:
+            raise error(
+                "E402",
+                f"the buffers of the launch take {end - GLOBAL_BASE} bytes, more than the address space",
+            )
+        arena = _aligned(end - GLOBAL_BASE + ALIGNMENT)
+        arena[: len(layout.global_bytes)] = np.frombuffer(layout.global_bytes, np.uint8)
+        constant_memory = _aligned(max(len(layout.constant_bytes), 16))
+        constant_memory[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
+        _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
+        buffers = list({id(a): (starts[id(a)], a) for a in args if isinstance(a, np.ndarray)}.values())
+        for start, array in buffers:
+            at = start - GLOBAL_BASE
+            arena[at : at + array.nbytes] = array.reshape(-1).view(np.uint8)
+        param = _aligned(max(layout.param_bytes, 16))
+        values = zip(layout.parameters, args, strict=True)
+        for parameter, value in values:
+            data = _bytes(parameter, starts[id(value)] if isinstance(value, np.ndarray) else value)
+            at = parameter.offset - layout.param_start
+            param[at : at + len(data)] = np.frombuffer(data, np.uint8)
+        shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)
+        shared_image = np.zeros(shared_bytes, np.uint8)
+        if program.is_ptxplus:
+            shared_image[layout.param_start : layout.param_start + layout.param_bytes] = param[
+                : layout.param_bytes
+            ]
+        slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
+        image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, buffers)
+        image._fill_context(program, layout, starts, slots, shared_bytes)
+        return image
+
+    def _fill_context(
+        self, program: Program, layout: Layout, starts: Mapping[int, int], slots: int, shared_bytes: int
+    ) -> None:
+        r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
+        r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
+        predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
+        local = _aligned(max(1, layout.local_bytes * 32 * slots))
+        bounds = [
+            (s.address, s.address + s.size) for s in layout.symbols.values() if s.space == GLOBAL and s.size
+        ]
+        bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
+        allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
+        self.keep = (r32, r64, predicates, local, allocations)
+        x = self.context[0]
+        values: dict[str, Any] = {
+            "r32": r32.ctypes.data,
+            "r64": r64.ctypes.data,
+            "predicates": predicates.ctypes.data,
+            "constant_rows32": constant32,
+            "constant_rows64": constant64,
+            "rows32": program.rows32,
+            "rows64": program.rows64,
+            "rows_p": program.rows_p,
+            "total_rows32": len(r32),
+            "total_rows64": len(r64),
+            "total_rows_p": len(predicates),
+            "global_memory": self.arena.ctypes.data,
+            "global_base": GLOBAL_BASE,
+            "global_bytes": len(self.arena),
+            "allocations": allocations.ctypes.data,
+            "n_allocations": len(allocations),
+            "constant_memory": self.constants.ctypes.data,
+            "constant_bytes": len(layout.constant_bytes),
+            "param_memory": self.param.ctypes.data,
+            "param_bytes": layout.param_bytes,
+            "local_memory": local.ctypes.data,
+            "local_bytes": layout.local_bytes,
+            "shared_bytes": shared_bytes,
+        }
+        for name, value in values.items():
+            x[name] = value
+
+    def read_back(self) -> None:
+        """Copy every buffer to the caller's array."""
+        for start, array in self.buffers:
+            at = start - GLOBAL_BASE
+            data = self.arena[at : at + array.nbytes]
+            target = array.reshape(-1).view(np.uint8)
+            if not np.array_equal(target, data):  # a read-only input that nobody wrote stays untouched
+                target[:] = data
+
+    def variable(self, program: Program, name: str) -> bytes:
+        """The bytes of a `.global` or `.const` variable as they are now."""
+        symbol: Symbol = program.layout.symbols[name]
+        memory, start = (self.arena, GLOBAL_BASE) if symbol.space == GLOBAL else (self.constants, 0)
+        return bytes(memory[symbol.address - start : symbol.address - start + symbol.size])
+
+
+def _aligned(n_bytes: int) -> Any:
+    """Zeroed bytes that begin at a multiple of 256 in the simulator's memory."""
+    block = np.zeros(n_bytes + ALIGNMENT, np.uint8)
+    skip = -block.ctypes.data % ALIGNMENT
+    return block[skip : skip + n_bytes]
+
+
+def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
+    """The rows of one file: constants first. At least one row."""
+    rows = np.zeros((len(constants) + max(1, n), 32), kind)
+    rows[: len(constants)] = constants
+    return rows, len(constants)
+
+
+def _place_buffers(layout: Layout, args: Sequence[Any]) -> tuple[dict[int, int], int]:
+    """Addresses of the arrays by identity, and the end of the arena."""
+    end = GLOBAL_BASE + round_up(len(layout.global_bytes), ALIGNMENT)
+    starts: dict[int, int] = {}
+    for value in args:
+        if isinstance(value, np.ndarray) and id(value) not in starts:
+            starts[id(value)] = end
+            end = round_up(end + value.nbytes + 1, ALIGNMENT)
+    return starts, end
+
+
+def _fill_variables(
+    layout: Layout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
+) -> None:
+    """Write the values given for module variables."""
+    for name, value in constants.items():
+        symbol = layout.symbols.get(name)
+        if symbol is None or symbol.space not in (GLOBAL, CONST):
+            known = sorted(s.name for s in layout.symbols.values() if s.space in (GLOBAL, CONST))
+            raise error(
+                "E401",
+                f"no module variable named '{name}'",
+                kernel.source,
+                help=f"there are {', '.join(known)}" if known else "the module has none",
+            )
+        data = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+        if len(data) > symbol.size:
+            raise error(
+                "E401",
+                f"{len(data)} bytes for variable '{name}' of {symbol.size} bytes",
+                kernel.source,
+                help="give an array of its type and length",
+            )
+        memory, start = (arena, GLOBAL_BASE) if symbol.space == GLOBAL else (constant_memory, 0)
+        memory[symbol.address - start : symbol.address - start + len(data)] = data
+
+
+# ---- arguments
+
+
+def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> None:
+    """E401, with one diagnostic per wrong argument."""
+    parameters = layout.parameters
+    names = ", ".join(p.name for p in parameters)
+    if len(args) != len(parameters):
+        raise error(
+            "E401",
+            f"kernel '{kernel.name}' takes {len(parameters)} arguments, not {len(args)}",
+            kernel.source,
+            kernel.start,
+            kernel.body_start,
+            help=f"its parameters are {names}" if parameters else "it has no parameters",
+        )
+    problems: list[Diagnostic] = []
+    for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
+        reason = _problem(parameter, value)
+        if reason:
+            place = next(
+                (d for d in kernel.params if any(n.name == parameter.name for n in d.declarators)), kernel
+            )
+            problems.append(
+                Diagnostic(
+                    "E401",
+                    f"argument {number} for '.{parameter.type} {parameter.name}': {reason[0]}",
+                    kernel.source,
+                    place.start,
+                    place.end if place is not kernel else kernel.body_start,
+                    reason[1],
+                )
+            )
+    if problems:
+        raise PtxError(problems)
+
+
+def _problem(parameter: Parameter, value: Any) -> tuple[str, str] | None:
+    """What is wrong with one argument, and what to do; None if nothing is."""
+    if parameter.is_array:
+        if isinstance(value, np.ndarray):
+            value = value.tobytes()
+        if not isinstance(value, bytes | bytearray | np.void):
+            return f"{type(value).__name__} for {parameter.size} bytes", "give bytes, or a numpy record"
+        if len(bytes(value)) != parameter.size:
+            return f"{len(bytes(value))} bytes for {parameter.size}", "give exactly as many bytes"
+        return None
+    type_ = TYPES[parameter.type]
+    if isinstance(value, np.ndarray):
+        return _buffer_problem(parameter, value)
+    if not isinstance(value, _NUMBERS):
+        return f"{type(value).__name__} is neither a number nor a numpy array", "give one of them"
+    if parameter.is_pointer:
+        return "a number for a pointer", "give a numpy array"
+    if type_.is_float or type_.kind == "b":
+        return None
+    if isinstance(value, float | np.floating):
+        if float(value) != int(value):
+            return f"{value} is no whole number", "give an integer"
+        return None
+    if not -(1 << (type_.bits - 1)) <= int(value) < 1 << type_.bits:
+        return f"{value} does not fit {type_.bits} bits", "give a smaller number"
+    return None
+
+
+def _buffer_problem(parameter: Parameter, value: Any) -> tuple[str, str] | None:
+    type_ = TYPES[parameter.type]
+    if (
+        type_.is_float
+        or type_.bits < 32
+        or (type_.bits < 64 and not parameter.is_pointer and type_.is_signed)
+    ):
+        return "an array for a number", "give a number"
+    if value.dtype.kind not in "biufcV":
+        return f"an array of {value.dtype}", "give an array of numbers"
+    if value.dtype.byteorder == ">":
+        return "an array in big-endian byte order", "convert it with .astype"
+    if not value.flags.c_contiguous:
+        return (
+            "an array that is not C-contiguous",
+            "pass numpy.ascontiguousarray(...) and copy the result back",
+        )
+    if not value.flags.writeable:
+        return "an array that is read-only", "pass a copy: the kernel updates buffers in place"
+    return None
+
+
+def _bytes(parameter: Parameter, value: Any) -> bytes:
+    """An argument as the bytes of its parameter."""
+    if parameter.is_array:
+        return bytes(value)
+    type_ = TYPES[parameter.type]
+    if type_.is_float:
+        kinds = {16: np.float16, 32: np.float32, 64: np.float64}
+        return kinds[type_.bits](value).tobytes()
+    if isinstance(value, float | np.floating) and type_.kind == "b" and type_.bits in (32, 64):
+        return {32: np.float32, 64: np.float64}[type_.bits](value).tobytes()
+    return (int(value) & ((1 << type_.bits) - 1)).to_bytes(type_.bytes, "little")

@@ -1,0 +1,315 @@
+"""`lower`: a kernel becomes a `Program`, arrays that the compiled core runs.
+
+Every instruction gets one record for the timing model (unit, latency, registers, access, where it goes) and a list of
+micro-operations, made by the rule of its `sem` (ptxsim/lowering/). What cannot be simulated is refused here, before the
+first cycle, all of it at once.
+
+Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of the 64-bit file, predicates one row of
+lane masks (PTXPlus: four, the flags Z, S, C, O). The PC of an instruction counts 8 bytes each, 4 for PTXPlus `.half`.
+
+Not handled: calls of PTX functions, textures and surfaces, tensor instructions, `.b128`, clusters.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+import ptxsim.lowering.control as _control
+import ptxsim.lowering.convert as _convert
+import ptxsim.lowering.integer as _integer
+import ptxsim.lowering.warp as _warp
+from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
+from ptxsim.lowering.control import instruction_bytes, set_control
+from ptxsim.lowering.layout import lay_out
+from ptxsim.program import (
+    ATOMIC,
+    EITHER,
+    INSTRUCTION,
+    LDST,
+    LOAD,
+    MAX_BANKS,
+    MAX_DESTINATIONS,
+    MAX_REGISTERS,
+    NO_ACCESS,
+    SFU,
+    SP,
+    STORE,
+    UOP,
+    Program,
+)
+from ptxsim.semantics.codes import PACKED_TID
+from ptxtool.analysis.pressure import pressure
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.cfg.reconvergence import reconvergence_points
+from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.nodes import Dual, Function, Instruction, Memory, Name, Operand, Unary, Vector
+from ptxtool.isa.conditions import guard_code
+from ptxtool.isa.table import Match, table
+from ptxtool.isa.types import TYPES
+
+_PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
+_RULE_MODULES = (_control, _convert, _integer, _warp)  # imported for the rules they register
+MAX_ROWS = 8192
+
+
+def lower(kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1)) -> Program:
+    """Lower a kernel for a machine and a block size.
+
+    Raises `PtxError`: E402 if the kernel's `.reqntid` or `.maxntid` forbids the block, E403 with one diagnostic per
+    distinct instruction that cannot be simulated.
+    """
+    _check_block(kernel, block)
+    layout = lay_out(kernel)
+    builder = Builder(kernel, layout)
+    _assign_rows(builder)
+    n = len(kernel.instructions)
+    records = np.zeros(n, INSTRUCTION)
+    facts = def_use(kernel)
+    points = reconvergence_points(kernel)
+    problems: dict[tuple[str, str], Diagnostic] = {}
+    address = 0
+    for i, instruction in enumerate(kernel.instructions):
+        record = records[i]
+        record["address"] = address
+        address += instruction_bytes(instruction, builder.ptxplus)
+        record["line"] = kernel.line(instruction)
+        record["reconverge"] = points.get(i, -1) if points.get(i, -1) < n else -1
+        record["guard_row"] = record["target"] = -1
+        record["uop_start"] = len(builder.uops)
+        builder.position = i
+        try:
+            _instruction(builder, i, instruction, record, facts[i], gpu)
+        except Unsupported as problem:
+            key = (instruction.opcode.text, str(problem))
+            problems.setdefault(key, _diagnostic(kernel, instruction, str(problem)))
+        record["uop_end"] = len(builder.uops)
+        builder.release_temporaries()
+    if problems:
+        raise PtxError(problems.values())
+    if max(builder.n_rows.values()) > MAX_ROWS:
+        raise error(
+            "E403",
+            f"kernel '{kernel.name}' has {len(kernel.registers)} registers, more than can be simulated",
+            kernel.source,
+            kernel.start,
+            kernel.body_start,
+            help="allocate its registers first",
+        )
+    return _program(builder, records)
+
+
+def _check_block(kernel: Function, block: Sequence[int]) -> None:
+    """`.reqntid` fixes the block, `.maxntid` limits its number of threads."""
+    sizes = [int(v) for v in block] + [1] * (3 - len(block))
+    for directive in kernel.directives:
+        if directive.name not in ("reqntid", "maxntid"):
+            continue
+        wanted = [int(v) for v in re.findall(r"\d+", directive.text)]
+        wanted += [1] * (3 - len(wanted))
+        fits = sizes == wanted if directive.name == "reqntid" else np.prod(sizes) <= np.prod(wanted)
+        if not fits:
+            raise error(
+                "E402",
+                f"block {tuple(sizes)} against '.{directive.name} {directive.text}' of kernel '{kernel.name}'",
+                kernel.source,
+                directive.start,
+                directive.end,
+                help="launch it with the block size it was compiled for",
+            )
+
+
+def _assign_rows(b: Builder) -> None:
+    """Rows of the declared registers, and of PTXPlus's packed thread id in `$r0`."""
+    for register in b.registers:
+        if register.is_predicate:
+            file, count = 1, 4 if b.ptxplus else 1
+        else:
+            element = TYPES[register.type].bits if register.type in TYPES else 32
+            file, count = (64, 1) if element == 64 else (32, 1)
+            count *= register.vector
+        first = b.n_rows[file]
+        b.n_rows[file] += count
+        b.register_rows.append((file, first, count))
+        if b.ptxplus and register.name == "$r0":
+            b.special_rows.setdefault(PACKED_TID, first)
+
+
+def _diagnostic(kernel: Function, instruction: Instruction, reason: str) -> Diagnostic:
+    return Diagnostic(
+        "E403",
+        f"'{instruction.opcode.text}' cannot be simulated: {reason}",
+        kernel.source,
+        instruction.start,
+        instruction.end,
+        "docs/ptxplus-semantics.md and docs/simulator.md say what can",
+    )
+
+
+def _instruction(
+    b: Builder, i: int, instruction: Instruction, record: np.void, facts: DefUse, gpu: Gpu
+) -> None:
+    """Fill one record and emit its micro-operations."""
+    match = table().match(instruction.opcode.text, len(instruction.operands), b.ptxplus)
+    if match is None:
+        raise Unsupported("no such instruction form is known")
+    if match.form.sem == "" or match.form.sem not in RULES:
+        raise Unsupported("its meaning is not known to the simulator")
+    if instruction.opcode.base in ("call",):
+        raise Unsupported("calls of functions")
+    _guard(b, instruction, record)
+    op = Operation(
+        i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
+    )
+    b.access_bytes = b.element_bytes = b.space = 0
+    RULES[match.form.sem](b, op)
+    set_control(b, op, record)
+    record["exit_after"] = b.ptxplus and op.has("exit")
+    _access(b, op, record, gpu)
+    _timing(match, record, gpu)
+    _registers(b, op, record, facts)
+
+
+def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
+    guard = instruction.guard
+    if guard is None:
+        return
+    register = b.register(guard.name)
+    if register is None or not register.is_predicate:
+        raise Unsupported(f"the guard '{guard.name}' is no declared predicate")
+    record["guard_row"] = b.row_of(register)[1]
+    if b.ptxplus:
+        code = guard_code(guard.condition, guard.negated)
+        if code is None:
+            raise Unsupported(f"the guard's condition '.{guard.condition}'")
+        record["guard_code"] = code
+    else:
+        record["guard_code"] = 33 if guard.negated else 32
+
+
+def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
+    """Whether the instruction goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
+    effects = op.match.form.effects
+    access = NO_ACCESS
+    if "atomic" in effects:
+        access = ATOMIC
+    elif op.match.form.unit in gpu.ldst.units and effects & {"load", "store"}:
+        access = STORE if "store" in effects else LOAD
+    elif op.instruction.opcode.base == "mov" and b.access_bytes:
+        access = STORE if isinstance(op.operands[0], Memory) else LOAD
+    if access != NO_ACCESS:
+        record["access"] = access
+        record["space"] = b.space
+        record["access_bytes"] = b.access_bytes
+        record["element_bytes"] = b.element_bytes
+
+
+def _timing(match: Match, record: np.void, gpu: Gpu) -> None:
+    """Port, latency and initiation interval, by the table's unit and the class of the first type."""
+    unit = match.form.unit
+    if unit in gpu.ldst.units or record["access"] != NO_ACCESS:
+        record["unit"], record["latency"], record["interval"] = LDST, 1, 1
+        return
+    type_ = TYPES.get(match.type)
+    kind = "int" if type_ is None or not type_.is_float else "fp64" if type_.bits == 64 else "fp32"
+    timing = gpu.latency[unit][kind]
+    record["unit"], record["latency"], record["interval"] = (
+        _PORTS[timing.unit],
+        timing.latency,
+        timing.interval,
+    )
+
+
+def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse) -> None:
+    """What the scoreboard and the operand collector see: destinations first."""
+    registers = b.registers
+    sinks = [r for r in facts.touched if registers[r].is_sink]
+    destinations = [r for r in facts.touched if r in facts.defs or r in sinks]
+    rest = [r for r in facts.touched if r not in destinations]
+    named = (destinations + rest)[:MAX_REGISTERS]
+    record["n_destinations"] = min(len(destinations), MAX_DESTINATIONS)
+    record["n_registers"] = len(named)
+    record["register"][: len(named)] = named
+    record["max_sequence"] = max((r + 1 for r in facts.touched), default=0)
+    sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0][:MAX_BANKS]
+    record["n_sources"] = len(sources)
+    record["bank"][: len(sources)] = [_bank(name) for name in sources]
+
+
+def _bank(name: str) -> int:
+    """The architectural number: the first run of digits in the name."""
+    digits = re.search(r"\d+", name)
+    return int(digits.group()) if digits else 0
+
+
+def _source_names(op: Operation) -> list[str]:
+    """The registers that the operand collector reads, in operand order with repetitions."""
+    found: list[str] = []
+    for k, operand in enumerate(op.operands):
+        specs = op.match.form.operands
+        role = specs[k].role if k < len(specs) else "r"
+        if role in ("w", "p"):
+            if isinstance(operand, Memory):
+                _collect(operand, found)
+        elif role in ("r", "rw", "m"):
+            _collect(operand, found)
+    return found
+
+
+def _collect(operand: Operand | None, found: list[str]) -> None:
+    if isinstance(operand, Name):
+        found.append(operand.text)
+    elif isinstance(operand, Unary):
+        _collect(operand.operand, found)
+    elif isinstance(operand, Memory):
+        _collect(operand.base, found)
+        _collect(operand.offset, found)
+    elif isinstance(operand, Vector):
+        for item in operand.items:
+            _collect(item, found)
+    elif isinstance(operand, Dual):
+        _collect(operand.first, found)
+        _collect(operand.second, found)
+
+
+def _program(b: Builder, records: np.ndarray) -> Program:
+    kernel, layout = b.kernel, b.layout
+    uops = np.zeros(max(1, len(b.uops)), UOP)
+    for name, column in zip(("op", "d", "a", "b", "c", "e"), zip(*b.uops, strict=True), strict=False):
+        uops[name][: len(b.uops)] = column
+    files = {32: 0, 64: 1, 1: 2}
+    rows = [(files[file], first, count) for file, first, count in b.register_rows]
+    return Program(
+        name=kernel.name,
+        instructions=records,
+        uops=uops,
+        rows32=b.n_rows[32],
+        rows64=b.n_rows[64],
+        rows_p=b.n_rows[1],
+        constants32=_constant_rows(b.constants[32], np.uint32),
+        constants64=_constant_rows(b.constants[64], np.uint64),
+        register_rows=np.array(rows, np.int32).reshape(-1, 3),
+        special_rows=np.array(sorted(b.special_rows.items()), np.int32).reshape(-1, 2),
+        n_registers=len(b.registers),
+        registers_per_thread=_registers_per_thread(b),
+        static_shared_bytes=layout.static_shared_bytes,
+        local_bytes=layout.local_bytes,
+        param_bytes=layout.param_bytes,
+        texts=tuple(kernel.text(i) for i in kernel.instructions),
+        register_names=tuple(b.registers.names),
+        layout=layout,
+        is_ptxplus=b.ptxplus,
+    )
+
+
+def _constant_rows(values: Mapping[int, int], kind: type) -> np.ndarray:
+    column = np.array(list(values), kind).reshape(-1, 1)
+    return np.ascontiguousarray(np.broadcast_to(column, (len(values), 32)))
+
+
+def _registers_per_thread(b: Builder) -> int:
+    """Registers per thread for allocation: PTXPlus those declared, PTX (virtual registers) the largest pressure."""
+    if b.ptxplus:
+        return sum(r.units for r in b.registers if r.kind == "general") or 1
+    return max(1, pressure(b.kernel).maximum)

@@ -1,0 +1,147 @@
+"""Control flow, barriers and what has no effect on values.
+
+Rules emit the micro-operations (targets of indirect jumps); `set_control` fills in the record for the SIMT stack.
+
+PTXPlus `brx` jumps to a PC: the byte address in a label's name (`l0x00000058`), or an instruction's own PC. `breakaddr`
+pushes a target on a stack of rows per lane, `break` pops it.
+"""
+
+import re
+
+import numpy as np
+
+from ptxsim.lowering.builder import Builder, Operation, rule, unsupported
+from ptxsim.program import BARRIER, BRANCH, CALL, EXIT, INDIRECT, MEMBAR, PLAIN, RETURN
+from ptxsim.semantics.codes import POP_BREAK, PUSH_BREAK, TARGET, TRAP
+from ptxtool.ir.nodes import Directive, Function, Immediate, Instruction, Name, Operand, Vector
+from ptxtool.isa.literals import integer
+from ptxtool.isa.types import TYPES
+
+PC_BYTES = 8
+HALF_PC_BYTES = 4
+BREAK_DEPTH = 32
+"""Break targets a lane can have at a time."""
+MAX_TARGETS = 4096
+BARRIERS = 16
+
+_KINDS = {
+    "bra": BRANCH,
+    "callp": CALL,
+    "retp": RETURN,
+    "ret": RETURN,
+    "exit": EXIT,
+    "brx": INDIRECT,
+    "brx_idx": INDIRECT,
+    "break": INDIRECT,
+    "bar_sync": BARRIER,
+    "bar_arrive": BARRIER,
+    "membar": MEMBAR,
+}
+
+
+def instruction_bytes(instruction: Instruction, ptxplus: bool) -> int:
+    """Bytes of an instruction's encoding, as the PC counts them."""
+    return HALF_PC_BYTES if ptxplus and "half" in instruction.opcode.modifiers else PC_BYTES
+
+
+def set_control(b: Builder, op: Operation, record: np.void) -> None:
+    """Kind, target and barrier of a record."""
+    sem = op.match.form.sem
+    record["kind"] = _KINDS.get(sem, PLAIN)
+    if sem in ("bra", "callp"):
+        record["target"] = _label(b, op.operands[0])
+    elif sem in ("bar_sync", "bar_arrive"):
+        record["barrier"] = number = _number(op.operands[0])
+        if not 0 <= number < BARRIERS:
+            unsupported(f"barrier {number}: there are {BARRIERS}")
+        record["barrier_threads"] = _number(op.operands[1]) if len(op.operands) > 1 else 0
+        record["barrier_arrive"] = sem == "bar_arrive"
+
+
+def _number(operand: Operand) -> int:
+    if not isinstance(operand, Immediate):
+        unsupported("a barrier number or thread count in a register")
+    return integer(operand.text)
+
+
+def _label(b: Builder, operand: Operand) -> int:
+    if isinstance(operand, Name) and operand.text in b.kernel.labels:
+        return b.kernel.labels[operand.text]
+    unsupported("a target that is no label of the kernel")
+
+
+@rule("bra", "callp", "retp", "ret", "exit", "bar_sync", "bar_arrive", "membar", "nop")
+def _no_values(b: Builder, op: Operation) -> None:
+    """Nothing but control."""
+
+
+@rule("trap")
+def _trap(b: Builder, op: Operation) -> None:
+    b.emit_code(TRAP)
+
+
+@rule("brx_idx")
+def _brx_idx(b: Builder, op: Operation) -> None:
+    """Jump to one of a list of labels; an index beyond it is undefined, and goes to the last."""
+    targets = _branch_targets(b.kernel, op.operands[1])
+    index = b.source(op, 0, TYPES["u32"])
+    zero = b.constant(0)
+    b.emit_code(TARGET, a=zero, b=zero, e=b.kernel.labels[targets[-1]])
+    for k, name in enumerate(targets[:-1]):
+        b.emit_code(TARGET, a=index, b=b.constant(k), e=b.kernel.labels[name])
+
+
+def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
+    """The labels of a `.branchtargets` list, by its label or in place."""
+    if isinstance(operand, Vector):
+        names = [item.text for item in operand.items if isinstance(item, Name)]
+    else:
+        names = []
+        label = operand.text if isinstance(operand, Name) else ""
+        body = kernel.body or ()
+        for statement, following in zip(body, body[1:], strict=False):
+            if getattr(statement, "name", "") == label and isinstance(following, Directive):
+                names = [word.strip() for word in following.text.split(",")]
+                break
+    if not names or any(name not in kernel.labels for name in names):
+        unsupported("a list of targets that are no labels of the kernel")
+    return names
+
+
+@rule("brx")
+def _brx(b: Builder, op: Operation) -> None:
+    """PTXPlus: to an absolute PC."""
+    places: dict[int, int] = {}
+    pc = 0
+    for i, instruction in enumerate(b.kernel.instructions):
+        places[pc] = i
+        pc += instruction_bytes(instruction, True)
+    for name, i in b.kernel.labels.items():  # what the labels say counts more
+        found = re.fullmatch(r"l0x([0-9a-fA-F]+)", name)
+        if found and i < len(b.kernel.instructions):
+            places[int(found.group(1), 16)] = i
+    if len(places) > MAX_TARGETS:
+        unsupported("an indirect jump in a kernel of this size")
+    source = b.source(op, 0, TYPES["u32"])
+    for pc, i in places.items():
+        b.emit_code(TARGET, a=source, b=b.constant(pc), e=i)
+
+
+def _break_stack(b: Builder) -> tuple[int, int]:
+    """The rows of depth and of the first target."""
+    if b.break_row < 0:
+        b.break_row = b.n_rows[32]
+        b.n_rows[32] += 1 + BREAK_DEPTH
+    return b.break_row, b.break_row + 1
+
+
+@rule("breakaddr")
+def _breakaddr(b: Builder, op: Operation) -> None:
+    depth, first = _break_stack(b)
+    b.emit_code(PUSH_BREAK, first, depth, c=BREAK_DEPTH, e=_label(b, op.operands[0]))
+
+
+@rule("break")
+def _break(b: Builder, op: Operation) -> None:
+    depth, first = _break_stack(b)
+    b.emit_code(POP_BREAK, first, depth)

@@ -1,0 +1,419 @@
+"""Where the variables of a kernel lie: addresses of every symbol, and the first bytes of the spaces.
+
+For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
+GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on, by their
+alignment, in textual order. Only shared variables that the kernel names take room; an unsized one (`.extern
+.shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies.
+
+PTXPlus: parameters lie in shared memory from 0x10 on, each at a multiple of its own size, the total rounded up to 4;
+16 bytes of header lie before them and stay zero (the converter never emits a read of them). Declared shared variables
+follow; ptxas has already resolved them to absolute addresses otherwise, so that the size of that part is the launch's
+`dynamic_shared`. `.constptr NAME, BASE, OFFSET` makes NAME mean BASE + OFFSET.
+
+Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim's manual, PTXPlus.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ptxsim.program import CONST, GLOBAL, LOCAL, PARAM, SHARED
+from ptxsim.semantics.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
+from ptxtool.base.diag import PtxError, error
+from ptxtool.ir.nodes import (
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Declaration,
+    Declarator,
+    Dual,
+    Function,
+    Group,
+    Immediate,
+    Instruction,
+    Memory,
+    Module,
+    Name,
+    Operand,
+    Unary,
+    Vector,
+)
+from ptxtool.isa.literals import literal
+from ptxtool.isa.types import TYPES, Type
+
+GLOBAL_BASE = 0x1000_0000
+ALIGNMENT = 256
+"""Of buffers and global variables, as cudaMalloc gives."""
+PARAM_START = 0x10
+"""PTXPlus: where the parameters begin in shared memory."""
+UNDECLARED_LOCAL_BYTES = 1024
+"""PTXPlus: local memory per thread of a kernel that uses it without declaring its size."""
+
+_SPACES = {
+    "global": GLOBAL,
+    "const": CONST,
+    "shared": SHARED,
+    "sstarr": SHARED,
+    "local": LOCAL,
+    "param": PARAM,
+}
+_WINDOWS = {CONST: CONST_WINDOW, LOCAL: LOCAL_WINDOW, SHARED: SHARED_WINDOW}
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A variable: the number of its space, its address there, its size and its element type."""
+
+    name: str
+    space: int
+    address: int
+    size: int
+    type: str
+
+    @property
+    def generic_address(self) -> int:
+        return self.address + _WINDOWS.get(self.space, 0)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter: its place, and whether it is declared as a pointer (`.ptr`)."""
+
+    name: str
+    offset: int
+    size: int
+    type: str
+    is_array: bool
+    is_pointer: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All of it. `global_bytes` begins at GLOBAL_BASE, `constant_bytes` at constant address 0."""
+
+    symbols: dict[str, Symbol]
+    parameters: tuple[Parameter, ...]
+    param_bytes: int
+    param_start: int  # where parameters lie in shared memory (PTXPlus), or in the parameter space
+    static_shared_bytes: int
+    local_bytes: int
+    global_bytes: bytes = field(repr=False)
+    constant_bytes: bytes = field(repr=False)
+
+
+def round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def element_type(declaration: Declaration) -> Type:
+    """The type of a variable's elements; untyped (texture and the like) counts as 64 bits."""
+    return TYPES.get(declaration.type, TYPES["b64"])
+
+
+def declared_size(declaration: Declaration, declarator: Declarator) -> int:
+    """Bytes of a variable; 0 for an array without a size."""
+    count = declaration.vector
+    dimensions = list(declarator.dimensions)
+    if dimensions and dimensions[0] is None:
+        inner = 1
+        for dimension in dimensions[1:]:
+            inner *= dimension or 0
+        items = declarator.value.items if isinstance(declarator.value, Vector) else ()
+        return len(items) * inner * count * element_type(declaration).bytes
+    for dimension in dimensions:
+        count *= dimension or 0
+    return count * element_type(declaration).bytes
+
+
+def alignment_of(declaration: Declaration) -> int:
+    return declaration.align or element_type(declaration).bytes * declaration.vector
+
+
+def names_in(function: Function) -> set[str]:
+    """Every identifier that occurs in a function's operands."""
+    found: set[str] = set()
+    for instruction in function.instructions:
+        for operand in instruction.operands:
+            found.update(_names(operand))
+    return found
+
+
+def _names(operand: Operand | None) -> Iterator[str]:
+    if isinstance(operand, Name):
+        yield operand.text
+    elif isinstance(operand, Memory):
+        yield operand.symbol
+        for part in (operand.base, operand.offset, *operand.coordinates):
+            yield from _names(part)
+    elif isinstance(operand, (Vector, Group)):
+        for item in operand.items:
+            yield from _names(item)
+    elif isinstance(operand, (Unary, Cast)):
+        yield from _names(operand.operand)
+    elif isinstance(operand, Binary):
+        yield from _names(operand.left)
+        yield from _names(operand.right)
+    elif isinstance(operand, Dual):
+        yield from _names(operand.first)
+        yield from _names(operand.second)
+    elif isinstance(operand, Conditional):
+        for part in (operand.condition, operand.then, operand.otherwise):
+            yield from _names(part)
+    elif isinstance(operand, Apply):
+        for group in operand.arguments:
+            yield from _names(group)
+
+
+class _Space:
+    """Lays variables out one behind the other."""
+
+    def __init__(self, start: int = 0):
+        self.end = start
+
+    def place(self, size: int, alignment: int) -> int:
+        address = round_up(self.end, alignment)
+        self.end = address + size
+        return address
+
+
+def lay_out(kernel: Function) -> Layout:
+    """The layout of a kernel and its module. Raises `PtxError` for an initialiser that means nothing."""
+    module = kernel.module
+    ptxplus = module.is_ptxplus
+    parameters, param_bytes = _parameters(kernel, PARAM_START if ptxplus else 0)
+    spaces = {
+        GLOBAL: _Space(GLOBAL_BASE),
+        CONST: _Space(),
+        SHARED: _Space(PARAM_START + param_bytes if ptxplus else 0),
+        LOCAL: _Space(),
+    }
+    symbols: dict[str, Symbol] = {}
+    initialised: list[tuple[Declaration, Declarator]] = []
+    unsized: list[tuple[Declaration, Declarator]] = []
+    used = names_in(kernel)
+    local_declarations = [s for s in kernel.body or () if isinstance(s, Declaration)]
+    for declaration in (*module.declarations(), *local_declarations):
+        space = _SPACES.get(declaration.space.partition("[")[0])
+        if space is None or space == PARAM:
+            continue
+        for declarator in declaration.declarators:
+            if declarator.name in symbols or (space == SHARED and declarator.name not in used):
+                continue
+            size = declared_size(declaration, declarator)
+            if space == SHARED and size == 0:
+                unsized.append((declaration, declarator))
+                continue
+            alignment = ALIGNMENT if space == GLOBAL else alignment_of(declaration)
+            address = spaces[space].place(size, alignment)
+            symbols[declarator.name] = Symbol(declarator.name, space, address, size, declaration.type)
+            if declarator.value is not None and space in (GLOBAL, CONST) and declaration.type in TYPES:
+                initialised.append((declaration, declarator))
+    for declaration, declarator in unsized:
+        address = round_up(spaces[SHARED].end, alignment_of(declaration))
+        spaces[SHARED].end = address
+        symbols[declarator.name] = Symbol(declarator.name, SHARED, address, 0, declaration.type)
+    _alias_constants(module, symbols)
+    memory = {
+        space: bytearray(spaces[space].end - start) for space, start in ((GLOBAL, GLOBAL_BASE), (CONST, 0))
+    }
+    for declaration, declarator in initialised:
+        symbol = symbols[declarator.name]
+        at = symbol.address - (GLOBAL_BASE if symbol.space == GLOBAL else 0)
+        _initialise(memory[symbol.space], at, declaration, declarator, symbols, module)
+    static_shared = spaces[SHARED].end
+    return Layout(
+        symbols=symbols,
+        parameters=parameters,
+        param_bytes=param_bytes,
+        param_start=PARAM_START if ptxplus else 0,
+        static_shared_bytes=round_up(static_shared, 16) if ptxplus else static_shared,
+        local_bytes=_local_bytes(kernel, spaces[LOCAL].end, ptxplus),
+        global_bytes=bytes(memory[GLOBAL]),
+        constant_bytes=bytes(memory[CONST]),
+    )
+
+
+def _parameters(kernel: Function, start: int) -> tuple[tuple[Parameter, ...], int]:
+    """The parameters and the bytes they take, from `start` on (which is a multiple of 16)."""
+    made: list[Parameter] = []
+    space = _Space()
+    for declaration in kernel.params:
+        for declarator in declaration.declarators:
+            size = declared_size(declaration, declarator)
+            address = start + space.place(size, alignment_of(declaration))
+            is_pointer = "ptr" in declaration.qualifiers
+            made.append(
+                Parameter(
+                    declarator.name, address, size, declaration.type, bool(declarator.dimensions), is_pointer
+                )
+            )
+    return tuple(made), round_up(space.end, 4)
+
+
+def _alias_constants(module: Module, symbols: dict[str, Symbol]) -> None:
+    """`.constptr NAME, BASE, OFFSET;`."""
+    for item in module.items:
+        if getattr(item, "name", "") != "constptr" or not hasattr(item, "text"):
+            continue
+        words = [w.strip() for w in item.text.split(",")]  # type: ignore[union-attr]
+        base = symbols.get(words[1]) if len(words) == 3 else None
+        old = symbols.get(words[0])
+        if base is None or old is None:
+            raise error(
+                "E201",
+                f"'.constptr {item.text}' names a variable that is not declared",  # type: ignore[union-attr]
+                module.source,
+                item.start,
+                item.end,
+                help="declare both variables before it",
+            )
+        try:
+            offset = int(words[2], 0)
+        except ValueError:
+            raise error(
+                "E206",
+                f"'{words[2]}' is no offset",
+                module.source,
+                item.start,
+                item.end,
+                help="give a number",
+            ) from None
+        symbols[words[0]] = Symbol(old.name, base.space, base.address + offset, old.size, old.type)
+
+
+def _local_bytes(kernel: Function, declared: int, ptxplus: bool) -> int:
+    """Local memory per thread; PTXPlus names local memory by absolute addresses, declared or not."""
+    if not ptxplus:
+        return round_up(declared, 16)
+    uses_local = any(_uses_local(i) for i in kernel.instructions)
+    return round_up(max(declared, UNDECLARED_LOCAL_BYTES), 16) if uses_local else round_up(declared, 16)
+
+
+def _uses_local(instruction: Instruction) -> bool:
+    if "local" in instruction.opcode.modifiers:
+        return True
+    return any(isinstance(o, Memory) and o.symbol.startswith("l") for o in instruction.operands)
+
+
+# ---- initialisers
+
+
+def _initialise(
+    memory: bytearray,
+    at: int,
+    declaration: Declaration,
+    declarator: Declarator,
+    symbols: dict[str, Symbol],
+    module: Module,
+) -> None:
+    """Write a variable's initial value."""
+    type_ = element_type(declaration)
+    dimensions = [d or 0 for d in declarator.dimensions]
+    if declaration.vector > 1:
+        dimensions.append(declaration.vector)
+    try:
+        for index, bits in _elements(declarator.value, dimensions, type_, symbols):
+            start = at + index * type_.bytes
+            memory[start : start + type_.bytes] = bits.to_bytes(type_.bytes, "little")
+    except ValueError as problem:
+        raise error(
+            "E206",
+            f"initial value of '{declarator.name}': {problem}",
+            module.source,
+            declaration.start,
+            declaration.end,
+            help="give literals, or addresses of variables declared before",
+        ) from None
+
+
+def _elements(
+    value: Operand | None, dimensions: list[int], type_: Type, symbols: dict[str, Symbol]
+) -> Iterator[tuple[int, int]]:
+    """(element index, bits) of a nested initialiser list; what is not listed stays zero."""
+    if isinstance(value, Vector):
+        inner = 1
+        for dimension in dimensions[1:]:
+            inner *= dimension
+        for k, item in enumerate(value.items):
+            for index, bits in _elements(item, dimensions[1:], type_, symbols):
+                yield k * inner + index, bits
+    elif value is not None:
+        yield 0, constant_bits(value, type_, symbols)
+
+
+def constant_bits(value: Operand, type_: Type, symbols: dict[str, Symbol]) -> int:
+    """The bits of a constant expression in a type. Raises `ValueError`."""
+    if isinstance(value, Immediate):
+        return literal(value.text).bits(type_)
+    if isinstance(value, Unary) and value.operator == "-" and isinstance(value.operand, Immediate):
+        return literal("-" + value.operand.text).bits(type_)
+    return evaluate(value, symbols) & ((1 << type_.bits) - 1)
+
+
+def evaluate(value: Operand, symbols: dict[str, Symbol]) -> int:
+    """An integer constant expression; a variable's name is its address in its space. Raises `ValueError`."""
+    if isinstance(value, Immediate):
+        return literal(value.text).payload
+    if isinstance(value, Name) and not value.part:
+        if value.text == "WARP_SZ":
+            return 32
+        if value.text in symbols:
+            return symbols[value.text].address
+        raise ValueError(f"'{value.text}' is not declared")
+    if isinstance(value, Group) and len(value.items) == 1:
+        return evaluate(value.items[0], symbols)
+    if isinstance(value, Cast):
+        type_ = TYPES[value.type.lstrip(".")]
+        number = evaluate(value.operand, symbols) & ((1 << type_.bits) - 1)
+        return number - (1 << type_.bits) if type_.is_signed and number >> (type_.bits - 1) else number
+    if isinstance(value, Unary):
+        number = evaluate(value.operand, symbols)
+        return {"-": -number, "+": number, "~": ~number, "!": int(not number)}[value.operator]
+    if isinstance(value, Binary):
+        return _binary(value.operator, evaluate(value.left, symbols), evaluate(value.right, symbols))
+    if isinstance(value, Conditional):
+        chosen = value.then if evaluate(value.condition, symbols) else value.otherwise
+        return evaluate(chosen, symbols)
+    if isinstance(value, Apply) and value.arguments:
+        number = value.arguments[-1].items[0]
+        if value.function == "generic" and isinstance(number, Name) and number.text in symbols:
+            return symbols[number.text].generic_address
+        if value.function == "mask" and len(value.arguments) == 2:
+            mask = evaluate(value.arguments[0].items[0], symbols)
+            shift = (mask & -mask).bit_length() - 1 if mask else 0
+            return (evaluate(number, symbols) & mask) >> shift
+    raise ValueError("it is no constant expression")
+
+
+def _binary(operator: str, a: int, b: int) -> int:
+    if operator in ("/", "%"):
+        if b == 0:
+            raise ValueError("it divides by zero")
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        return quotient if operator == "/" else a - quotient * b
+    if operator in ("<<", ">>") and not 0 <= b < 64:
+        raise ValueError("it shifts by more than 63")
+    operations = {
+        "+": lambda: a + b,
+        "-": lambda: a - b,
+        "*": lambda: a * b,
+        "<<": lambda: a << b,
+        ">>": lambda: a >> b,
+        "&": lambda: a & b,
+        "|": lambda: a | b,
+        "^": lambda: a ^ b,
+        "&&": lambda: int(bool(a) and bool(b)),
+        "||": lambda: int(bool(a) or bool(b)),
+        "==": lambda: int(a == b),
+        "!=": lambda: int(a != b),
+        "<": lambda: int(a < b),
+        "<=": lambda: int(a <= b),
+        ">": lambda: int(a > b),
+        ">=": lambda: int(a >= b),
+    }
+    if operator not in operations:
+        raise ValueError(f"'{operator}' is no operator of constants")
+    return operations[operator]()
+
+
+__all__ = ["Layout", "Parameter", "PtxError", "Symbol", "constant_bits", "evaluate", "lay_out", "round_up"]

@@ -1,0 +1,91 @@
+"""Warp-wide instructions: vote, shfl, match, redux, activemask, elect."""
+
+from ptxsim.lowering.builder import TRUE, WORD, Builder, Operation, rule, unsupported
+from ptxsim.lowering.compare import write_predicates
+from ptxsim.semantics import codes
+from ptxsim.semantics.codes import BALLOT, MATCH, REDUCE, SHUFFLE, SHUFFLE_TEST, VOTE
+from ptxtool.ir.nodes import Dual
+from ptxtool.isa.types import TYPES
+
+_U32 = TYPES["u32"]
+
+
+@rule("vote")
+def _vote(b: Builder, op: Operation) -> None:
+    source = b.predicate(op.operands[1])
+    if op.has("ballot"):
+        d = b.destination(op, 0, WORD)
+        b.emit_code(BALLOT, d.row, source)
+        d.finish()
+        return
+    mode = ("any", "all", "uni").index(op.match.one_of("any", "all", "uni"))
+    result = b.emit_code(VOTE, b.temporary(1), source, e=mode)
+    write_predicates(b, op.operands[0], result)
+
+
+@rule("shfl")
+def _shfl(b: Builder, op: Operation) -> None:
+    target = op.operands[0]
+    mode = ("up", "down", "bfly", "idx").index(op.match.one_of("up", "down", "bfly", "idx"))
+    rows = [b.source(op, 1, WORD), b.source(op, 2, _U32), b.source(op, 3, _U32)]
+    in_range = None
+    if isinstance(target, Dual):
+        in_range = b.emit_code(SHUFFLE_TEST, b.temporary(1), *rows, e=mode)
+    d = b.place(target.first if isinstance(target, Dual) else target, WORD)
+    b.emit_code(SHUFFLE, d.row, *rows, e=mode)
+    d.finish()
+    if in_range is not None and isinstance(target, Dual):
+        write_predicates(b, target.second, in_range)
+
+
+@rule("match")
+def _match(b: Builder, op: Operation) -> None:
+    wide = op.type.bits == 64
+    same = b.emit_code(MATCH, b.temporary(), b.source(op, 1), e=int(wide))
+    target = op.operands[0]
+    if op.match.form.base == "match.any.sync":
+        d = b.destination(op, 0, WORD)
+        b.emit("mov_u32", d.row, same)
+        d.finish()
+        return
+    everyone = b.emit_code(BALLOT, b.temporary(), TRUE)
+    agreed = b.compute("eq_u32", same, everyone)
+    d = b.place(target.first if isinstance(target, Dual) else target, WORD)
+    b.emit("sel_u32", d.row, everyone, b.constant(0), agreed)
+    d.finish()
+    if isinstance(target, Dual):
+        write_predicates(b, target.second, agreed)
+
+
+@rule("redux")
+def _redux(b: Builder, op: Operation) -> None:
+    if op.type.is_float:
+        unsupported("'redux' of floating-point values")
+    operation = codes.REDUCTIONS[op.match.one_of(*codes.REDUCTIONS)]
+    source = b.source(op, 1)
+    d = b.destination(op)
+    b.emit_code(REDUCE, d.row, source, e=operation | op.type.is_signed << 8)
+    d.finish()
+
+
+@rule("activemask")
+def _activemask(b: Builder, op: Operation) -> None:
+    d = b.destination(op, 0, WORD)
+    b.emit_code(BALLOT, d.row, TRUE)
+    d.finish()
+
+
+@rule("elect")
+def _elect(b: Builder, op: Operation) -> None:
+    """The lowest active lane."""
+    active = b.emit_code(BALLOT, b.temporary(), TRUE)
+    lowest = b.compute("and_u32", active, b.compute("neg_u32", active))
+    leader = b.compute("sub_u32", b.constant(31), b.compute("clz_u32", lowest))
+    elected = b.compute("eq_u32", leader, b.special_row(codes.LANEID))
+    target = op.operands[0]
+    if not isinstance(target, Dual):
+        unsupported("'elect' without a predicate destination")
+    d = b.place(target.first, WORD)
+    b.emit("mov_u32", d.row, leader)
+    d.finish()
+    write_predicates(b, target.second, elected)

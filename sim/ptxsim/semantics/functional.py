@@ -1,0 +1,317 @@
+"""A run without time: CTAs one after the other, warps in turn from barrier to barrier.
+
+For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
+lowering and execution with the timing model and nothing else. The loop of one CTA is compiled; a warp runs until it
+ends or waits at a barrier. Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth) per warp.
+
+Not handled: results that depend on time (the clock, spinning on another CTA's store), barriers for a part of the CTA.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ptxsim.image import MemoryImage
+from ptxsim.jit import array_of, flat_u8, njit, record
+from ptxsim.lower import lower
+from ptxsim.program import (
+    BARRIER,
+    BRANCH,
+    CALL,
+    CONTEXT,
+    EXIT,
+    INDIRECT,
+    INSTRUCTION,
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    RETURN,
+    TRAPPED,
+    UOP,
+    Program,
+)
+from ptxsim.semantics.execute import execute, guard_mask, init_warp
+from ptxtool.base.diag import PtxError, error
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.ir.nodes import Function
+
+_DEPTH = 64
+_MAX_WARPS = 32
+_WARP = record(
+    [
+        ("depth", "i8"),  # entries in use; 0: the warp has ended
+        ("waits", "i8"),  # at a barrier
+        ("pc", "i8", (_DEPTH,)),
+        ("rpc", "i8", (_DEPTH,)),
+        ("mask", "i8", (_DEPTH,)),
+        ("call", "i8", (_DEPTH,)),
+    ]
+)
+_OVERFLOW = 100
+_TOO_LONG = 101
+_DEADLOCK = 102
+
+_ARGUMENTS = (array_of(CONTEXT), array_of(INSTRUCTION), array_of(UOP), array_of(_WARP))
+
+
+@njit
+def _advance(warp, pc):
+    """The top goes to `pc`; entries at their reconvergence point end."""
+    top = warp.depth - 1
+    warp.pc[top] = pc
+    while top > 0 and warp.rpc[top] >= 0 and warp.pc[top] == warp.rpc[top]:
+        top -= 1
+    warp.depth = top + 1
+
+
+@njit
+def _split(warp, targets, active, rpc):
+    """Lanes go to their `targets`: one entry per target above the one that waits at `rpc`. False if the stack is full."""
+    top = warp.depth - 1
+    call = warp.call[top]
+    first = np.int64(-1)
+    uniform = True
+    for n in range(32):
+        if (active >> n) & 1:
+            if first < 0:
+                first = targets[n]
+            elif targets[n] != first:
+                uniform = False
+    if uniform:
+        _advance(warp, first)
+        return True
+    if rpc < 0 or warp.rpc[top] == rpc:
+        top -= 1
+    else:
+        warp.pc[top] = rpc
+    left = active
+    for n in range(31, -1, -1):
+        if (left >> n) & 1 == 0:
+            continue
+        group = np.int64(0)
+        for other in range(32):
+            if (left >> other) & 1 and targets[other] == targets[n]:
+                group |= np.int64(1) << other
+        left &= ~group
+        if targets[n] == rpc:
+            continue
+        top += 1
+        if top >= _DEPTH:
+            return False
+        warp.pc[top], warp.rpc[top], warp.mask[top], warp.call[top] = targets[n], rpc, group, call
+    warp.depth = top + 1
+    return True
+
+
+@njit
+def _leave(warp, leaving, call):
+    """Lanes leave every entry of a call depth >= `call`."""
+    for k in range(warp.depth):
+        if warp.call[k] >= call:
+            warp.mask[k] &= ~leaving
+    top = warp.depth - 1
+    while top >= 0 and warp.mask[top] == 0:
+        top -= 1
+    warp.depth = top + 1
+
+
+@njit
+def _step(x, instructions, uops, warp):
+    """Execute one instruction of a warp. False after a fault."""
+    top = warp.depth - 1
+    i = warp.pc[top]
+    active = warp.mask[top]
+    instruction = instructions[i]
+    mask = guard_mask(x, instructions, i, active)
+    execute(x, instructions, uops, i, mask)
+    if x.error:
+        return False
+    kind = instruction.kind
+    following = i + 1
+    if kind == BRANCH or kind == INDIRECT:
+        for n in range(32):
+            taken = (mask >> n) & 1 != 0
+            if kind == BRANCH:
+                x.lane_target[n] = np.int64(instruction.target) if taken else following
+            elif not taken:
+                x.lane_target[n] = following
+        if not _split(warp, x.lane_target, active, np.int64(instruction.reconverge)):
+            x.error = _OVERFLOW
+            return False
+        return True
+    if kind == CALL and mask != 0:
+        warp.pc[top] = following
+        if top + 1 >= _DEPTH:
+            x.error = _OVERFLOW
+            return False
+        top += 1
+        warp.pc[top], warp.rpc[top], warp.mask[top] = np.int64(instruction.target), np.int64(-1), mask
+        warp.call[top] = warp.call[top - 1] + 1
+        warp.depth = top + 1
+        return True
+    if (kind == EXIT or kind == RETURN or instruction.exit_after) and mask != 0:
+        call = warp.call[top] if kind == RETURN else np.int64(0)
+        _leave(warp, mask, call)
+        if mask == active:
+            if warp.depth > 0:
+                _advance(warp, warp.pc[warp.depth - 1])
+            return True
+    if kind == BARRIER and mask != 0 and instruction.barrier_arrive == 0:
+        warp.waits = 1
+    _advance(warp, following)
+    return True
+
+
+@njit
+def _run_cta(xs, instructions, uops, warps, n_warps, limit):
+    """Run the warps of a CTA to their end; the instructions executed, or -1 after a fault."""
+    x = xs[0]
+    done = np.int64(0)
+    n_instructions = len(instructions)
+    while True:
+        progress = False
+        alive = False
+        for w in range(n_warps):
+            warp = warps[w]
+            x.warp = w
+            while warp.depth > 0 and warp.waits == 0:
+                if warp.pc[warp.depth - 1] >= n_instructions:
+                    warp.depth = 0
+                    break
+                if not _step(x, instructions, uops, warp):
+                    x.cycle = warp.pc[max(warp.depth - 1, 0)]
+                    return np.int64(-1)
+                done += 1
+                x.cycle += 1
+                progress = True
+                if done > limit:
+                    x.error = _TOO_LONG
+                    return np.int64(-1)
+            alive = alive or warp.depth > 0
+        if not alive:
+            return done
+        if not progress:
+            x.error = _DEADLOCK
+            return np.int64(-1)
+        for w in range(n_warps):
+            warps[w].waits = 0
+
+
+@njit
+def _start_cta(xs, warps, special_rows, shared_image, block, grid, cta, n_warps):
+    """Shared memory, stacks and registers of a CTA."""
+    x = xs[0]
+    memory = flat_u8(x.shared_memory, x.shared_bytes)
+    for k in range(len(shared_image)):
+        memory[k] = shared_image[k]
+    threads = block[0] * block[1] * block[2]
+    for w in range(n_warps):
+        warp = warps[w]
+        warp.depth, warp.waits = 1, 0
+        warp.pc[0], warp.rpc[0], warp.call[0] = 0, -1, 0
+        lanes = min(32, threads - 32 * w)
+        warp.mask[0] = (np.int64(1) << lanes) - 1
+        x.warp = w
+        cx, cy = cta % grid[0], cta // grid[0] % grid[1]
+        init_warp(x, special_rows, w, cx, cy, cta // (grid[0] * grid[1]), block, grid, 0, w)
+
+
+_EXTENT = types.Array(types.int64, 1, "C")
+
+
+@njit(
+    types.int64(
+        *_ARGUMENTS,
+        types.Array(types.int32, 2, "C"),
+        types.Array(types.uint8, 1, "C"),
+        _EXTENT,
+        _EXTENT,
+        types.int64,
+        types.int64,
+        types.int64,
+    )
+)
+def _cta(xs, instructions, uops, warps, special_rows, shared_image, block, grid, cta, n_warps, limit):
+    """One CTA from start to end."""
+    _start_cta(xs, warps, special_rows, shared_image, block, grid, cta, n_warps)
+    return _run_cta(xs, instructions, uops, warps, n_warps, limit)
+
+
+@dataclass(frozen=True)
+class FunctionalResult:
+    """What a functional run counts."""
+
+    ctas: int
+    warp_instructions: int
+
+
+def run(
+    kernel: Function,
+    grid: Sequence[int],
+    block: Sequence[int],
+    args: Sequence[Any],
+    *,
+    gpu: str | Gpu = "tesla-c2050",
+    constants: Mapping[str, Any] | None = None,
+    dynamic_shared: int = 0,
+    limit: int = 1 << 40,
+    program: Program | None = None,
+) -> FunctionalResult:
+    """Run a kernel without timing; arrays in `args` are updated in place.
+
+    `limit` is the number of warp instructions of a CTA after which the run is given up (E408). Raises E401, E403 to
+    E406 as a timed run does.
+    """
+    machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
+    block3, grid3 = (np.array([*v, *[1] * (3 - len(v))], np.int64) for v in (block, grid))
+    program = lower(kernel, machine, tuple(int(v) for v in block3)) if program is None else program
+    n_warps = -(-int(block3.prod()) // 32)
+    image = MemoryImage.build(
+        program, kernel, machine, args, constants=constants, dynamic_shared=dynamic_shared, warp_slots=n_warps
+    )
+    warps = np.zeros(n_warps, _WARP)
+    shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
+    x = image.context[0]
+    x["shared_memory"] = shared.ctypes.data + -shared.ctypes.data % 256
+    executed = 0
+    n_ctas = int(grid3.prod())
+    for cta in range(n_ctas):
+        with np.errstate(all="ignore"):
+            done = _cta(
+                image.context,
+                program.instructions,
+                program.uops,
+                warps,
+                program.special_rows,
+                image.shared_image,
+                block3,
+                grid3,
+                cta,
+                n_warps,
+                limit,
+            )
+        if done < 0:
+            raise _fault(kernel, program, image, grid3, cta)
+        executed += int(done)
+    image.read_back()
+    return FunctionalResult(n_ctas, executed)
+
+
+def _fault(kernel: Function, program: Program, image: MemoryImage, grid: Any, cta: int) -> PtxError:
+    x = image.context[0]
+    kind, i = int(x["error"]), min(int(x["cycle"]), len(program.instructions) - 1)
+    where = f"CTA ({cta % grid[0]},{cta // grid[0] % grid[1]},{cta // (grid[0] * grid[1])})"
+    thread = int(x["warp"]) * 32 + int(x["error_lane"])
+    code, text = {
+        OUT_OF_BOUNDS: ("E404", f"access out of bounds at address {int(x['error_address']):#x}"),
+        MISALIGNED: ("E405", f"misaligned access at address {int(x['error_address']):#x}"),
+        _TOO_LONG: ("E408", "too many instructions"),
+        _DEADLOCK: ("E406", "a barrier that can never complete"),
+        _OVERFLOW: ("E403", "branches or calls nested too deeply"),
+        TRAPPED: ("E403", "trap"),
+    }.get(kind, ("E403", "a jump to a target that does not exist"))
+    node = kernel.instructions[i]
+    message = f"{text} in '{program.texts[i]}': kernel '{kernel.name}', {where}, thread {thread}"
+    return error(code, message, kernel.source, node.start, node.end)
