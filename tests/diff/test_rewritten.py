@@ -1,0 +1,43 @@
+"""Original and rewritten samples leave identical memory on the reference interpreter."""
+
+import numpy as np
+import pytest
+
+from ptxsim.semantics.reference import run_reference
+from ptxtool.base.resources import resource_dir
+from ptxtool.formats.launch import load_launch
+from ptxtool.ir.nodes import Module
+from ptxtool.parse import parse
+from ptxtool.passes import rewrite
+
+PIPELINES = (
+    "unroll-decls",
+    "unroll-decls,reorder-decls{order=text}",
+    "unroll-decls,reorder-decls{order=cfg}",
+)
+
+
+@pytest.mark.parametrize("name", ["sgemm", "hotspot", "reduction", "saxpy"])
+def test_rewriting_changes_no_result(name: str) -> None:
+    launch = load_launch(resource_dir("samples") / name / "launch.toml")
+    assert launch.file is not None
+    module = parse(launch.file.read_bytes(), str(launch.file))
+
+    def memory(module: Module) -> tuple[list[bytes], tuple[int, int]]:
+        arguments = launch.arguments()
+        found = run_reference(
+            module.kernels[str(launch.kernel)],
+            launch.grid,
+            launch.block,
+            arguments,
+            launch.dynamic_shared,
+            ctas=[(0, 0, 0), (launch.grid[0] - 1, launch.grid[1] - 1, 0)],
+        )
+        counts = (found.warp_instructions, found.thread_instructions)
+        return [a.tobytes() for a in arguments if isinstance(a, np.ndarray)], counts
+
+    original = memory(module)
+    for pipeline in PIPELINES:
+        result = rewrite(module, pipeline)
+        assert result.module is not module
+        assert memory(result.module) == original, pipeline
