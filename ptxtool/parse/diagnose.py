@@ -146,7 +146,7 @@ def syntax_error(
     if (
         place > start
         and "SEMICOLON" in expected
-        and "LBRACE" not in expected
+        and "TUNING" not in expected
         and "\n" in text[previous:place]
     ):
         line = source.line(place)
