@@ -185,6 +185,8 @@ class _Checker(ast.NodeVisitor):
         if not is_method and (name is None or name not in FUNCTIONS | TYPES):
             self.visit(node.func)  # a better message where the name itself is wrong
             raise ExpressionError(f"'{ast.unparse(node.func)}' cannot be called", node.col_offset)
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise ExpressionError("'**' cannot be used in an expression", node.col_offset)
         self.generic_visit(node)
 
 
@@ -265,8 +267,6 @@ class _Evaluator(ast.NodeVisitor):
         return [self.visit(item) for item in node.elts]
 
     def visit_Call(self, node: ast.Call) -> Any:
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-            raise ExpressionError("'*' cannot be used in a call", node.col_offset)
         function = self.visit(node.func)
         arguments = [self.visit(a) for a in node.args]
         return function(*arguments, **{k.arg: self.visit(k.value) for k in node.keywords if k.arg})
