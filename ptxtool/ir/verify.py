@@ -16,9 +16,9 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.nearest import nearest
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
@@ -239,8 +239,8 @@ class _FunctionCheck:
                 return
         self.reported.add(text)
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
-        near = get_close_matches(text, self._visible(n), n=1, cutoff=0.6)
-        help = f"did you mean '{near[0]}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
+        near = nearest(text, self._visible(n))
+        help = f"did you mean '{near}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
 
     @staticmethod
@@ -280,8 +280,8 @@ class _FunctionCheck:
         if text in self.label_names:
             help = "it stands in a '{ }' block that this place is not in"
         else:
-            near = get_close_matches(text, sorted(self.label_names), n=1, cutoff=0.6)
-            help = f"did you mean '{near[0]}'?" if near else f"add '{text}:' before the target"
+            near = nearest(text, sorted(self.label_names))
+            help = f"did you mean '{near}'?" if near else f"add '{text}:' before the target"
         self._report("E202", f"label '{text}' is not declared", node, text, help)
 
     def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
@@ -337,17 +337,17 @@ def unknown_instruction(node: Instruction, is_ptxplus: bool) -> tuple[str, str]:
     # `bar` alone is no key of the table, but `bar.sync` is
     known = [f for key in forms for f in forms[key] if key in keys or key.split(".")[0] == opcode.base]
     if not known:
-        near = get_close_matches(opcode.base, sorted({k.split(".")[0] for k in forms}), n=1, cutoff=0.6)
+        near = nearest(opcode.base, sorted({k.split(".")[0] for k in forms}))
         return (
             f"unknown instruction '{opcode.base}', passed through",
-            f"did you mean '{near[0]}'?" if near else "",
+            f"did you mean '{near}'?" if near else "",
         )
     allowed = {word for f in known for g in f.groups for a in g.alternatives for word in a.split(".")}
     allowed |= {word for f in known for word in f.base.split(".")[1:]}
     for word in opcode.modifiers:
         if word not in allowed:
-            near = get_close_matches(word, sorted(allowed), n=1, cutoff=0.5)
-            help = f"did you mean '.{near[0]}'?" if near else ""
+            near = nearest(word, sorted(allowed), 0.5)
+            help = f"did you mean '.{near}'?" if near else ""
             return f"'{opcode.base}' has no modifier '.{word}', passed through", help
     counts = sorted({n for n in range(9) if table().match(opcode.text, n, is_ptxplus) is not None})
     if counts:
@@ -391,7 +391,7 @@ def _again(module: Module, name: str, start: int, end: int) -> Diagnostic:
 def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
     for name in dict.fromkeys(n.text for n in names(value)):
         if name not in module.variables and name not in module.functions:
-            near = get_close_matches(name, [*module.variables, *module.functions], n=1, cutoff=0.6)
-            help = f"did you mean '{near[0]}'?" if near else "declare it at module scope"
+            near = nearest(name, [*module.variables, *module.functions])
+            help = f"did you mean '{near}'?" if near else "declare it at module scope"
             place = place_of(module.source.text, item.start, item.end, name)
             yield Diagnostic("E201", f"name '{name}' is not declared", module.source, *place, help)

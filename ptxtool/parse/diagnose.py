@@ -5,11 +5,11 @@ usual mistakes (a missing semicolon, dot, brace or comment end) and finds the ne
 """
 
 import re
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.grammar import skip, terminals
@@ -92,8 +92,8 @@ def never_closed(source: Source, brace: int, keyword: str = "", place: int = 0) 
 def unknown_directive(source: Source, start: int) -> Diagnostic:
     match = _WORD.match(source.text, start)
     assert match is not None
-    near = get_close_matches(match[0], _directives(), n=1, cutoff=0.6)
-    help = f"did you mean '{near[0]}'?" if near else "directives begin with a dot, instructions do not"
+    near = nearest(match[0], _directives())
+    help = f"did you mean '{near}'?" if near else "directives begin with a dot, instructions do not"
     return Diagnostic("E101", f"unknown directive '{match[0]}'", source, start, match.end(), help)
 
 

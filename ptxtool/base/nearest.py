@@ -1,0 +1,19 @@
+"""The name that a misspelt one was probably meant to be."""
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_LOOK_ALIKE = str.maketrans("lIOo", "1100")
+
+
+def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
+    """The candidate most like a word, "" where none is; the longer common beginning wins among equals."""
+    choices = sorted(set(candidates))
+    plain = word.translate(_LOOK_ALIKE)
+    if plain != word:
+        for choice in choices:
+            if choice.translate(_LOOK_ALIKE) == plain:
+                return choice
+    found = get_close_matches(word, choices, n=4, cutoff=cutoff)
+    return max(found, key=lambda choice: len(os.path.commonprefix((word, choice))), default="")
