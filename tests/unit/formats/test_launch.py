@@ -188,7 +188,7 @@ def test_files(tmp_path: Path) -> None:
         (
             "value = 4",
             "value = 4\nrange = [0, 2]",
-            23,
+            24,
             ["exactly one of value, range", "'value' and 'range'"],
         ),
         ("value = 4", "", 20, ["exactly one of", "none of them"]),
