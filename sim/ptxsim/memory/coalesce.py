@@ -51,7 +51,7 @@ def _insert(count: int, segment: int, quarters: int, lines: Any, sizes: Any) -> 
 
 
 @njit
-def _touch(count: int, start: int, size: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
+def _touch(count: int, start: Any, size: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
     """Enter the bytes [start, start + size) of a lane, which may touch several segments."""
     end = start + size
     while start < end:
@@ -119,7 +119,7 @@ def _local(x: Any, size: int, lines: Any, sizes: Any) -> int:
 
 
 @njit
-def _same_before(x: Any, mask: int, lane: int) -> int:
+def _same_before(x: Any, mask: Any, lane: int) -> int:
     """How many lanes before this one of its half warp access the same address."""
     same = 0
     for other in range(lane & 16, lane):
@@ -133,11 +133,10 @@ def _atomic(x: Any, size: int, lines: Any, sizes: Any) -> int:
     """Accesses of an atomic: the n-th lane on an address is in the n-th access of its segment."""
     mask = np.int64(x.access_mask)
     count = 0
+    first = 0
     for lane in range(32):
         if lane == 16:
             first = count
-        elif lane == 0:
-            first = 0
         if mask >> lane & 1:
             start = np.int64(x.lane_address[lane])
             segment = start & -128

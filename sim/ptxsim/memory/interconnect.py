@@ -8,7 +8,7 @@ and its output for f + gap cycles and arrives `unloaded[f]` cycles after the gra
 A packet is an index into `m.request`; its `due` becomes the cycle of arrival. What stands behind an output is taken
 with `take` by the slice or the SM that owns it.
 
-Handled simply: the buffers before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
+Handled simply: the queues before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
 Reference: timing-model section 3.4.
 """
 
@@ -69,6 +69,8 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
     flits = net.fifo_flits[source, head]
     net.in_head[source] = (head + 1) & (FIFO - 1)
     net.in_count[source] -= 1
+    if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
+        m.slice_next[source] = min(m.slice_next[source], now + 1)
     net.in_flits[source] -= flits
     free = now + flits + net.gap
     net.in_free[source] = free
@@ -86,10 +88,7 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
     net.queue[target, (net.out_head[target] + net.out_count[target]) & (FIFO - 1)] = packet
     net.out_count[target] += 1
     m.request[packet].due = arrival
-    if net.is_reply:
-        if m.slice[source].reply_count > 0:  # the slice can inject again
-            m.slice_next[source] = min(m.slice_next[source], now + 1)
-    else:
+    if not net.is_reply:
         m.slice_next[target] = min(m.slice_next[target], net.out_due[target])
 
 

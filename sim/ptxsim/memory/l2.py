@@ -5,7 +5,7 @@ once and holds the data port for its bytes. A read miss reserves a line and read
 store itself to DRAM, where it is acknowledged, and reads the line too (write-allocate); a dirty line that gives way is
 written back. An access that finds no way, entry or place is tried again the next cycle, all behind it waiting.
 
-`slice_cycle` does what the cycle allows, in the order reply, response, fill, miss queue, tags, network, and then says
+`slice_cycle` does what the cycle allows, in the order response, fill, miss queue, tags, network, and then says
 in `m.slice_next` when there is more to do; a slice that waits for another's room is woken by it.
 
 Handled simply: the ROP queue and the queue before the tags are one FIFO of which at most `icnt_capacity` requests are
@@ -47,7 +47,7 @@ def drop_request(m: Any, r: int) -> None:
 
 
 @njit
-def place_line(m: Any, r: int, line: int) -> None:
+def place_line(m: Any, r: int, line: Any) -> None:
     """The address map: channel, slice, set, bank and row of a request's line."""
     q = m.request[r]
     chunk = line >> m.chunk_shift
@@ -84,15 +84,9 @@ def _reply_flits(m: Any, r: int) -> int:
 
 
 @njit
-def _answer(m: Any, s: Any, index: int, r: int, now: int) -> None:
-    """Queue a reply for the network, which gets it the next cycle: at once, if nothing is in between."""
-    if s.reply_count == 0:
-        flits = _reply_flits(m, r)
-        if has_room(m.replies, index, flits):
-            push(m.replies, index, m.request[r].sm, r, flits, now + 1)
-            return
-    s.reply[(s.reply_head + s.reply_count) & (RING - 1)] = r
-    s.reply_count += 1
+def _answer(m: Any, index: int, r: int, now: int) -> None:
+    """Queue a reply, which asks for its way through the network in the next cycle."""
+    push(m.replies, index, m.request[r].sm, r, _reply_flits(m, r), now + 1)
 
 
 @njit
@@ -153,7 +147,7 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         if q.kind == WRITEBACK:
             drop_request(m, r)
         else:
-            _answer(m, s, index, r, now)
+            _answer(m, index, r, now)
         c.accesses += 1
         c.hits += 1
         return True
@@ -179,17 +173,6 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
 
 
 @njit
-def _reply(m: Any, s: Any, index: int, now: int) -> None:
-    """Move the head of the reply queue into the network."""
-    r = s.reply[s.reply_head]
-    flits = _reply_flits(m, r)
-    if has_room(m.replies, index, flits):
-        push(m.replies, index, m.request[r].sm, r, flits, now)
-        s.reply_head = (s.reply_head + 1) & (RING - 1)
-        s.reply_count -= 1
-
-
-@njit
 def _wake_channel(m: Any, index: int, when: int) -> None:
     channel = index >> 1 if m.slices_per_channel == 2 else index
     m.channel_next[channel] = min(m.channel_next[channel], when)
@@ -205,7 +188,7 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
     if (
         s.rop_count == 0
         or s.port_free > now
-        or s.reply_count >= m.reply_capacity
+        or not has_room(m.replies, index, m.replies.longest)
         or s.dram_count >= m.dram_capacity
         or m.request[s.rop[s.rop_head]].due > now
     ):
@@ -231,8 +214,8 @@ def _fill(m: Any, s: Any, index: int, now: int) -> None:
         arrive(c, lookup(c, q.set, q.line))
         s.fill_free = now + port_cycles(m, c.line_bytes)
         drop_request(m, r)
-    elif s.reply_count < m.reply_capacity:
-        _answer(m, s, index, r, now)
+    elif has_room(m.replies, index, m.replies.longest):
+        _answer(m, index, r, now)
     else:
         return
     if s.fill_count == m.fill_capacity:  # the channel may have waited for room
@@ -256,9 +239,7 @@ def _open(m: Any, s: Any, now: int) -> bool:
 def _wait(m: Any, s: Any, index: int, now: int) -> int:
     """When the slice has more to do, FOREVER if only others can help."""
     soon = now + 1
-    replies = s.reply_count < m.reply_capacity
-    if s.reply_count > 0 and has_room(m.replies, index, _reply_flits(m, s.reply[s.reply_head])):
-        return soon
+    replies = has_room(m.replies, index, m.replies.longest)
     if s.cache.n_ready > 0 and replies:
         return soon
     to_dram = s.dram_count < m.dram_capacity
@@ -281,12 +262,10 @@ def _wait(m: Any, s: Any, index: int, now: int) -> int:
 def slice_cycle(m: Any, index: int, now: int) -> None:
     """One cycle of a slice."""
     s = m.slice[index]
-    if s.reply_count > 0:
-        _reply(m, s, index, now)
-    if s.cache.n_ready > 0 and s.reply_count < m.reply_capacity:
+    if s.cache.n_ready > 0 and has_room(m.replies, index, m.replies.longest):
         waiter = tell(s.cache)
         if waiter != NOBODY:
-            _answer(m, s, index, waiter, now)
+            _answer(m, index, waiter, now)
     if s.fill_count > 0:
         _fill(m, s, index, now)
     if s.miss_count > 0 and s.dram_count < m.dram_capacity:

@@ -121,6 +121,7 @@ NETWORK = record(
         ("n_out", "i8"),
         ("is_reply", "i8"),
         ("input_flits", "i8"),  # room of one input FIFO
+        ("longest", "i8"),  # flits of a line
         ("output_packets", "i8"),  # room behind one output, packets on their way included
         ("gap", "i8"),
         ("next", "i8"),
@@ -170,13 +171,10 @@ SLICE = record(
         ("dram_count", "i8"),
         ("fill_head", "i8"),
         ("fill_count", "i8"),
-        ("reply_head", "i8"),
-        ("reply_count", "i8"),
         ("rop", "i8", (ROP_RING,)),  # ROP delay and the queue before the tags
         ("miss", "i8", (RING,)),
         ("dram", "i8", (RING,)),
         ("filling", "i8", (RING,)),
-        ("reply", "i8", (RING,)),
         ("cache", CACHE),
     ]
 )
@@ -251,7 +249,6 @@ MEMORY = record(
         ("icnt_capacity", "i8"),
         ("dram_capacity", "i8"),
         ("fill_capacity", "i8"),
-        ("reply_capacity", "i8"),
         # DRAM
         ("core_mhz", "i8"),
         ("dram_mhz", "i8"),
@@ -306,7 +303,7 @@ def make_memory(gpu: Gpu) -> Any:
     m["rop_cycles"], m["port_shift"] = l2.rop_cycles, _log2("l2.port_bytes", l2.port_bytes)
     m["miss_read_max"], m["miss_write_max"] = l2.miss_queue_read_max, l2.miss_queue_write_max
     m["icnt_capacity"], m["dram_capacity"] = l2.icnt_queue, l2.dram_queue
-    m["fill_capacity"], m["reply_capacity"] = l2.fill_queue, l2.reply_queue
+    m["fill_capacity"] = l2.fill_queue
     m["core_mhz"], m["dram_mhz"] = gpu.clocks.core_mhz, gpu.clocks.dram_mhz
     m["fixed_cycles"] = dram.fixed_cycles
     # one private credit a slice and those that all slices of the channel share
@@ -366,8 +363,11 @@ def _set_cache(cache: Any, name: str, given: Any) -> None:
 def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -> None:
     icnt = gpu.icnt
     network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
-    # injection queue and router buffer are one FIFO: both lie before the crossbar
+    # what lies before the crossbar is one FIFO: injection queue, router buffer, and the reply queue of a slice
+    network["longest"] = longest = _line_flits(gpu)
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
+    if is_reply:
+        network["input_flits"] += gpu.l2.reply_queue * longest
     network["output_packets"] = icnt.buffer_flits + (icnt.response_fifo if is_reply else 0)
     network["gap"] = icnt.packet_gap_cycles
     last = len(icnt.unloaded_cycles) - 1
@@ -377,6 +377,11 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
     network["next"] = network["asking"] = FOREVER
     for name in ("in_next", "out_next", "out_due"):
         network[name] = FOREVER
+
+
+def _line_flits(gpu: Gpu) -> int:
+    """Flits of the longest packet: a line and the header."""
+    return -(-(gpu.l2.line_bytes + gpu.icnt.header_bytes) // gpu.icnt.flit_bytes)
 
 
 def _check(gpu: Gpu) -> None:
@@ -401,7 +406,7 @@ def _check(gpu: Gpu) -> None:
             f"{gpu.name}: an l2.miss_queue of {l2.miss_queue} is too short",
             help="it needs 2 places more than miss_queue_read_max and 3 more than miss_queue_write_max",
         )
-    longest = -(-(l2.line_bytes + icnt.header_bytes) // icnt.flit_bytes)
+    longest = _line_flits(gpu)
     if longest > icnt.injection_queue_flits:
         raise error(
             "E502",
@@ -416,13 +421,14 @@ def _check(gpu: Gpu) -> None:
     _at_most(
         "dram.scheduler_queue + return_queue", dram.scheduler_queue + dram.return_queue, LATENCY_RING - 2
     )
-    _at_most("icnt flits before the crossbar", icnt.injection_queue_flits + icnt.buffer_flits, FIFO)
+    before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * longest
+    _at_most("icnt flits before the crossbar", before, FIFO)
     _at_most("icnt packets behind the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
     _at_most("icnt flits of a line", longest, MAX_FLITS - 1)
     own = l2.slices * (l2.miss_queue + l2.dram_queue + l2.fill_queue)
     own += dram.channels * (dram.slices_per_channel + dram.scheduler_queue + dram.return_queue)
     _at_most("requests between L2 and DRAM", own, POOL_MARGIN)
-    for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue", "reply_queue"):
+    for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue"):
         _at_most(f"l2.{name}", getattr(l2, name), RING)
 
 

@@ -5,7 +5,7 @@ A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `m.next > 
 data, a store or atomic once it is done; WRITEBACK is not answered. `reply_next` tells when the next reply can be taken,
 so that an SM can sleep.
 
-Order within a cycle: DRAM, slices (with the injection of replies), networks; what an SM injects in cycle t asks for its
+Order within a cycle: DRAM, slices, networks; what an SM injects in cycle t asks for its
 output in t + 1. Everything is deterministic: only the order of calls matters.
 Reference: timing-model sections 1.1 and 3.4 to 3.6.
 """
