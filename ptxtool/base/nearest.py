@@ -1,6 +1,5 @@
 """The name that a misspelt one was probably meant to be."""
 
-import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -16,4 +15,9 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
             if choice.translate(_LOOK_ALIKE) == plain:
                 return choice
     found = get_close_matches(word, choices, n=4, cutoff=cutoff)
-    return max(found, key=lambda choice: len(os.path.commonprefix((word, choice))), default="")
+    return max(found, key=lambda choice: _common_beginning(word, choice), default="")
+
+
+def _common_beginning(a: str, b: str) -> int:
+    """How many characters two words begin with alike."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

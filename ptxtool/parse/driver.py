@@ -32,7 +32,7 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.parse import build, diagnose
-from ptxtool.parse.grammar import OPERAND, Shape, skip, terminals
+from ptxtool.parse.grammar import OPERAND, Shape, lark_parse, skip, terminals
 from ptxtool.parse.leaf import Operands
 from ptxtool.parse.operands import Part, TooDeep, destination, name
 from ptxtool.parse.tokens import Token
@@ -179,7 +179,7 @@ class Driver:
                     nodes = tuple(map(read, listed.split(comma))) if listed else ()
                 except KeyError:
                     try:
-                        nodes = operands.list(listed)
+                        nodes = operands.read_list(listed)
                     except KeyError:
                         return self._by_lark(m.start(_GUARD if guard else _OPCODE))
                 if nodes and type(nodes[0]) is Binary:
@@ -200,7 +200,8 @@ class Driver:
             elif kind == _CLOSE and inside:
                 return self._close(m)
             elif kind == _END:
-                return self._finish()
+                self._finish()
+                return None
             elif kind != _EMPTY:
                 assert kind is not None
                 whole = (
@@ -291,8 +292,6 @@ class Driver:
         """Parse one statement with Lark, and report it where Lark refuses it."""
         import lark
 
-        from ptxtool.parse.grammar import lark_parser
-
         inside = bool(self.braces)
         if rule in ("function_head", "function"):
             m = _head_end().match(self.text, start)
@@ -301,10 +300,8 @@ class Driver:
             m = _statement_end().match(self.text, start)
             start_rule = "statement" if inside else "item"
         end = m.end() if m else len(self.text)
-        parser = lark_parser()
-        parser.options.transformer.start(self.source)
         try:
-            node = parser.parse(lark.TextSlice(self.text, start, end), start=start_rule)
+            node = lark_parse(self.source, start_rule, start, end)
         except lark.UnexpectedInput as found:
             diagnostic, resume = diagnose.syntax_error(self.source, found, start, end, inside)
             self.errors.append(diagnostic)

@@ -5,7 +5,7 @@
 * `terminals()` and `Shape` read its text. A rule that does not recurse describes a regular language, so it can be
   expanded into one regular expression over token kinds. The per-statement parser recognises directives, declarations
   and function heads with these.
-* `lark_parser()` builds the LALR parser, for operands no leaf expression knows, for whole files, and for finding out
+* `lark_parse()` runs the LALR parser, for operands no leaf expression knows, for whole files, and for finding out
   what was expected where a statement is wrong. Building takes 70-150 ms and importing Lark 60, so both happen on first
   use, and the tables are kept in the user's cache folder (Lark checks them against a hash of grammar and versions).
 """
@@ -13,13 +13,16 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptxtool.base.resources import resource_dir
+from ptxtool.base.source import Source
 from ptxtool.parse.tokens import Token
 
 if TYPE_CHECKING:
-    from lark import Lark
+    import lark
+
+    from ptxtool.parse.transform import Builder
 
 STARTS = ("module", "item", "statement", "function_head", "operand")
 OPERAND = "operand"  # the one rule that recurses, and the kind of a token that holds an operand's text
@@ -142,15 +145,28 @@ class Shape:
         return tokens[: followed.end()] if followed else None
 
 
+def lark_parse(source: Source, rule: str, start: int, end: int) -> Any:
+    """What the builder makes of `rule` (one of `STARTS`) over a stretch of a source.
+
+    Raises `lark.UnexpectedInput` where the stretch does not follow the rule.
+    """
+    import lark
+
+    parser, builder = _lark_parser()
+    builder.start(source)
+    return parser.parse(lark.TextSlice(source.text, start, end), start=rule)
+
+
 @cache
-def lark_parser() -> "Lark":
-    """The LALR parser of the whole grammar, building nodes as it reduces."""
+def _lark_parser() -> "tuple[lark.Lark, Builder]":
+    """The LALR parser of the whole grammar, and the builder it calls as it reduces."""
     import lark
 
     from ptxtool.parse.transform import Builder
 
-    options = {"parser": "lalr", "start": list(STARTS), "maybe_placeholders": False, "transformer": Builder()}
-    return lark.Lark(grammar_text(), cache=_cache_file() or False, **options)
+    builder = Builder()
+    options: dict[str, Any] = {"parser": "lalr", "start": list(STARTS), "maybe_placeholders": False}
+    return lark.Lark(grammar_text(), cache=_cache_file() or False, transformer=builder, **options), builder
 
 
 def _cache_file() -> str | None:

@@ -62,7 +62,7 @@ class Operands(dict[str, Operand]):
             case "{}" if inner:
                 return Vector(tuple(map(self.__getitem__, inner.split(","))))
             case "()":
-                return Group(self.list(inner))
+                return Group(self.read_list(inner))
             case "[]":
                 first, *further = self._split(inner)
                 address = self[f"[{first}]"] if further else None
@@ -73,13 +73,13 @@ class Operands(dict[str, Operand]):
                 return Unary("-", self[inner + "}"])
         raise KeyError(text)
 
-    def list(self, text: str) -> tuple[Operand, ...]:
+    def read_list(self, text: str) -> tuple[Operand, ...]:
         """The operands of a comma-separated list."""
         text = text.strip(_BLANKS)
         return tuple(map(self.__getitem__, self._split(text))) if text else ()
 
     @staticmethod
-    def _split(text: str) -> "list[str]":
+    def _split(text: str) -> list[str]:
         """Cut at the commas outside brackets."""
         pieces: list[str] = []
         position = 0

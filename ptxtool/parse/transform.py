@@ -65,7 +65,8 @@ class Builder:
 
     @property
     def _source(self) -> Source:
-        return self._local.source
+        source: Source = self._local.source
+        return source
 
     # ---- operands
 

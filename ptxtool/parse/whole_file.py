@@ -7,7 +7,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import diagnose
-from ptxtool.parse.grammar import lark_parser
+from ptxtool.parse.grammar import lark_parse
 from ptxtool.parse.operands import TooDeep
 
 
@@ -16,14 +16,12 @@ def parse_source(source: Source) -> Module:
     import lark
 
     start, end = diagnose.text_start(source), len(source.text)
-    parser = lark_parser()
-    parser.options.transformer.start(source)
     try:
-        items = parser.parse(lark.TextSlice(source.text, start, end), start="module")
+        items = lark_parse(source, "module", start, end)
     except lark.UnexpectedInput as found:
         raise PtxError(diagnose.syntax_error(source, found, start, end, True)[0]) from None
     except TooDeep:
         raise PtxError(diagnose.too_deep(source, start, end)) from None
     if not items:
         raise PtxError(diagnose.nothing_there(source))
-    return Module(source, tuple(items))  # type: ignore[arg-type]  # the builder's module() gives a list of items
+    return Module(source, tuple(items))
