@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from ptxsim.launch import launch
+from ptxsim.launcher import launch
 from ptxtool.base.resources import resource_dir
 from ptxtool.formats.launch import load_launch
 from ptxtool.parse import parse

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptxsim.launch import launch
+    from ptxsim.launcher import launch
     from ptxsim.stats import SimResult, StallPoint
 
 __all__ = ["SimResult", "StallPoint", "launch"]
 
-_HOMES = {"launch": "ptxsim.launch", "SimResult": "ptxsim.stats", "StallPoint": "ptxsim.stats"}
+_HOMES = {"launch": "ptxsim.launcher", "SimResult": "ptxsim.stats", "StallPoint": "ptxsim.stats"}
 
 
 def __getattr__(name: str) -> Any:
