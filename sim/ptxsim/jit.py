@@ -3,7 +3,7 @@
 * `njit` compiles without reference counting (`_nrt=False`): records and arrays are borrowed from Python, which keeps
   them alive for the run; compiled functions allocate nothing, and no function returns an array.
 * numba's disk cache hashes only the file a function stands in, so an edited callee would keep its old machine code.
-  The cache folder is therefore named by a hash of *all* of ptxsim's sources (and of the Python and numba versions and
+  The cache folder is therefore named by a hash of *all* sources that compiled code comes from (and of the Python and numba versions and
   the data the sources are generated from); this module must be imported before any other that compiles.
 * `rows_*` and `flat_*` give an array over memory at an address (an integer in a record): arrays of varying size are
   reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
@@ -25,6 +25,14 @@ from numba.extending import intrinsic
 
 _PACKAGE = Path(__file__).resolve().parent
 
+HOST_ONLY = ("launcher.py", "run.py", "stats.py", "lower.py", "image.py", "lowering/", "semantics/reference")
+"""Sources that only Python runs and no compiled function takes a constant from (a test holds this)."""
+
+
+def is_host_only(path: str) -> bool:
+    """True for a source (path within the package) that no machine code depends on."""
+    return path.startswith(HOST_ONLY)
+
 
 @cache
 def source_hash() -> str:
@@ -33,8 +41,8 @@ def source_hash() -> str:
 
     digest = hashlib.sha256(f"{sys.version}|{numba.__version__}|{np.__version__}".encode())
     isa = Path(ptxtool.isa.__file__).resolve().parent
-    files = sorted(_PACKAGE.rglob("*.py")) + sorted(p for p in isa.iterdir() if p.suffix in (".py", ".toml"))
-    for path in files:
+    own = [p for p in _PACKAGE.rglob("*.py") if not is_host_only(p.relative_to(_PACKAGE).as_posix())]
+    for path in sorted(own) + sorted(p for p in isa.iterdir() if p.suffix in (".py", ".toml")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:20]
