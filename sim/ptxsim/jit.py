@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 _PACKAGE = Path(__file__).resolve().parent
 
-HOST_ONLY = ("launcher.py", "run.py", "stats.py", "lower.py", "image.py", "lowering/", "semantics/functional", "semantics/reference")
+HOST_ONLY = ("launcher.py", "run.py", "stats.py", "lower.py", "image.py", "lowering/", "semantics/reference")
 """Sources that only Python runs and no compiled function takes a constant from (a test holds this)."""
 
 
