@@ -13,7 +13,7 @@ from ptxsim.program import CONTEXT
 
 ALL = 0xFFFFFFFF
 X = np.zeros(1, CONTEXT)
-LINES, SIZES = np.zeros(128, np.uint64), np.zeros(128, np.int32)
+LINES, SIZES = np.zeros(128, np.int64), np.zeros(128, np.int64)
 GLOBAL, LOCAL, ATOMIC = (0, 0), (1, 0), (0, 1)
 
 

@@ -67,8 +67,8 @@ def _touch(count: int, start: Any, size: int, segment_bytes: int, lines: Any, si
 def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
     """Reduce every access to the half, and that to the quarter, that it uses; turn the list."""
     for k in range(count):
-        size = segment_bytes
-        used = np.int64(sizes[k])
+        size: Any = segment_bytes
+        used: Any = np.int64(sizes[k])
         while size > 32:
             half = size >> 6  # quarters in one half
             low = used & ((1 << half) - 1)
@@ -78,7 +78,7 @@ def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
             size >>= 1
             used = low
             if high != 0:
-                lines[k] += np.uint64(size)
+                lines[k] = np.int64(lines[k]) + size
                 used = high
         sizes[k] = size
     for k in range(count >> 1):
@@ -203,8 +203,8 @@ def shared_conflict_degree(x: Any, size: int) -> int:
     mask = np.int64(x.access_mask)
     worst = 1
     for nth in range((size + 3) >> 2):
-        for bank in range(32):
-            x.lane_target[bank] = 0
+        for lane in range(32):
+            x.lane_target[lane] = 0
         for lane in range(32):
             if mask >> lane & 1:
                 word = (np.int64(x.lane_address[lane]) >> 2) + nth
