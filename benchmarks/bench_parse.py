@@ -5,7 +5,7 @@
 Without a file it makes one of the wanted size, in the manner of nvcc: many kernels of loads, address arithmetic,
 fused multiply-adds, compares and branches with different registers, offsets and constants. With files, each is
 repeated to the wanted size with its functions renamed, so statement texts differ as little as they do in the file.
-Times are medians over the repeats; memory is what the module holds beside the text.
+Times are CPU seconds, medians over the repeats; memory is what the module holds beside the text.
 """
 
 import argparse
@@ -83,9 +83,9 @@ def repeated(text: str, size: int) -> str:
 def median_seconds(function: Callable[[str], object], text: str, repeats: int) -> float:
     times: list[float] = []
     for _ in range(repeats):
-        begin = time.perf_counter()
+        begin = time.process_time()
         function(text)
-        times.append(time.perf_counter() - begin)
+        times.append(time.process_time() - begin)
     return statistics.median(times)
 
 

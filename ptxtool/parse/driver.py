@@ -2,8 +2,7 @@
 
 It gives the same nodes as Lark on the whole file (tested on real and on mutated files), ten times faster:
 
-* `_splitter` matches one statement at a time, each match beginning where the last one ended, so that no character is
-  passed over. Its expressions are put together from the grammar's terminals.
+* The splitter cuts one statement after the other; see `splitter`.
 * An ordinary instruction is a guard, an opcode and operands, each looked up by its text; see `leaf`.
 * Directives, declarations and function heads follow flat rules of the grammar; see `grammar.Shape`.
 * Whatever these do not know goes to Lark, one statement at a time.
@@ -14,7 +13,6 @@ one run finds all errors of a file. The garbage collector rests meanwhile: parsi
 
 import gc
 import re
-from functools import cache
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
@@ -32,98 +30,38 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.parse import build, diagnose
-from ptxtool.parse.grammar import OPERAND, Shape, lark_parse, skip, terminals
+from ptxtool.parse.grammar import OPERAND, lark_parse
 from ptxtool.parse.leaf import Operands
 from ptxtool.parse.operands import Part, TooDeep, destination, name
+from ptxtool.parse.splitter import (
+    BODY_RULES,
+    CLOSE,
+    DOT,
+    EMPTY,
+    END,
+    GUARD,
+    LABEL,
+    LOC,
+    MODULE_RULES,
+    OPCODE,
+    OPEN,
+    OPERANDS,
+    body_start,
+    guard_parts,
+    head_end,
+    keywords,
+    shape,
+    splitter,
+    statement_end,
+)
 from ptxtool.parse.tokens import Token
 
 MAX_ERRORS = 100
 
-# the splitter's groups
-_GUARD, _OPCODE, _OPERANDS, _LABEL, _LOC, _DOT, _OPEN, _CLOSE, _EMPTY, _END, _OTHER = range(1, 12)
-
-_BODY_RULES = (
-    "declaration",
-    "file",
-    "loc",
-    "pragma",
-    "section",
-    "branch_targets",
-    "call_targets",
-    "call_prototype",
-)
-_MODULE_RULES = (
-    *("declaration", "function_head", "file", "loc", "pragma", "section"),
-    *("version", "target", "address_size", "alias", "constptr"),
-)
-
-
-@cache
-def _splitter() -> "re.Pattern[str]":
-    t = {n: f"(?>{terminal.regex})" for n, terminal in terminals().items()}
-    blank, space = f"(?:{t['SPACING']})?+", t["SPACING"]
-    some = r"[^;\"/@:]{0,2000}+"
-    return re.compile(
-        rf"{skip()}(?:"
-        rf"(@{blank}{t['NOT']}?+{blank}{t['NAME']})?+{blank}"  # 1
-        rf"({t['OPCODE']}(?:{space}{t['DOTTED']})*+)"  # 2
-        rf"{blank}({some}(?:/(?![/*]){some}){{0,8}}+);"  # 3
-        rf"|({t['LABEL']})"  # 4
-        rf"|({t['LOC']}(?:{space}{t['NUMBER']}){{3}})(?=[ \t\r]*\n)(?!{blank}[,/])"  # 5
-        r"|(\.)|(\{)|(\})|(;)|(\Z)|(.))",  # 6 to 11
-        re.DOTALL,
-    )
-
-
-@cache
-def _guard() -> "re.Pattern[str]":
-    t = terminals()
-    blank = f"(?:{t['SPACING'].regex})?"
-    return re.compile(rf"@{blank}({t['NOT'].regex})?{blank}({t['NAME'].regex})")
-
-
-@cache
-def _statement_end() -> "re.Pattern[str]":
-    """A statement to its semicolon, which may stand in a string or comment without ending it."""
-    t = terminals()
-    return re.compile(rf"(?:[^;\"/]++|{t['STRING'].regex}|{t['COMMENT'].regex}|[\"/])*+;")
-
-
-@cache
-def _head_end() -> "re.Pattern[str]":
-    """A function's head to its body or semicolon, without either."""
-    t = terminals()
-    pragma = rf"{t['PRAGMA'].regex}[^;\"]*+(?:{t['STRING'].regex}[^;\"]*+)*+;"
-    return re.compile(
-        rf"(?:[^;\"/{{.]++|{pragma}|{t['STRING'].regex}|{t['COMMENT'].regex}|[\"/.])*+(?=[;{{])"
-    )
-
-
-@cache
-def _body_start() -> "re.Pattern[str]":
-    return re.compile(rf"{skip()}([;{{])")
-
-
-@cache
-def _shape(rule: str) -> Shape:
-    if rule == "declaration":
-        return Shape(rule, operand=r"\{[^{}();\"/=]*+\}")
-    return Shape({"call_targets": "branch_targets"}.get(rule, rule))
-
-
-@cache
-def _keywords() -> "re.Pattern[str]":
-    """The word that says which rule a dotted statement follows."""
-    t = {n: terminal.regex for n, terminal in terminals().items()}
-    linkage = f"(?:{t['LINKAGE']}{skip()})*+"
-    rules = {rule: t[rule.upper()] for rule in (*_MODULE_RULES, *_BODY_RULES) if rule.upper() in t}
-    rules |= {"declaration": linkage + t["SPACE"], "function_head": linkage + t["FUNCTION"]}
-    return re.compile("|".join(f"(?P<{rule}>{regex})" for rule, regex in rules.items()))
-
 
 class _Guards(dict[str | None, Guard | None]):
     def __missing__(self, text: str) -> Guard:
-        match = _guard().fullmatch(text)
+        match = guard_parts().fullmatch(text)
         assert match is not None, text
         found = name(match[2])
         guard = self[text] = Guard(found.text, match[1] == "!", found.part)
@@ -171,9 +109,9 @@ class Driver:
         comma = self.comma
         inside = bool(self.braces)
         append = self.body.append
-        for m in _splitter().finditer(self.text, position):
+        for m in splitter().finditer(self.text, position):
             kind = m.lastindex
-            if kind == _OPERANDS and inside:
+            if kind == OPERANDS and inside:
                 guard, opcode, listed = m.group(1, 2, 3)
                 try:
                     nodes = tuple(map(read, listed.split(comma))) if listed else ()
@@ -181,33 +119,32 @@ class Driver:
                     try:
                         nodes = operands.read_list(listed)
                     except KeyError:
-                        return self._by_lark(m.start(_GUARD if guard else _OPCODE))
+                        return self._by_lark(m.start(GUARD if guard else OPCODE))
                 if nodes and type(nodes[0]) is Binary:
                     nodes = (destination(nodes[0]), *nodes[1:])
-                start = m.start(_GUARD if guard else _OPCODE)
+                start = m.start(GUARD if guard else OPCODE)
                 append(Instruction(start, m.end(), guards[guard], opcodes[opcode], nodes))
-            elif kind == _LABEL and inside:
-                append(build.label(Token("LABEL", m[_LABEL], m.start(_LABEL), m.end())))
-            elif kind == _LOC:
-                start = m.start(_LOC)
+            elif kind == LABEL and inside:
+                append(build.label(Token("LABEL", m[LABEL], m.start(LABEL), m.end())))
+            elif kind == LOC:
+                start = m.start(LOC)
                 words = self.text[start + len(".loc") : m.end()].strip()
                 self._add(Directive(start, m.end(), "loc", words))
-            elif kind == _DOT:
-                return self._dotted(m.start(_DOT))
-            elif kind == _OPEN and inside:
-                self.braces.append(m.start(_OPEN))
-                append(ScopeOpen(m.start(_OPEN), m.end()))
-            elif kind == _CLOSE and inside:
+            elif kind == DOT:
+                return self._dotted(m.start(DOT))
+            elif kind == OPEN and inside:
+                self.braces.append(m.start(OPEN))
+                append(ScopeOpen(m.start(OPEN), m.end()))
+            elif kind == CLOSE and inside:
                 return self._close(m)
-            elif kind == _END:
+            elif kind == END:
                 self._finish()
                 return None
-            elif kind != _EMPTY:
+            elif kind != EMPTY:
                 assert kind is not None
-                whole = (
-                    _OPCODE if kind == _OPERANDS and not m[_GUARD] else _GUARD if kind == _OPERANDS else kind
-                )
-                return self._by_lark(m.start(whole))
+                if kind == OPERANDS:
+                    kind = GUARD if m[GUARD] else OPCODE
+                return self._by_lark(m.start(kind))
         raise AssertionError("the splitter matches every character")
 
     def _add(self, node: Directive | Declaration) -> None:
@@ -219,7 +156,7 @@ class Driver:
     def _close(self, m: "re.Match[str]") -> int:
         opened = self.braces.pop()
         if self.braces:
-            self.body.append(ScopeClose(m.start(_CLOSE), m.end()))
+            self.body.append(ScopeClose(m.start(CLOSE), m.end()))
         else:
             self._close_function(opened, m.end())
         return m.end()
@@ -238,7 +175,7 @@ class Driver:
     # ---- statements that begin with a dot
 
     def _dotted(self, start: int) -> int | None:
-        keyword = _keywords().match(self.text, start)
+        keyword = keywords().match(self.text, start)
         rule = keyword.lastgroup if keyword else None
         if rule is None or keyword is None:
             return self._error(diagnose.unknown_directive(self.source, start))
@@ -248,7 +185,7 @@ class Driver:
             )
             self._close_function(self.braces[0], start)
             self.braces.clear()
-        elif rule not in (_BODY_RULES if self.braces else _MODULE_RULES):
+        elif rule not in (BODY_RULES if self.braces else MODULE_RULES):
             return self._error(diagnose.misplaced(self.source, start, keyword.end(), bool(self.braces)))
         try:
             return self._by_shape(rule, start)
@@ -260,7 +197,7 @@ class Driver:
 
     def _by_shape(self, rule: str, start: int) -> int | None:
         """Read a statement that follows a flat rule; `KeyError` where this one does not."""
-        tokens = _shape(rule).match(self.text, start)
+        tokens = shape(rule).match(self.text, start)
         if tokens is None:
             raise KeyError(rule)
         end = tokens[-1].end
@@ -268,7 +205,7 @@ class Driver:
             items = [Part(self.operands[t.text], 0) if t.kind == OPERAND else t for t in tokens]
             self._add(build.declaration(items, self.source))
         elif rule == "function_head":
-            if not _body_start().match(self.text, end):
+            if not body_start().match(self.text, end):
                 raise KeyError(rule)  # the rule fits the head's beginning only
             return self._open_function(build.head(tokens, self.source))
         else:
@@ -276,7 +213,7 @@ class Driver:
         return end
 
     def _open_function(self, head: build.Head) -> int | None:
-        m = _body_start().match(self.text, head.end)
+        m = body_start().match(self.text, head.end)
         if m is None:
             return self._by_lark(head.start, "function")
         if m[1] == ";":
@@ -294,10 +231,10 @@ class Driver:
 
         inside = bool(self.braces)
         if rule in ("function_head", "function"):
-            m = _head_end().match(self.text, start)
+            m = head_end().match(self.text, start)
             start_rule = "function_head" if rule == "function_head" else "item"
         else:
-            m = _statement_end().match(self.text, start)
+            m = statement_end().match(self.text, start)
             start_rule = "statement" if inside else "item"
         end = m.end() if m else len(self.text)
         try:
@@ -323,7 +260,7 @@ class Driver:
 
     def _assume_function(self, start: int, resume: int) -> int:
         """Behind a broken head: read the body that follows as one, so that it is not reported line by line."""
-        m = _head_end().match(self.text, start)
+        m = head_end().match(self.text, start)
         if m is None or self.text[m.end()] != "{":
             return resume
         self.head = build.Head(start, m.end(), "entry", "", (), (), (), ())

@@ -27,10 +27,10 @@ def _leaf() -> "re.Pattern[str]":
         # an address: 4 symbol, 5 base, 6 plus or post-increment, 7 8 offset, 9 register offset, 10 11 absolute
         rf"|({t['NAME']})?+{blank}\[{blank}(?:({t['NAME']}){blank}"
         rf"(?:({t['PLUS']}|{t['INCREMENT']}){blank}(?:{number}|({t['NAME']})){blank})?+|{number}{blank})\]"
-        rf"|({t['MINUS']}|{t['NOT']}){blank}({t['NAME']})"  # 12 13
+        rf"|({t['MINUS']}|{t['NOT']}|{t['COMPLEMENT']}){blank}({t['NAME']})"  # 12 13
         # 14 15 16 17: two destinations, a symbol and an offset
         rf"|({t['NAME']}){blank}({t['OPERATOR']}|{t['PLUS']}|{t['MINUS']}){blank}(?:({t['NAME']})|({t['NUMBER']}))"
-        rf"|({t['NOT']}){blank}({t['NUMBER']})"  # 18 19
+        rf"|({t['NOT']}|{t['COMPLEMENT']}){blank}({t['NUMBER']})"  # 18 19
     )
 
 

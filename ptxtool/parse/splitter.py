@@ -1,0 +1,101 @@
+"""Where statements begin and end: the regular expressions of the per-statement parser.
+
+All are put together from the grammar's terminals. `splitter` matches one statement, or the beginning of one that needs
+more than a glance, and what stands before it. Each match begins where the last one ended and some alternative always
+matches, so no character is passed over. Repetitions are possessive and bounded: no text takes more than linear time.
+"""
+
+import re
+from functools import cache
+
+from ptxtool.parse.grammar import Shape, skip, terminals
+
+BODY_RULES = (
+    *("declaration", "file", "loc", "pragma", "section"),
+    *("branch_targets", "call_targets", "call_prototype"),
+)
+"""The rules of statements that begin with a dot, in a function's body."""
+MODULE_RULES = (
+    *("declaration", "function_head", "file", "loc", "pragma", "section"),
+    *("version", "target", "address_size", "alias", "constptr"),
+)
+"""The same outside functions."""
+
+
+# the groups of `splitter`; the last one that matched says what was found (plain numbers: an enum halves the speed)
+GUARD, OPCODE = 1, 2
+OPERANDS = 3  # a whole instruction without strings or comments
+LABEL = 4
+LOC = 5  # a whole `.loc` of three numbers
+DOT = 6  # the beginning of another directive, a declaration or a function
+OPEN, CLOSE, EMPTY = 7, 8, 9
+END = 10  # of the file
+OTHER = 11  # something the other groups do not know, perhaps an error
+
+
+def _regexes() -> dict[str, str]:
+    return {name: terminal.regex for name, terminal in terminals().items()}
+
+
+@cache
+def splitter() -> "re.Pattern[str]":
+    t = {name: f"(?>{regex})" for name, regex in _regexes().items()}
+    blank, space = f"(?:{t['SPACING']})?+", t["SPACING"]
+    some = r"[^;\"/@:]{0,2000}+"
+    return re.compile(
+        rf"{skip()}(?:"
+        rf"(@{blank}{t['NOT']}?+{blank}{t['NAME']})?+{blank}"
+        rf"({t['OPCODE']}(?:{space}{t['DOTTED']})*+)"
+        rf"{blank}({some}(?:/(?![/*]){some}){{0,8}}+);"
+        rf"|({t['LABEL']})"
+        rf"|({t['LOC']}(?:{space}{t['NUMBER']}){{3}})(?=[ \t\r]*\n)(?!{blank}[,/])"
+        r"|(\.)|(\{)|(\})|(;)|(\Z)|(.))",
+        re.DOTALL,
+    )
+
+
+@cache
+def guard_parts() -> "re.Pattern[str]":
+    """A guard's text: its negation and its name."""
+    t = _regexes()
+    blank = f"(?:{t['SPACING']})?"
+    return re.compile(rf"@{blank}({t['NOT']})?{blank}({t['NAME']})")
+
+
+@cache
+def statement_end() -> "re.Pattern[str]":
+    """A statement to its semicolon, which may stand in a string or comment without ending it."""
+    t = _regexes()
+    return re.compile(rf"(?:[^;\"/]++|{t['STRING']}|{t['COMMENT']}|[\"/])*+;")
+
+
+@cache
+def head_end() -> "re.Pattern[str]":
+    """A function's head to its body or semicolon, without either; a pragma in it ends with a semicolon too."""
+    t = _regexes()
+    pragma = rf"{t['PRAGMA']}[^;\"]*+(?:{t['STRING']}[^;\"]*+)*+;"
+    return re.compile(rf"(?:[^;\"/{{.]++|{pragma}|{t['STRING']}|{t['COMMENT']}|[\"/.])*+(?=[;{{])")
+
+
+@cache
+def body_start() -> "re.Pattern[str]":
+    """What follows a function's head: a body or a semicolon."""
+    return re.compile(rf"{skip()}([;{{])")
+
+
+@cache
+def keywords() -> "re.Pattern[str]":
+    """The word that says which rule a statement with a dot follows: a group per rule."""
+    t = _regexes()
+    linkage = f"(?:{t['LINKAGE']}{skip()})*+"
+    rules = {rule: t[rule.upper()] for rule in (*MODULE_RULES, *BODY_RULES) if rule.upper() in t}
+    rules |= {"declaration": linkage + t["SPACE"], "function_head": linkage + t["FUNCTION"]}
+    return re.compile("|".join(f"(?P<{rule}>{regex})" for rule, regex in rules.items()))
+
+
+@cache
+def shape(rule: str) -> Shape:
+    """The shape of a rule; a declaration's initialiser may be a list of plain operands."""
+    if rule == "declaration":
+        return Shape(rule, operand=r"\{[^{}();\"/=]*+\}")
+    return Shape({"call_targets": "branch_targets"}.get(rule, rule))
