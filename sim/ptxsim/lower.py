@@ -189,7 +189,7 @@ def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
 
 
 def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
-    """Whether the instruction goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
+    """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
     effects = op.match.form.effects
     access = NO_ACCESS
     if "atomic" in effects:

@@ -7,6 +7,7 @@ pushes a target on a stack of rows per lane, `break` pops it.
 """
 
 import re
+from itertools import pairwise
 
 import numpy as np
 
@@ -99,7 +100,7 @@ def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
         names = []
         label = operand.text if isinstance(operand, Name) else ""
         body = kernel.body or ()
-        for statement, following in zip(body, body[1:], strict=False):
+        for statement, following in pairwise(body):
             if getattr(statement, "name", "") == label and isinstance(following, Directive):
                 names = [word.strip() for word in following.text.split(",")]
                 break

@@ -287,7 +287,7 @@ def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Ty
     bits = 64 if small else type_.bits
     value = values[0]
     for other in values[1:]:
-        chosen = b.compute(f"{name}_f{bits}", value, other)
+        chosen = b.compute(f"{name}_f{bits}", value, other, value, e=other)  # numbers and their bits
         if op.has("NaN"):
             numbers = b.compute(f"num_f{bits}", value, other)
             nan = b.constant(0x7FF8 << 48 if bits == 64 else 0x7FFFFFFF, bits)
@@ -296,15 +296,3 @@ def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Ty
     if small:
         return from_double(b, value, type_, NEAREST)
     return b.compute("canonical_f32", value) if bits == 32 else value
-
-
-__all__ = [
-    "MODES",
-    "arithmetic",
-    "compare_type",
-    "float_binary",
-    "float_source",
-    "from_double",
-    "in_double",
-    "to_double",
-]

@@ -1,8 +1,8 @@
 """Where the variables of a kernel lie: addresses of every symbol, and the first bytes of the spaces.
 
 For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
-GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on, by their
-alignment, in textual order. Only shared variables that the kernel names take room; an unsized one (`.extern
+GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on,
+by their alignment, in textual order. Only shared variables that the kernel names take room; an unsized one (`.extern
 .shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies.
 
 PTXPlus: parameters lie in shared memory from 0x10 on, each at a multiple of its own size, the total rounded up to 4;

@@ -73,6 +73,27 @@ def _sign_bit(numba_type: Any) -> Any:
     return call
 
 
+def _select() -> Any:
+    """`select(condition, a, b)`, both computed: a choice without a branch, quick for numba and LLVM alike."""
+    if JIT_DISABLED:
+        return lambda condition, a, b: a if condition else b
+
+    @intrinsic
+    def call(typing_context: Any, condition: Any, a: Any, b: Any) -> Any:
+        result = typing_context.unify_types(types.unliteral(a), types.unliteral(b))
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            test = context.cast(builder, values[0], signature.args[0], types.boolean)
+            return builder.select(test, values[1], values[2])
+
+        return result(condition, result, result), generate
+
+    return call
+
+
+select = _select()
+
+
 def _exact_fma(a: Any, b: Any, c: Any, kind: Any) -> Any:
     """a * b + c, rounded once, in Python."""
     x, y, z = float(a), float(b), float(c)
@@ -117,10 +138,8 @@ if JIT_DISABLED:
         value = int(f"{int(a) & 0xFFFFFFFFFFFFFFFF:064b}"[::-1], 2)
         return np.int64(value - 2**64 if value >> 63 else value)
 
-    def sign_bit32(a: Any) -> bool:
+    def sign_bit(a: Any) -> bool:
         return bool(np.signbit(a))
-
-    sign_bit64 = sign_bit32
 
 else:
     fma32 = _ternary("llvm.fma", types.float32)
@@ -128,8 +147,7 @@ else:
     count_ones = _unary("llvm.ctpop", types.int64)
     leading_zeros = _unary("llvm.ctlz", types.int64, (0,))
     reverse_bits = _unary("llvm.bitreverse", types.int64)
-    sign_bit32 = _sign_bit(types.float32)
-    sign_bit64 = _sign_bit(types.float64)
+    sign_bit = _sign_bit(types.float64)
 
 
 # ---- integers
@@ -334,7 +352,7 @@ def double_to_small(a: Any, mantissa_bits: Any, minimum: Any, mode: Any) -> Any:
     size = abs(a)
     if a != a:
         return top | ((np.int64(1) << mantissa_bits) - 1)
-    sign = (top + (np.int64(1) << mantissa_bits)) if sign_bit64(a) else np.int64(0)
+    sign = (top + (np.int64(1) << mantissa_bits)) if sign_bit(a) else np.int64(0)
     if size == np.inf:
         return sign | top
     if size == 0.0:
@@ -431,7 +449,7 @@ def div_error(a: Any, b: Any, rounded: Any) -> Any:
     if not np.isfinite(b):
         return np.float64(0.0)
     rest = fma64(-rounded, b, a)
-    return -rest if sign_bit64(b) else rest
+    return -rest if sign_bit(b) else rest
 
 
 @njit("float64(float64, float64)")

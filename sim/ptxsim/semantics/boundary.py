@@ -2,9 +2,9 @@
 
 numba links a callee's whole code into every caller and optimises it again there, level after level: with the lane
 operations below the cycle loop that would cost as much compile time once more per level. Behind a boundary a
-function is compiled once, its address registered under a name of our own, and callers (which numba caches with the name, not the
-address) declare that name. The module that makes the boundary must be imported before such a caller is loaded, which
-holds because the caller imports it.
+function is compiled once, its address registered under a name of our own, and callers (which numba caches with the
+name, not the address) declare that name. The module that makes the boundary must be imported before such a caller is
+loaded, which holds because the caller imports it.
 """
 
 from typing import Any

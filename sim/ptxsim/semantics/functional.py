@@ -68,7 +68,7 @@ def _advance(warp, pc):
 
 @njit
 def _split(warp, targets, active, rpc):
-    """Lanes go to their `targets`: one entry per target above the one that waits at `rpc`. False if the stack is full."""
+    """Lanes go to their `targets`: an entry each above the one that waits at `rpc`. False if the stack is full."""
     top = warp.depth - 1
     call = warp.call[top]
     first = np.int64(-1)

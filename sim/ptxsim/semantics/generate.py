@@ -14,6 +14,7 @@ lanes inside, which it vectorises:
 Every lane is computed and the results of lanes outside the mask are dropped: no expression may fail.
 """
 
+import ast
 import importlib.util
 import os
 import sys
@@ -52,45 +53,76 @@ def {name}(x, u, lanes):
 
 
 def _row(field: str, bits: str) -> str:
-    return f"(u.{field} + base{bits} if u.{field} >= 0 else -1 - u.{field})"
+    return f"select(u.{field} >= 0, u.{field} + base{bits}, -1 - u.{field})"
+
+
+class _Branchless(ast.NodeTransformer):
+    """`a if c else b` as `select(c, a, b)`, `and` and `or` of conditions as `&` and `|`; operand names get a suffix."""
+
+    def __init__(self, suffix: str):
+        self.suffix = suffix
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name("select", ast.Load()), [node.test, node.body, node.orelse], [])
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        operator = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
+        result = node.values[0]
+        for value in node.values[1:]:
+            result = ast.BinOp(result, operator, value)
+        return result
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not):
+            return ast.Call(
+                ast.Name("select", ast.Load()), [node.operand, ast.Constant(False), ast.Constant(True)], []
+            )
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(node.id + self.suffix, ast.Load()) if node.id in _NAMES else node
+
+
+def _expression(operation: LaneOperation) -> str:
+    tree = _Branchless(str(operation.number)).visit(ast.parse(operation.expression, mode="eval"))
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def _operation(operation: LaneOperation, first: bool) -> list[str]:
-    """The branch of one operation."""
-    lines = [f"    {'if' if first else 'elif'} op == {operation.number}:  # {operation.name}"]
+    """The branch of one operation. Its variables have names of their own: numba's SSA form costs time otherwise."""
+    k = operation.number
+    lines = [f"    {'if' if first else 'elif'} op == {k}:  # {operation.name}"]
     body: list[str] = []
     for field, name, kind in zip(_OPERAND_FIELDS, _NAMES, operation.operands, strict=False):
         if kind == "p":
-            lines.append(f"        p{name} = lane_mask(x, u.{field})")
-            body.append(f"            {name} = (p{name} & BIT[n]) != 0")
+            lines.append(f"        p{name}{k} = lane_mask(x, u.{field})")
+            body.append(f"            {name}{k} = (p{name}{k} & BIT[n{k}]) != 0")
             continue
-        bits = kind[1:]
-        lines.append(f"        r{name} = {_row(field, bits)}")
-        read = f"{kind}[r{name}, n]"
-        body.append(f"            {name} = {f'np.int64({read})' if kind in ('u32', 'i32') else read}")
+        lines.append(f"        r{name}{k} = {_row(field, kind[1:])}")
+        read = f"{kind}[r{name}{k}, n{k}]"
+        body.append(f"            {name}{k} = {f'np.int64({read})' if kind in ('u32', 'i32') else read}")
+    expression = _expression(operation)
     if operation.is_predicate:
         return [
             *lines,
-            "        found = np.uint32(0)",
-            "        for n in range(32):",
+            f"        found{k} = np.uint32(0)",
+            f"        for n{k} in range(32):",
             *body,
-            f"            found |= BIT[n] if {operation.expression} else np.uint32(0)",
-            "        if e & 1:",
-            "            found ^= np.uint32(0xFFFFFFFF)",
-            "        predicates = flat_u32(x.predicates, x.total_rows_p)",
-            "        rd = x.warp * x.rows_p + u.d",
-            "        predicates[rd] = (predicates[rd] & ~mask) | (found & mask)",
+            f"            found{k} |= select({expression}, BIT[n{k}], np.uint32(0))",
+            f"        set_lanes(x, u, found{k}, mask)",
         ]
-    bits = operation.result[1:]
     view = "u32" if operation.result in ("u32", "i32") else operation.result
-    old = f"{view}[rd, n]"
+    old = f"{view}[rd{k}, n{k}]"
     return [
         *lines,
-        f"        rd = u.d + base{bits}",
-        "        for n in range(32):",
+        f"        rd{k} = u.d + base{operation.result[1:]}",
+        f"        for n{k} in range(32):",
         *body,
-        f"            v = {operation.expression}",
-        f"            {old} = v if (mask & BIT[n]) != 0 else {f'np.int64({old})' if view == 'u32' else old}",
+        f"            v{k} = {expression}",
+        f"            {old} = select((mask & BIT[n{k}]) != 0, v{k}, {f'np.int64({old})' if view == 'u32' else old})",
     ]
 
 
@@ -101,6 +133,16 @@ def lane_mask(x, row):
     if row < 0:
         return np.uint32(0) if row == -1 else np.uint32(0xFFFFFFFF)
     return flat_u32(x.predicates, x.total_rows_p)[x.warp * x.rows_p + row]
+
+
+@njit(types.void(record_type(CONTEXT), record_type(UOP), types.uint32, types.uint32))
+def set_lanes(x, u, found, mask):
+    """Write a predicate result, inverted where bit 0 of e says so."""
+    if u.e & 1:
+        found ^= np.uint32(0xFFFFFFFF)
+    predicates = flat_u32(x.predicates, x.total_rows_p)
+    row = x.warp * x.rows_p + u.d
+    predicates[row] = (predicates[row] & ~mask) | (found & mask)
 
 '''
 

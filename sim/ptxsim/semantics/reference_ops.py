@@ -139,7 +139,7 @@ def _float(op: Op, exact: Callable[..., int], fast: Callable[..., Any] | None, *
 def finish_float(op: Op, values: Any) -> Raw:
     """`.sat`, `.relu`, `.ftz` and the canonical NaN of a floating-point result."""
     if op.has("sat"):
-        values = np.where(np.isnan(values), 0, np.clip(values, 0, 1)).astype(values.dtype)
+        values = np.where(values > 0, np.minimum(values, 1), 0).astype(values.dtype)  # NaN and -0 become +0
     if op.has("relu"):
         values = np.where(np.isnan(values), values, np.maximum(values, 0)).astype(values.dtype)
     if op.has("ftz") and values.dtype == np.float32:
@@ -536,7 +536,7 @@ def _testp(op: Op, a: Raw) -> Raw:
         "number": ~np.isnan(values),
         "notanumber": np.isnan(values),
         "subnormal": tiny,
-        "normal": np.isfinite(values) & ~tiny & (values != 0),
+        "normal": np.isfinite(values) & ~tiny,  # zero counts as normal
     }
     return next(holds for name, holds in tests.items() if op.has(name)).astype(np.uint64)
 
@@ -564,28 +564,40 @@ def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
     return result, flag
 
 
-def carry_overflow(op: Op, operands: tuple[Raw, ...], result: Raw) -> tuple[Bools, Bools]:
-    """PTXPlus: the C and O flags of `add addp sub subr mad madp`; false for everything else."""
+def carry_overflow(
+    op: Op, operands: tuple[Raw, ...], result: Raw, negated: tuple[bool, ...]
+) -> tuple[Bools, Bools]:
+    """PTXPlus: the C and O flags of `add addp sub subr mad madp`; false for everything else.
+
+    All are those of one addition x + y + carry: the hardware subtracts by adding the complement and a carry of one,
+    so that C means "no borrow". `negated` says which operands were written with a minus.
+    """
     none = np.zeros(LANES, np.bool_)
     bits = result_type(op).bits
     if op.type.is_float or bits > 32 or op.sem not in ("add", "addp", "sub", "subr", "mad", "madp"):
         return none, none
-    a, b = operands[0], operands[1]
-    carry_in = np.zeros(LANES, np.uint64)
+    one, mask = np.uint64(1), mask_of(bits)
+    carry = np.zeros(LANES, np.uint64)
+    x, y = operands[0], operands[1]
+    minus = [negated[0], negated[1]]
     if op.sem in ("mad", "madp"):
-        carry_in = operands[3] >> np.uint64(2) & np.uint64(1) if op.sem == "madp" else carry_in
-        a, b = _mul(op, operands[0], operands[1]), operands[2]
-    elif op.sem == "addp":
-        carry_in = operands[2] >> np.uint64(2) & np.uint64(1)
+        x, y = _mul(op, operands[0], operands[1]), operands[2]
+        minus = [False, negated[2]]
+    if op.sem in ("addp", "madp"):
+        carry = operands[-1] >> np.uint64(2) & one
+    if op.sem == "sub":
+        y, minus[1] = negate(op.type, y), not minus[1]
     elif op.sem == "subr":
-        a, b = b, a
+        x, minus[0] = negate(op.type, x), not minus[0]
+    # the value of a negated operand is its complement plus one: take the one into the carry
+    if minus[0]:
+        x, carry = (x - one) & mask, carry + one
+    if minus[1]:
+        y, carry = (y - one) & mask, carry + one
     top = np.uint64(bits - 1)
-    sign_a, sign_b, sign_d = (v >> top & np.uint64(1) for v in (a, b, result))
-    if op.sem in ("sub", "subr"):
-        carry, overflow = a >= b, (sign_a != sign_b) & (sign_d != sign_a)
-    else:
-        carry, overflow = (a + b + carry_in) >> np.uint64(bits) != 0, (sign_a == sign_b) & (sign_d != sign_a)
-    return carry, overflow if op.type.is_signed else none
+    sign_x, sign_y, sign_d = (v >> top & one for v in (x, y, result))
+    overflow = (sign_x == sign_y) & (sign_d != sign_x)
+    return (x + y + carry) >> np.uint64(bits) != 0, overflow if op.type.is_signed else none
 
 
 OPERATIONS: dict[str, Callable[..., Raw]] = {

@@ -102,7 +102,7 @@ def result_flags(type_: Type, raw: Raw) -> Raw:
     """The Z and S flags of a result."""
     if type_.is_float:
         values = floats(raw, type_.bits)
-        zero, negative = values == 0, values < 0
+        zero, negative = (values == 0) | np.isnan(values), (values < 0) | np.isnan(values)  # both: unordered
     else:
         zero, negative = raw == 0, raw >> np.uint64(type_.bits - 1) & _ONE != 0
     return zero.astype(np.uint64) | negative.astype(np.uint64) << _ONE
@@ -240,12 +240,13 @@ class Decoder:
         first = instruction.operands[0]
         write = self._result(first, result_type(op), i)
         has_flags = isinstance(first, Dual)
+        negated = tuple(isinstance(o, Unary) and o.operator == "-" for o in instruction.operands[1:])
 
         def step(warp: Warp) -> None:
             values = tuple(read(warp) for read in sources)
             raw = function(op, *values)
             if has_flags:
-                write(warp, raw, *carry_overflow(op, values, raw))
+                write(warp, raw, *carry_overflow(op, values, raw, negated))
             else:
                 write(warp, raw)
 
@@ -553,7 +554,7 @@ class Decoder:
 
     def _activemask(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         write = self.operands.write(instruction.operands[0], TYPES["b32"], i)
-        return lambda warp: write(warp, full(_bits(warp.active)), warp.executing)
+        return lambda warp: write(warp, full(_bits(warp.executing)), warp.executing)
 
     def _elect(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         first = instruction.operands[0]
