@@ -65,6 +65,7 @@ def test_sample_parses() -> None:
     assert emit(module) == SAMPLE
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_bytes_give_a_module_or_diagnostics(data: bytes) -> None:
     found = outcome(parse, data)
