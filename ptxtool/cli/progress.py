@@ -11,8 +11,7 @@ def compiling() -> Iterator[None]:
     from ptxsim.jit import JIT_DISABLED, cache_dir
     from ptxtool.cli.streams import print_note
 
-    folder = cache_dir()
-    if not JIT_DISABLED and not (folder.is_dir() and any(folder.iterdir())):
+    if not JIT_DISABLED and not any(cache_dir().rglob("cycle.*.nbi")):  # the loop is compiled last
         print_note("compiling the simulator (only on the first run, up to a minute) ...")
     yield
 

@@ -90,6 +90,11 @@ class RunResult(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
+def first_stall(points: Sequence[StallPoint]) -> StallPoint | None:
+    """The stall point that comes first in the text; None if there is none."""
+    return min(points, key=lambda point: point.instruction, default=None)
+
+
 @dataclass(frozen=True)
 class Run:
     """One launch that ran: its counters, the arguments as they are afterwards, and what is wrong with the results.
@@ -121,7 +126,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Rung:
-    """One scheme of a ladder: what it was and how it ran. `same_memory`: all buffers are as after the first rung."""
+    """One scheme of a ladder: what it was and how it ran. `same_memory`: all buffers are as after the first rung.
+
+    `stall_line` is the line of the stall point in the kernel as it was given: rewriting moves lines.
+    """
 
     name: str
     scheduler: str
@@ -129,6 +137,7 @@ class Rung:
     rewritten: bool
     run: Run
     same_memory: bool
+    stall_line: int | None = None
 
     @property
     def result(self) -> RunResult:
@@ -137,7 +146,20 @@ class Rung:
     @property
     def stall_point(self) -> StallPoint | None:
         """The first instruction, in the text, at which non-owner warps stopped; None if none did."""
-        return min(self.result.stall_points, key=lambda point: point.instruction, default=None)
+        return first_stall(self.result.stall_points)
+
+    def stall_to_dict(self) -> dict[str, Any] | None:
+        """The stall point as plain data, with its line in the kernel as it was given."""
+        point = self.stall_point
+        if point is None:
+            return None
+        return {
+            "instruction": point.instruction,
+            "line": self.stall_line,
+            "text": point.text,
+            "register": point.register,
+            "sequence": point.sequence,
+        }
 
 
 @dataclass(frozen=True)
@@ -190,6 +212,7 @@ class Comparison:
                     "rewritten": rung.rewritten,
                     "gain_percent": self.gain(rung),
                     "same_memory": rung.same_memory,
+                    "first_stall": rung.stall_to_dict(),
                     **rung.run.to_dict(),
                 }
                 for rung in self.rungs

@@ -60,7 +60,7 @@ def _stall_lines(comparison: Comparison) -> list[str]:
             text = "none: no warp had to wait"
         else:
             who = f"{point.register} (register {point.sequence}), {point.warps} stops"
-            text = f"line {point.line}, {who}: {point.text}"
+            text = f"instruction {point.instruction} (line {rung.stall_line}), {who}: {point.text}"
         lines.append(clip(f"  {rung.name:<{width}}  {text}"))
     private = next((r.result.private_registers for r in comparison.rungs if r.result.shared_pairs), None)
     if private is not None:

@@ -21,7 +21,7 @@ import numpy as np
 from ptxtool.analysis.sharing import Percent, percentage
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.launch import Launch
-from ptxtool.formats.results import Comparison, Run, Rung
+from ptxtool.formats.results import Comparison, Run, Rung, first_stall
 from ptxtool.ir.nodes import Function
 from ptxtool.passes import rewrite
 from ptxtool.sweep.run import run_launch
@@ -80,6 +80,7 @@ def ladder(
             **options,
         )
         first = first or run
+        stall = first_stall(run.result.stall_points)
         rungs.append(
             Rung(
                 scheme.name,
@@ -88,6 +89,7 @@ def ladder(
                 scheme.rewritten,
                 run,
                 same_memory=_same_memory(first, run),
+                stall_line=None if stall is None else kernel.line(stall.instruction),
             )
         )
     return Comparison(kernel.source.name, kernel.name, shown, pipeline, tuple(rungs))

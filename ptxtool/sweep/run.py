@@ -29,7 +29,7 @@ def run_launch(
     if problems:
         raise PtxError(problems)
     machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
-    from ptxsim.launch import launch as simulate
+    from ptxsim.launcher import launch as simulate
 
     arguments = launch.arguments()
     result = simulate(

@@ -69,9 +69,11 @@ def comparison(same: bool = True, problems: tuple[Diagnostic, ...] = ()) -> Comp
         Result(80, 3, (Point(4, 20),)),
     ]
     names = ("Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled")
+    told = ((), problems, ())
+    made = [Run(result, (), ("out",), told[k]) for k, result in enumerate(runs)]
+    lines = (None, 10, 15)
     rungs = tuple(
-        Rung(name, "lrr", 90, k == 2, Run(result, (), ("out",), problems if k == 1 else ()), same or k != 2)
-        for k, (name, result) in enumerate(zip(names, runs, strict=True))
+        Rung(names[k], "lrr", 90, k == 2, made[k], same or k != 2, lines[k]) for k in range(len(runs))
     )
     return Comparison("k.ptxplus", "k", 90, "unroll-decls", rungs)
 
@@ -94,8 +96,11 @@ def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
 def test_the_first_stall_point_is_the_first_in_the_text() -> None:
     shown = text(comparison())
     assert "  Unshared-LRR         nothing is shared" in shown
-    assert "  Shared-LRR-NoOpt     line 10, $r3" in shown
-    assert "  Shared-LRR-Unrolled  line 20, $r3 (register 7), 12 stops: add.u32 $r1, $r2, $r3;" in shown
+    assert "  Shared-LRR-NoOpt     instruction 0 (line 10), $r3" in shown
+    assert (
+        "  Shared-LRR-Unrolled  instruction 4 (line 15), $r3 (register 7), 12 stops: add.u32 $r1, $r2, $r3;"
+        in shown
+    )
     assert "has registers 1 to 2 for itself" in shown
 
 
@@ -114,6 +119,7 @@ def test_json() -> None:
     data = comparison().to_dict()
     assert [round(r["gain_percent"], 6) for r in data["rungs"]] == [0, -20, 25]
     assert data["rungs"][0]["expected"] == {"checked": ["out"], "ok": True, "problems": []}
+    assert [r["first_stall"] and r["first_stall"]["line"] for r in data["rungs"]] == [None, 10, 15]
     assert [r["rewritten"] for r in data["rungs"]] == [False, False, True]
 
 
