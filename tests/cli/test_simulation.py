@@ -1,0 +1,334 @@
+"""`sim` and `compare` on small kernels: results, counters, and everything that can be wrong with a launch."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from smallkernel import Cli
+
+SCALE = """\
+.version 4.0
+.target sm_20
+.address_size 64
+.visible .entry scale(.param .u64 x, .param .f32 a)
+{
+\t.reg .f32 %f<3>;
+\t.reg .b32 %r<5>;
+\t.reg .b64 %rd<4>;
+\tld.param.u64 %rd1, [x];
+\tld.param.f32 %f1, [a];
+\tmov.u32 %r1, %ntid.x;
+\tmov.u32 %r2, %ctaid.x;
+\tmov.u32 %r3, %tid.x;
+\tmad.lo.s32 %r4, %r2, %r1, %r3;
+\tmul.wide.s32 %rd2, %r4, 4;
+\tadd.s64 %rd3, %rd1, %rd2;
+\tld.global.f32 %f2, [%rd3];
+\tmul.f32 %f2, %f2, %f1;
+\tst.global.f32 [%rd3], %f2;
+\tret;
+}
+"""
+
+LAUNCH = """\
+kernel = "scale"
+grid = 28
+block = 128
+registers = 20
+
+[[args]]
+name = "x"
+type = "f32"
+count = 3584
+range = [0, 3584]
+output = true
+
+[[args]]
+name = "a"
+type = "f32"
+value = 2.5
+
+[[expect]]
+arg = "x"
+expr = "a * x"
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """The kernel file, with its launch file beside it."""
+    (tmp_path / "launch.toml").write_text(LAUNCH)
+    path = tmp_path / "scale.ptx"
+    path.write_text(SCALE)
+    return path
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def data(cli: Cli, *arguments: object) -> Any:
+    result = cli(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_sim_counts_and_checks(cli: Cli, job: Path) -> None:
+    found = data(cli, "sim", job)
+    # 12 instructions of 28 CTAs of 4 warps of 32 lanes
+    assert found["status"] == "done"
+    assert found["warp_instructions"] == 12 * 28 * 4
+    assert found["thread_instructions"] == 12 * 28 * 128
+    assert found["expected"] == {"checked": ["x"], "ok": True, "problems": []}
+    # 8 CTA slots, 12 CTAs by threads, 32768 / (128 * 20) = 12 by registers
+    assert (found["resident_ctas"], found["limiter"]) == (8, "ctas")
+    slots = found["slots"]
+    assert slots["issued"] == found["warp_instructions"]
+    text = cli("sim", job)
+    assert text.stderr == ""
+    assert re.search(rf"^cycles +{found['cycles']}$", text.stdout, re.MULTILINE)
+    assert re.search(r"^thread instructions +43008$", text.stdout, re.MULTILINE)
+    assert text.stdout.endswith("results: x as expected\n")
+
+
+def test_sim_options_change_what_they_say(cli: Cli, job: Path) -> None:
+    plain = data(cli, "sim", job)
+    assert data(cli, "sim", job, "--no-event-skip") == plain
+    assert data(cli, "sim", job, "--scheduler", "owf")["scheduler"] == "owf"
+    # 44 registers: 5632 a CTA, 5 fit, 4608 are left for 5 more of 563 each; 8 CTA slots: 3 pairs; 4.4 private
+    shared = data(cli, "sim", job, "--registers", 44, "--share-registers", 90)
+    wanted = {"registers": 44, "resident_ctas": 8, "shared_pairs": 3, "private_registers": 4}
+    assert {key: shared[key] for key in wanted} == wanted
+    assert shared["expected"]["ok"]
+
+
+def test_a_launch_file_that_names_its_kernel_file(cli: Cli, job: Path) -> None:
+    launch = job.with_name("launch.toml")
+    change(launch, "kernel =", 'file = "scale.ptx"\nkernel =')
+    assert data(cli, "sim", launch) == data(cli, "sim", job)
+    assert data(cli, "sim", job, "--launch", launch) == data(cli, "sim", job)
+    assert cli("sim", launch, "--launch", launch).exit_code == 2
+
+
+def test_a_gpu_file_of_ones_own(cli: Cli, job: Path, tmp_path: Path) -> None:
+    gpu = tmp_path / "half.toml"
+    gpu.write_text('inherits = "tesla-c2050"\nname = "half"\n[sm]\ncount = 7\n')
+    found = data(cli, "sim", job, "--gpu", gpu)
+    assert (found["gpu"], found["n_sms"]) == ("half", 7)
+
+
+def test_compare_runs_the_ladder(cli: Cli, job: Path) -> None:
+    change(job.with_name("launch.toml"), "registers = 20", "registers = 44")
+    found = data(cli, "compare", job)
+    names = ["Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-OWF-Unrolled"]
+    assert [rung["name"] for rung in found["rungs"]] == names
+    assert [rung["resident_ctas"] for rung in found["rungs"]] == [5, 8, 8, 8]
+    assert [rung["scheduler"] for rung in found["rungs"]] == ["lrr", "lrr", "lrr", "owf"]
+    assert all(rung["same_memory"] and rung["expected"]["ok"] for rung in found["rungs"])
+    assert len({rung["thread_instructions"] for rung in found["rungs"]}) == 1
+    first = found["rungs"][0]["thread_ipc"]
+    for rung in found["rungs"]:
+        assert rung["gain_percent"] == pytest.approx(100 * (rung["thread_ipc"] / first - 1))
+    text = cli("compare", job)
+    assert text.exit_code == 0
+    assert [line.split()[0] for line in text.stdout.splitlines()[3:7]] == names
+    assert text.stdout.endswith("results: x as expected, and all memory identical in all 4 runs\n")
+    assert max(map(len, text.stdout.splitlines())) <= 120
+
+
+def test_rewriting_moves_the_first_stall_point(cli: Cli, job: Path) -> None:
+    # 44 registers at 90%: 1 to 4 are private. As declared %f0-2 are 1-3, %r0-4 4-8, %rd0-3 9-12: %rd1 stops the
+    # first instruction; in order of first use %rd1 %f1 %r1 %r2 are 1-4 and %r3 stops the fifth.
+    launch = job.with_name("launch.toml")
+    change(launch, "registers = 20", "registers = 44")
+    change(launch, "grid = 28", "grid = 112")
+    change(launch, "3584]", "14336]")
+    change(launch, "count = 3584", "count = 14336")
+    rungs = data(cli, "compare", job)["rungs"]
+    stalls = [rung["first_stall"] for rung in rungs]
+    assert stalls[0] is None
+    assert [(s["instruction"], s["line"], s["register"], s["sequence"]) for s in stalls[1:]] == [
+        (0, 9, "%rd1", 10),
+        (4, 13, "%r3", 5),
+        (4, 13, "%r3", 5),
+    ]
+
+
+@pytest.mark.parametrize("command", ["sim", "compare"])
+def test_wrong_results_are_said(cli: Cli, job: Path, command: str) -> None:
+    change(job.with_name("launch.toml"), "a * x", "a * x + (x > 3000)")
+    result = cli(command, job)
+    assert result.exit_code == 1
+    assert "launch.toml:" in result.stderr
+    assert "error[E409]" in result.stderr
+    assert "the first at [3001]: got 7502.5, expected 7503.5" in result.stderr
+    assert "thread IPC" in result.stdout
+    assert "wrong" in result.stdout.lower()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "told"),
+    [
+        ('[[args]]\nname = "a"\ntype = "f32"\nvalue = 2.5\n', "", "E502", "a"),
+        ('type = "f32"\nvalue = 2.5', 'type = "f64"\nvalue = 2.5', "E401", "has 8 bytes, not 4"),
+        (
+            'type = "f32"\nvalue = 2.5',
+            'type = "s32"\nvalue = 2',
+            "E401",
+            "argument 'a' for parameter '.f32 a'",
+        ),
+        ("value = 2.5", "value = 2.5\ncount = 4", "E401", "is a buffer, but the parameter is no pointer"),
+        (
+            "\n[[expect]]",
+            '\n[[args]]\ntype = "u32"\nvalue = 1\n\n[[expect]]',
+            "E401",
+            "takes 2 arguments, 3 given",
+        ),
+        ("block = 128", "block = 2048", "E502", "at most 1024"),
+        ("registers = 20", "registers = 300", "E402", "one CTA does not fit on an SM of tesla-c2050"),
+        ("registers = 20", "dynamic_shared = 65536", "E402", "65536 bytes of scratchpad of 49152"),
+        ("block = 128", "block = 128\nblocks = 2", "E502", "unknown key 'blocks'"),
+        ("grid = 28", "grid = 0", "E502", "'grid' must be"),
+        ('kernel = "scale"', 'kernel = "scales"', "E205", "its kernels are scale"),
+        ("grid = 28", "grid = ", "E502", "not TOML"),
+    ],
+)
+@pytest.mark.parametrize("command", ["sim", "compare"])
+def test_launches_that_cannot_be(
+    cli: Cli, job: Path, old: str, new: str, code: str, told: str, command: str
+) -> None:
+    change(job.with_name("launch.toml"), old, new)
+    result = cli(command, job)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"error[{code}]" in result.stderr
+    assert told in result.stderr
+
+
+def test_no_launch_file(cli: Cli, job: Path) -> None:
+    job.with_name("launch.toml").unlink()
+    result = cli("sim", job)
+    assert result.exit_code == 1
+    assert "error[E501]: no launch file for" in result.stderr
+    assert "--launch" in result.stderr
+    assert "cannot read 'no.toml'" in cli("sim", job, "--launch", "no.toml").stderr
+
+
+def test_unknown_scheduler_and_machine(cli: Cli, job: Path) -> None:
+    assert "error[E502]: no warp scheduler 'fifo'" in cli("sim", job, "--scheduler", "fifo").stderr
+    assert "error[E502]: no GPU named 'gt'" in cli("sim", job, "--gpu", "gt").stderr
+    assert "error[E205]" in cli("sim", job, "--kernel", "other").stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "told"),
+    [
+        (
+            "add.s64 %rd3, %rd1, %rd2;",
+            "add.s64 %rd3, %rd2, %rd2;",
+            "E404",
+            "access out of bounds at address 0x",
+        ),
+        ("add.s64 %rd3, %rd1, %rd2;", "add.s64 %rd3, %rd1, 2;", "E405", "misaligned access at address 0x"),
+        ("mul.f32 %f2, %f2, %f1;", "mul.wibble.f32 %f2, %f2, %f1;", "E403", "mul.wibble.f32"),
+    ],
+)
+def test_faults_at_run_time(cli: Cli, job: Path, old: str, new: str, code: str, told: str) -> None:
+    change(job, old, new)
+    line = next(n for n, text in enumerate(job.read_text().splitlines(), 1) if "ld.global" in text)
+    result = cli("sim", job)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"error[{code}]" in result.stderr
+    assert told in result.stderr
+    if code != "E403":
+        assert f"{job}:{line}:" in result.stderr
+        assert re.search(r"kernel 'scale', CTA \(\d+,0,0\), thread \(\d+,0,0\)", result.stderr)
+
+
+def test_a_barrier_that_can_never_complete(cli: Cli, job: Path) -> None:
+    # half of the warps wait for all four at barrier 0, the others at barrier 1
+    change(
+        job,
+        "\tld.global.f32",
+        "\tsetp.lt.s32 %p, %r3, 64;\n\t@%p bra A;\n\tbar.sync 0, 128;\n\tbra B;\nA:\n\tbar.sync 1, 128;\n"
+        "B:\n\tld.global.f32",
+    )
+    change(job, "\t.reg .f32", "\t.reg .pred %p;\n\t.reg .f32")
+    result = cli("sim", job)
+    assert result.exit_code == 1
+    assert "error[E406]: a barrier can never complete" in result.stderr
+    assert re.search(r"SM 0 CTA \(0,0,0\) warp \d waits at the barrier before line \d+", result.stderr)
+
+
+def endless(job: Path) -> None:
+    change(job, "\tld.global.f32", "FOREVER:\n\tadd.s32 %r1, %r1, 1;\n\tbra FOREVER;\n\tld.global.f32")
+
+
+def test_the_cycle_limit(cli: Cli, job: Path) -> None:
+    endless(job)
+    result = cli("sim", job, "--max-cycles", 5000)
+    assert result.exit_code == 1
+    assert "error[E408]: 'scale' had not ended after 5000 cycles: 0 of 28 CTAs done" in result.stderr
+    assert re.search(r"^cycles +5000$", result.stdout, re.MULTILINE)
+    assert "(cycle limit reached)" in result.stdout
+
+
+def test_ctrl_c_prints_the_counters_so_far(cli: Cli, job: Path) -> None:
+    cli("sim", job)  # compiled from here on
+    endless(job)
+    command = [sys.executable, "-m", "ptxtool.cli.main", "sim", job]
+    # the running loop is found by the time it uses once everything is imported and compiled
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 300
+        while _cpu_seconds(process.pid) < 4.0:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "(interrupted)" in out
+    assert re.search(r"^cycles +\d{3,}$", out, re.MULTILINE)
+    assert "Traceback" not in err
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_samples_by_name(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "hotspot" in cli("check", "hotspot").stdout
+    plan = data(cli, "occupancy", "hotspot", "--share-registers", 90)
+    assert (plan["resident_ctas_without_sharing"], plan["resident_ctas"]) == (3, 6)
+    unknown = cli("check", "hotspots")
+    assert "packaged samples are hotspot, reduction, saxpy, sgemm" in unknown.stderr
+    (tmp_path / "hotspot").write_text(SCALE)  # a file of that name comes first
+    assert cli("check", "hotspot").stdout == "hotspot: ok, 1 kernel, 12 instructions\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sample", "without", "shared"), [("sgemm", 5, 8), ("hotspot", 3, 6), ("reduction", 6, 6)]
+)
+def test_compare_on_the_samples(cli: Cli, sample: str, without: int, shared: int) -> None:
+    # resident CTAs as the paper's table 5 has them for these numbers of threads and registers
+    rungs = data(cli, "compare", sample)["rungs"]
+    assert [rung["resident_ctas"] for rung in rungs] == [without, shared, shared, shared]
+    assert all(rung["same_memory"] and rung["expected"]["ok"] for rung in rungs)
+    stalls = [rung["first_stall"] for rung in rungs]
+    if without == shared:
+        assert stalls == [None] * 4
+    else:
+        assert stalls[0] is None
+        assert stalls[1]["instruction"] < stalls[2]["instruction"]
+        assert stalls[1]["instruction"] < stalls[3]["instruction"]
