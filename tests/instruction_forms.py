@@ -1,8 +1,8 @@
 """The instruction forms that the compiled semantics and the reference interpreter are compared on.
 
 A form is a body for the kernels of `test_compiled.py`. PTX: inputs in %r1 %r2 %r3, %d1.., %h1.., predicate %p3 from the
-third; the result goes to %d0. PTXPlus: inputs in $r1 $r2 $r3 and, as 64-bit pairs, from $r4 $r6 $r8; $p3 from the third;
-$ofs1 is 8 bytes per lane; results go to $r0 and $r13.
+third; the result goes to %d0. PTXPlus: inputs in $r1 $r2 $r3 and, as 64-bit pairs, from $r4 $r6 $r8; $p3 from the
+third; $ofs1 is 8 bytes per lane; results go to $r0 and $r13.
 """
 
 EDGES = {
