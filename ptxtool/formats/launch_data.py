@@ -5,7 +5,7 @@ read-only; `Launch.arguments()` gives fresh copies to run with.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -117,10 +117,6 @@ class Launch:
                 text = f"argument '{wanted.arg}' is not as expected: {message}"
                 found.append(Diagnostic("E409", text, self.source, wanted.start, wanted.end))
         return tuple(found)
-
-    def with_grid(self, *grid: int) -> "Launch":
-        """The same launch over another grid; expectations that speak of all blocks then fail."""
-        return replace(self, grid=(*grid, 1, 1)[:3])
 
 
 def difference(got: Any, expected: np.ndarray, rtol: float, atol: float) -> str:

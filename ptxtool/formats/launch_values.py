@@ -160,11 +160,11 @@ def _random(
         raise ValueProblem("random", f"low '{_short(low)}' must be a number below high '{_short(high)}'")
     generator = np.random.Generator(np.random.PCG64(seed))
     if dtype.kind == "f":
-        return (low + (high - low) * generator.random(shape)).astype(dtype)
+        return np.asarray(low + (high - low) * generator.random(shape), dtype)
     limits = np.iinfo(dtype)
     if type(low) is not int or type(high) is not int or low < limits.min or high - 1 > limits.max:
         raise ValueProblem("random", f"low {low} and high {high} must be whole numbers that fit type {dtype}")
-    return generator.integers(low, high, shape, dtype)
+    return np.asarray(generator.integers(low, high, shape, dtype))
 
 
 def _file(

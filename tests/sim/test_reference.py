@@ -546,3 +546,17 @@ def test_counts_lanes_that_execute() -> None:
     found = run_reference(kernel(text), 2, 40, [])
     assert found.warp_instructions == 2 * 2 * 5
     assert found.thread_instructions == 2 * (40 * 4 + 3)
+
+
+NOT_SIMULATED = {"call", "alloca", "stacksave", "stackrestore", "cvt_tf32", "cvt_pack", "cvt_pack_int"}
+
+
+def test_every_meaning_in_the_instruction_table_is_known() -> None:
+    from ptxsim.semantics.reference_code import CONTROL
+    from ptxsim.semantics.reference_ops import EXTENDED, OPERATIONS
+    from ptxsim.semantics.reference_steps import MAKERS
+    from ptxtool.isa.table import table
+
+    known = CONTROL | EXTENDED | OPERATIONS.keys() | MAKERS
+    meanings = {form.sem for forms in table().forms.values() for form in forms} - {""}
+    assert meanings - known == NOT_SIMULATED

@@ -11,29 +11,23 @@ Not handled: textures, calls of PTX functions, CTAs that wait for each other, pa
 Reference: PTX ISA; W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from ptxsim.semantics.reference_decode import Operands, Unsupported
+from ptxsim.semantics.reference_code import Code, decode
+from ptxsim.semantics.reference_decode import Operands
 from ptxsim.semantics.reference_memory import Fault, Image, Space
 from ptxsim.semantics.reference_numbers import LANES, Raw, full
 from ptxsim.semantics.reference_ops import Bools
-from ptxsim.semantics.reference_steps import Decoder, Step
-from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.cfg import reconvergence_points
-from ptxtool.ir.nodes import Directive, Function, Instruction, Name
-from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES
+from ptxtool.ir.nodes import Function
 
 SLICE = 2000  # instructions of one warp before the next has its turn
 _CALL_END = -1  # reconvergence place of a call: only a return ends it
-_CONTROL = frozenset(
-    {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}
-    | {"bar_sync", "bar_arrive", "bar_red"}
-)
 _PATTERN = 0xDEADBEEF_A5A5A5A5
 
 
@@ -61,23 +55,6 @@ class _Entry:
     lanes: Bools
 
 
-@dataclass(frozen=True)
-class _Code:
-    """A decoded instruction. `step` is None for control flow, whose kind is `sem`."""
-
-    sem: str
-    guard: "Callable[[Warp], Bools] | None"
-    step: Step | None
-    target: int = -1
-    targets: tuple[int, ...] = ()
-    reader: "Callable[[Warp], Raw] | None" = None
-    count: "Callable[[Warp], Raw] | None" = None
-    truth: "Callable[[Warp], Bools] | None" = None
-    write: Callable[..., None] | None = None
-    kind: str = ""
-    exits: bool = False
-
-
 @dataclass
 class _Barrier:
     """A barrier's state: warps that wait, threads that have arrived, and what `bar.red` has gathered."""
@@ -98,7 +75,7 @@ class _Machine:
         self.block = block
         self.operands = Operands(kernel, image)
         self.reconverge = reconvergence_points(kernel)
-        self.code = _decode(kernel, self.operands)
+        self.code = decode(kernel, self.operands)
         first = self.operands.register("$r0", 0) if self.operands.is_ptxplus else None
         self.thread_id_row = self.operands.rows[first.index] if first is not None else None
         self.dead_rows: list[Any] | None = None
@@ -291,7 +268,7 @@ class _Cta:
             except Fault as fault:
                 raise self.fault(warp, i, fault) from None
 
-    def issue(self, warp: Warp, code: _Code, i: int) -> None:
+    def issue(self, warp: Warp, code: Code, i: int) -> None:
         machine = self.machine
         if machine.dead_rows is not None:
             pattern = (_PATTERN * (2 * machine.warp_instructions + 1)) & 0xFFFFFFFFFFFFFFFF
@@ -311,7 +288,7 @@ class _Cta:
         if code.exits and warp.stack:
             warp.leave(lanes)
 
-    def control(self, warp: Warp, code: _Code, lanes: Bools, i: int) -> None:
+    def control(self, warp: Warp, code: Code, lanes: Bools, i: int) -> None:
         """Branches, calls, exits and barriers."""
         top = warp.stack[-1]
         sem = code.sem
@@ -339,7 +316,7 @@ class _Cta:
         else:
             self.arrive(warp, code, lanes)
 
-    def indirect(self, warp: Warp, code: _Code, lanes: Bools) -> Raw:
+    def indirect(self, warp: Warp, code: Code, lanes: Bools) -> Raw:
         """The targets of `break` and the indexed branches."""
         targets = np.zeros(LANES, np.uint64)
         for lane in np.flatnonzero(lanes).tolist():
@@ -361,7 +338,7 @@ class _Cta:
 
     # ---- barriers
 
-    def arrive(self, warp: Warp, code: _Code, lanes: Bools) -> None:
+    def arrive(self, warp: Warp, code: Code, lanes: Bools) -> None:
         """A warp comes to a barrier: it counts as a whole, whichever of its lanes execute."""
         assert code.reader is not None
         lane = int(np.flatnonzero(lanes)[0])
@@ -411,89 +388,6 @@ class _Cta:
         what = "misaligned" if fault.code == "E405" else "out of bounds"
         text = f"{fault.n_bytes} bytes at {fault.address:#x} are {what}"
         return error(fault.code, text + self.place(warp, warp.executing, fault.position), *self.span(i))
-
-
-def _decode(kernel: Function, operands: Operands) -> list[_Code]:
-    """Every instruction, or one E403 for each different one that cannot be simulated."""
-    decoder = Decoder(operands)
-    found: list[_Code] = []
-    problems: dict[str, Diagnostic] = {}
-    for i, instruction in enumerate(kernel.instructions):
-        try:
-            match = decoder.match(instruction)
-            found.append(_one(kernel, operands, decoder, instruction, match, i))
-        except Unsupported as problem:
-            text = f"{problem} cannot be simulated"
-            if text not in problems:
-                problems[text] = Diagnostic("E403", text, kernel.source, instruction.start, instruction.end)
-    if problems:
-        raise PtxError(problems.values())
-    return found
-
-
-def _one(
-    kernel: Function, operands: Operands, decoder: Decoder, instruction: Instruction, match: Match, i: int
-) -> _Code:
-    guard = decoder.guard(instruction.guard, i)
-    sem = match.form.sem
-    if sem not in _CONTROL:
-        step = decoder.step(instruction, match, i)
-        return _Code(sem, guard, step, exits=operands.is_ptxplus and "exit" in match.modifiers)
-    given = instruction.operands
-    u32 = TYPES["u32"]
-    if sem in ("bra", "callp", "breakaddr"):
-        (label,) = given[:1]
-        if not isinstance(label, Name) or label.text not in kernel.labels:
-            raise Unsupported(f"target of '{kernel.text(instruction)}'")
-        return _Code(sem, guard, None, target=kernel.labels[label.text])
-    if sem == "brx_idx":
-        return _Code(
-            sem, guard, None, targets=_table(kernel, given[1]), reader=operands.read(given[0], u32, i)
-        )
-    if sem == "brx":
-        raise Unsupported(f"'{kernel.text(instruction)}', a jump to a machine address,")
-    if sem in ("bar_sync", "bar_arrive"):
-        count = operands.read(given[1], u32, i) if len(given) > 1 else None
-        return _Code(sem, guard, None, reader=operands.read(given[0], u32, i), count=count)
-    if sem == "bar_red":
-        kind = match.one_of("popc", "and", "or")
-        write = operands.write(given[0], u32, i) if kind == "popc" else operands.write_truth(given[0], i)
-        return _Code(
-            sem,
-            guard,
-            None,
-            reader=operands.read(given[1], u32, i),
-            count=operands.read(given[2], u32, i) if len(given) > 3 else None,
-            truth=operands.truth(given[-1], i),
-            write=_reduction(kind, write),
-            kind=kind,
-        )
-    return _Code(sem, guard, None)
-
-
-def _reduction(kind: str, write: Callable[..., None]) -> Callable[[Warp, list[int]], None]:
-    def finish(warp: Warp, votes: list[int]) -> None:
-        if kind == "popc":
-            write(warp, full(sum(votes)), warp.active)
-        else:
-            result = all(votes) if kind == "and" else any(votes)
-            write(warp, np.full(LANES, result), warp.active)
-
-    return finish
-
-
-def _table(kernel: Function, operand: Any) -> tuple[int, ...]:
-    """The targets of `brx.idx`: those that the `.branchtargets` directive behind a label lists."""
-    name = operand.text if isinstance(operand, Name) else ""
-    source = kernel.source.text
-    for statement in kernel.body or ():
-        if isinstance(statement, Directive) and statement.name == "branchtargets":
-            before = source[: statement.start].rstrip()
-            if before.endswith(":") and before[:-1].rstrip().endswith(name):
-                labels = [t.strip() for t in statement.text.split(",")]
-                if all(t in kernel.labels for t in labels):
-                    return tuple(kernel.labels[t] for t in labels)
-    raise Unsupported(f"branch targets '{name}'")
 
 
 def _three(extents: int | Sequence[int], what: str, kernel: Function) -> tuple[int, int, int]:

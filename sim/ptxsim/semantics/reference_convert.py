@@ -26,7 +26,8 @@ from ptxsim.semantics.reference_numbers import (
     signed,
     to_signed,
 )
-from ptxsim.semantics.reference_ops import Op, finish_float
+from ptxsim.semantics.reference_op import Op
+from ptxsim.semantics.reference_ops import finish_float
 
 _TO_WHOLE: dict[str, Callable[[float], int]] = {
     "rn": round,  # Python rounds halves to even

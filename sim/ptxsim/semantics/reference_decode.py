@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ptxsim.semantics.reference_memory import WINDOWS, Fault, Image, space_of_generic
 from ptxsim.semantics.reference_numbers import LANES, Raw, full, mask_of, raw_integers, signed
 from ptxsim.semantics.reference_ops import Bools, negate
-from ptxtool.ir.nodes import Function, Immediate, Memory, Name, Operand, Unary, Vector
+from ptxtool.ir.nodes import Dual, Function, Immediate, Memory, Name, Operand, Unary, Vector
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.special import PART_ALIASES, special
 from ptxtool.isa.types import TYPES, Type
@@ -259,6 +259,12 @@ class Operands:
         writer = self.write(operand, TYPES["pred"], position)
         is_ptxplus = self.is_ptxplus
         return lambda warp, truth, lanes: writer(warp, (truth ^ is_ptxplus).astype(np.uint64), lanes)
+
+    def write_pair(self, operand: Operand, i: int) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Writers of truth values to `p` or `p|q`."""
+        if isinstance(operand, Dual):
+            return self.write_truth(operand.first, i), self.write_truth(operand.second, i)
+        return self.write_truth(operand, i), lambda warp, truth, lanes: None
 
     # ---- memory operands
 

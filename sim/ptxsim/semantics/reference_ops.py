@@ -3,20 +3,18 @@
 For `reference.py`, which reads operands, writes results and does everything that is not arithmetic. Written from the
 PTX ISA manual (chapter 9) and the description of PTXPlus, independently of the compiled operations, as a second
 opinion on them; clarity over speed. `OPERATIONS` maps a `sem` of the instruction table to a function of an `Op` and raw
-operand values; `operand_types` and `result_type` say in which types they are read and written.
-
-Not handled: packed and bfloat16 types (`supports` says so).
+operand values; `reference_op.py` says in which types they are read and written.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9; the deviations of PTXPlus: docs/ptxplus-semantics.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxsim.semantics import reference_bits
 from ptxsim.semantics.reference_numbers import (
     FLOATS,
     LANES,
@@ -36,90 +34,10 @@ from ptxsim.semantics.reference_numbers import (
     signed,
     to_signed,
 )
-from ptxtool.isa.types import TYPES, Type
+from ptxsim.semantics.reference_op import Op, result_type
+from ptxtool.isa.types import Type
 
 Bools = NDArray[np.bool_]
-UNSUPPORTED_TYPES = frozenset(
-    {"bf16", "bf16x2", "f16x2", "u16x2", "s16x2", "tf32", "b128", "e4m3x2", "e5m2x2"}
-)
-
-
-@dataclass(frozen=True)
-class Op:
-    """An operation with its types. `whole` is false where the destination is half a register."""
-
-    sem: str
-    type: Type
-    stype: Type
-    modifiers: frozenset[str]
-    wide: bool
-    ptxplus: bool
-    whole: bool
-
-    def has(self, modifier: str) -> bool:
-        return modifier in self.modifiers
-
-    @property
-    def rounding(self) -> str:
-        return next((m for m in ("rz", "rm", "rp") if m in self.modifiers), "rn")
-
-    @property
-    def widened(self) -> Type:
-        """The type of a product that is twice as wide; PTXPlus's 16-bit products fill a whole register."""
-        return TYPES[f"{self.type.kind}{self.type.bits * 2}"]
-
-    @property
-    def is_wide(self) -> bool:
-        fills = self.ptxplus and self.type.bits == 16 and self.whole and self.sem in ("mul", "mad", "madp")
-        return self.wide or self.has("wide") or (fills and not self.has("hi"))
-
-
-_U32, _PRED = TYPES["u32"], TYPES["pred"]
-_COUNTS = frozenset({"popc", "clz", "bfind", "fns"})
-
-
-def supports(op: Op) -> bool:
-    """Whether the types of an operation are among those handled here."""
-    return op.type.name not in UNSUPPORTED_TYPES and op.stype.name not in UNSUPPORTED_TYPES
-
-
-def operand_types(op: Op, n: int) -> tuple[Type, ...]:
-    """The types in which the n source operands are read."""
-    t = op.type
-    special: dict[str, tuple[Type, ...]] = {
-        "cvt": (op.stype,),
-        "setp": (t, t, _PRED),
-        "set": (op.stype, op.stype, _PRED),
-        "selp": (t, t, _PRED),
-        "slct": (t, t, op.stype),
-        "shl": (t, _U32),
-        "shr": (t, _U32),
-        "bfe": (t, _U32, _U32),
-        "bfi": (t, t, _U32, _U32),
-        "addp": (t, t, _PRED),
-        "madp": (t, t, op.widened if op.is_wide and op.type.bits < 64 else t, _PRED),
-        "dp4a": (_U32, _U32, _U32),
-        "dp2a": (_U32, _U32, _U32),
-        "fns": (_U32, _U32, _U32),
-    }
-    if op.sem in special:
-        return special[op.sem][:n]
-    if op.sem == "mad" and op.is_wide:
-        return (t, t, op.widened)[:n]
-    return (t,) * n
-
-
-def result_type(op: Op) -> Type:
-    """The type of the result."""
-    if op.sem in ("mul", "mad", "madp") and op.is_wide:
-        return op.widened
-    if op.sem in _COUNTS:
-        return _U32
-    if op.sem in ("dp4a", "dp2a"):
-        return TYPES["s32"] if "s" in (op.type.kind, op.stype.kind) else _U32
-    return op.type
-
-
 # ---- floating point
 
 
@@ -327,155 +245,6 @@ def _minmax(is_max: bool) -> Callable[..., Raw]:
     return operation
 
 
-def _shl(op: Op, a: Raw, b: Raw) -> Raw:
-    bits = op.type.bits
-    return by_lane(lambda x, n: x << n if n < bits else 0, a, b) & mask_of(bits)
-
-
-def _shr(op: Op, a: Raw, b: Raw) -> Raw:
-    bits = op.type.bits
-    if op.type.is_signed:
-        return by_lane(lambda x, n: to_signed(x, bits) >> min(n, bits - 1), a, b) & mask_of(bits)
-    return by_lane(lambda x, n: x >> n if n < bits else 0, a, b)
-
-
-def _shf(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
-    def lane(low: int, high: int, n: int) -> int:
-        n = min(n, 32) if op.has("clamp") else n & 31
-        both = high << 32 | low
-        return both << n >> 32 if op.has("l") else both >> n
-
-    return by_lane(lane, a, b, c) & mask_of(32)
-
-
-def _bfe(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
-    bits = op.type.bits
-
-    def lane(x: int, position: int, length: int) -> int:
-        position, length = position & 0xFF, length & 0xFF
-        if length == 0:
-            return 0
-        field = x >> position & ((1 << length) - 1) if position < bits else 0
-        if op.type.is_signed and x >> min(position + length - 1, bits - 1) & 1:
-            available = max(0, min(length, bits - position))
-            field |= -1 << available
-        return field
-
-    return by_lane(lane, a, b, c) & mask_of(bits)
-
-
-def _bfi(op: Op, a: Raw, b: Raw, c: Raw, d: Raw) -> Raw:
-    def lane(x: int, into: int, position: int, length: int) -> int:
-        mask = ((1 << (length & 0xFF)) - 1) << (position & 0xFF)
-        return (into & ~mask) | (x << (position & 0xFF) & mask)
-
-    return by_lane(lane, a, b, c, d) & mask_of(op.type.bits)
-
-
-def _bfind(op: Op, a: Raw) -> Raw:
-    bits = op.type.bits
-
-    def lane(x: int) -> int:
-        if op.type.is_signed and x >> (bits - 1):
-            x ^= (1 << bits) - 1
-        if x == 0:
-            return -1
-        return bits - x.bit_length() if op.has("shiftamt") else x.bit_length() - 1
-
-    return by_lane(lane, a) & mask_of(32)
-
-
-def _brev(op: Op, a: Raw) -> Raw:
-    return by_lane(lambda x: int(f"{x:0{op.type.bits}b}"[::-1], 2), a)
-
-
-def _fns(op: Op, mask: Raw, base: Raw, offset: Raw) -> Raw:
-    def lane(m: int, b: int, o: int) -> int:
-        o = to_signed(o, 32)
-        if o == 0:
-            return b if m >> b & 1 else -1
-        places = [k for k in (range(b, 32) if o > 0 else range(b, -1, -1)) if m >> k & 1]
-        return places[abs(o) - 1] if len(places) >= abs(o) else -1
-
-    return by_lane(lane, mask, base, offset) & mask_of(32)
-
-
-def _bmsk(op: Op, a: Raw, b: Raw) -> Raw:
-    def lane(position: int, width: int) -> int:
-        if op.has("wrap"):
-            position, width = position & 31, width & 31
-        position, width = min(position, 32), min(width, 32)
-        return ((1 << width) - 1) << position
-
-    return by_lane(lane, a, b) & mask_of(32)
-
-
-def _szext(op: Op, a: Raw, b: Raw) -> Raw:
-    def lane(x: int, n: int) -> int:
-        n = n & 31 if op.has("wrap") else min(n, 32)
-        if n == 0:
-            return 0
-        x &= (1 << n) - 1
-        return to_signed(x, n) if op.type.is_signed else x
-
-    return by_lane(lane, a, b) & mask_of(32)
-
-
-def _prmt(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
-    mode = next((m for m in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16") if op.has(m)), "")
-
-    def choose(selector: int) -> tuple[int, ...]:
-        s = selector & 3
-        if mode == "f4e":
-            return (s, s + 1, s + 2, s + 3)
-        if mode == "b4e":
-            return (s, (s - 1) & 7, (s - 2) & 7, (s - 3) & 7)
-        if mode == "rc8":
-            return (s,) * 4
-        if mode == "ecl":
-            return tuple(max(s, k) for k in range(4))
-        if mode == "ecr":
-            return tuple(min(s, k) for k in range(4))
-        if mode == "rc16":
-            return (0, 1, 0, 1) if s & 1 == 0 else (2, 3, 2, 3)
-        return tuple(selector >> 4 * k & 0xF for k in range(4))
-
-    def lane(x: int, y: int, selector: int) -> int:
-        both = y << 32 | x
-        result = 0
-        for k, s in enumerate(choose(selector)):
-            byte = both >> 8 * (s & 7) & 0xFF
-            if s & 8:
-                byte = 0xFF if byte & 0x80 else 0
-            result |= byte << 8 * k
-        return result
-
-    return by_lane(lane, a, b, c)
-
-
-def _lop3(op: Op, a: Raw, b: Raw, c: Raw, lut: Raw) -> Raw:
-    def lane(x: int, y: int, z: int, table: int) -> int:
-        result = 0
-        for k in range(32):
-            index = (x >> k & 1) << 2 | (y >> k & 1) << 1 | (z >> k & 1)
-            result |= (table >> index & 1) << k
-        return result
-
-    return by_lane(lane, a, b, c, lut)
-
-
-def _dot(op: Op, a: Raw, b: Raw, c: Raw, a_bits: int, first: int) -> Raw:
-    def lane(x: int, y: int, z: int) -> int:
-        total = z
-        for k in range(32 // a_bits):
-            left, right = x >> a_bits * k & ((1 << a_bits) - 1), y >> 8 * (k + first) & 0xFF
-            left = to_signed(left, a_bits) if op.type.is_signed else left
-            total += left * (to_signed(right, 8) if op.stype.is_signed else right)
-        return total
-
-    return by_lane(lane, a, b, c) & mask_of(32)
-
-
 def _bitwise(function: Callable[..., Raw]) -> Callable[..., Raw]:
     return lambda op, *operands: function(*operands) & mask_of(op.type.bits)
 
@@ -638,22 +407,22 @@ OPERATIONS: dict[str, Callable[..., Raw]] = {
     "orn": _bitwise(lambda a, b: a | ~b),
     "nandn": _bitwise(lambda a, b: ~(a & ~b)),
     "norn": _bitwise(lambda a, b: ~(a | ~b)),
-    "lop3": _lop3,
-    "shl": _shl,
-    "shr": _shr,
-    "shf": _shf,
-    "brev": _brev,
+    "lop3": reference_bits.lop3,
+    "shl": reference_bits.shl,
+    "shr": reference_bits.shr,
+    "shf": reference_bits.shf,
+    "brev": reference_bits.brev,
     "clz": lambda op, a: by_lane(lambda x: op.type.bits - x.bit_length(), a),
     "popc": lambda op, a: by_lane(lambda x: x.bit_count(), a),
-    "bfind": _bfind,
-    "bfe": _bfe,
-    "bfi": _bfi,
-    "fns": _fns,
-    "bmsk": _bmsk,
-    "szext": _szext,
-    "prmt": _prmt,
-    "dp4a": lambda op, a, b, c: _dot(op, a, b, c, 8, 0),
-    "dp2a": lambda op, a, b, c: _dot(op, a, b, c, 16, 2 if op.has("hi") else 0),
+    "bfind": reference_bits.bfind,
+    "bfe": reference_bits.bfe,
+    "bfi": reference_bits.bfi,
+    "fns": reference_bits.fns,
+    "bmsk": reference_bits.bmsk,
+    "szext": reference_bits.szext,
+    "prmt": reference_bits.prmt,
+    "dp4a": lambda op, a, b, c: reference_bits.dot(op, a, b, c, 8, 0),
+    "dp2a": lambda op, a, b, c: reference_bits.dot(op, a, b, c, 16, 2 if op.has("hi") else 0),
     "mov": lambda op, a: a,
 }
 EXTENDED = frozenset(

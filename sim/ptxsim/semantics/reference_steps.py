@@ -1,8 +1,8 @@
 """Instructions of the reference interpreter: what each one does to a warp, control flow apart.
 
 For `reference.py`. `Decoder.step` turns an instruction into a function of the executing warp; its `sem` in the
-instruction table says which. What the lane operations of `reference_ops.py` do not cover is here: predicates and
-condition codes, memory, atomics, warp-wide instructions.
+instruction table says which. Beside the lane operations of `reference_ops.py` that is what concerns predicates and
+condition codes; memory and warp-wide instructions are in `reference_access.py` and `reference_warp.py`.
 
 PTXPlus condition codes have four flags, Z S C O; a guard without a condition holds where Z is clear. Where GPGPU-Sim
 departs from the hardware's meaning, the hardware's is taken.
@@ -15,32 +15,27 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ptxsim.semantics.reference_access import MemoryAccess, Step, items_of
 from ptxsim.semantics.reference_convert import convert
-from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer, access
-from ptxsim.semantics.reference_memory import WINDOWS, Fault, space_of_generic
-from ptxsim.semantics.reference_numbers import LANES, Raw, floats, full, mask_of
+from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer
+from ptxsim.semantics.reference_numbers import Raw, floats, full, mask_of
+from ptxsim.semantics.reference_op import Op, operand_types, result_type, supports
 from ptxsim.semantics.reference_ops import (
     EXTENDED,
     OPERATIONS,
     RELATIONS,
     Bools,
-    Op,
     carry_overflow,
     compare,
     extended,
-    operand_types,
-    result_type,
-    supports,
 )
-from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary, Vector
+from ptxsim.semantics.reference_warp import WarpWide
+from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
 
-Step = Callable[[Warp], None]
 _NO_TYPE = TYPES["u32"]
 _ONE = np.uint64(1)
-_SPACES = ("global", "shared", "local", "const", "param")
-_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
 
 def _flags(raw: Raw) -> tuple[Bools, Bools, Bools, Bools]:
@@ -108,34 +103,22 @@ def result_flags(type_: Type, raw: Raw) -> Raw:
     return zero.astype(np.uint64) | negative.astype(np.uint64) << _ONE
 
 
-class Decoder:
+Maker = Callable[[Instruction, Match, Op, int], Step]
+WITHOUT_EFFECT = frozenset({"nop", "membar"})
+MAKERS = WITHOUT_EFFECT | {
+    *("setp", "set", "selp", "cvt", "testp", "lop3_bool"),
+    *("cvta", "isspacep", "ld", "st", "atom", "red"),
+    *("vote", "shfl", "match", "redux", "activemask", "elect"),
+}
+"""Meanings that a method of the decoder's (`_setp`, ...) knows."""
+
+
+class Decoder(MemoryAccess, WarpWide):
     """Makes the steps of one kernel."""
 
     def __init__(self, operands: Operands):
         self.operands = operands
         self.is_ptxplus = operands.is_ptxplus
-        self._makers: dict[str, Callable[[Instruction, Match, Op, int], Step]] = {
-            "setp": self._setp,
-            "set": self._set,
-            "selp": self._selp,
-            "cvt": self._cvt,
-            "cvta": self._cvta,
-            "isspacep": self._isspacep,
-            "testp": self._testp,
-            "lop3_bool": self._lop3_bool,
-            "ld": self._ld,
-            "st": self._st,
-            "atom": self._atom,
-            "red": self._atom,
-            "vote": self._vote,
-            "shfl": self._shfl,
-            "match": self._match,
-            "redux": self._redux,
-            "activemask": self._activemask,
-            "elect": self._elect,
-            "nop": lambda instruction, match, op, i: _nothing,
-            "membar": lambda instruction, match, op, i: _nothing,
-        }
 
     def match(self, instruction: Instruction) -> Match:
         found = table().match(instruction.opcode.text, len(instruction.operands), self.is_ptxplus)
@@ -148,7 +131,9 @@ class Decoder:
         op = self._op(instruction, match)
         if not supports(op):
             raise Unsupported(f"type in '{instruction.opcode.text}'")
-        maker = self._makers.get(op.sem)
+        if op.sem in WITHOUT_EFFECT:
+            return _nothing
+        maker: Maker | None = getattr(self, f"_{op.sem}") if op.sem in MAKERS else None
         if op.type.kind == "pred" and op.sem in _FLAG_LOGIC:
             maker = self._predicate_logic
         elif op.sem == "mov" and op.type.bits == 128:
@@ -280,12 +265,12 @@ class Decoder:
         if isinstance(of, Memory):
             load = self.operands.load(of, "", word, 4, i)
         else:
-            readers = [self.operands.read(o, word, i) for o in _items(of, 4)]
+            readers = [self.operands.read(o, word, i) for o in items_of(of, 4)]
             load = lambda warp: [r(warp) for r in readers]  # noqa: E731
         if isinstance(to, Memory):
             store = self.operands.store(to, "", word, 4, i)
             return lambda warp: store(warp, load(warp), warp.executing)
-        writers = [self.operands.write(o, word, i) for o in _items(to, 4)]
+        writers = [self.operands.write(o, word, i) for o in items_of(to, 4)]
 
         def step(warp: Warp) -> None:
             for write, raw in zip(writers, load(warp), strict=True):
@@ -300,12 +285,6 @@ class Decoder:
 
     # ---- predicates
 
-    def _pair(self, operand: Operand, i: int) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Writers of truth values to `p` or `p|q`."""
-        if isinstance(operand, Dual):
-            return self.operands.write_truth(operand.first, i), self.operands.write_truth(operand.second, i)
-        return self.operands.write_truth(operand, i), lambda warp, truth, lanes: None
-
     def _relation(self, op: Op) -> str:
         """The comparison; `.lo`, `.hi` of a relation are told from nothing else here."""
         return next(r for r in sorted(RELATIONS) if op.has(r))
@@ -314,7 +293,7 @@ class Decoder:
         relation, type_ = self._relation(op), op.type
         left, right, *third = instruction.operands[1:4]
         a, b = self.operands.read(left, type_, i), self.operands.read(right, type_, i)
-        write_p, write_q = self._pair(instruction.operands[0], i)
+        write_p, write_q = self.operands.write_pair(instruction.operands[0], i)
         boolean = _BOOLEAN.get(match.one_of("and", "or", "xor"))
         c = self.operands.truth(third[0], i) if third and boolean else None
 
@@ -359,7 +338,7 @@ class Decoder:
 
     def _testp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         (source,) = self._sources(instruction, match, op, i)
-        write, _ = self._pair(instruction.operands[0], i)
+        write, _ = self.operands.write_pair(instruction.operands[0], i)
         return lambda warp: write(warp, OPERATIONS["testp"](op, source(warp)) != 0, warp.executing)
 
     def _lop3_bool(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
@@ -378,197 +357,6 @@ class Decoder:
 
         return step
 
-    # ---- addresses
-
-    def _cvta(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        window = np.uint64(WINDOWS[_space_named(match)])
-        source = self.operands.read(instruction.operands[1], op.type, i)
-        write = self.operands.write(instruction.operands[0], op.type, i)
-        if op.has("to"):
-            return lambda warp: write(warp, source(warp) - window, warp.executing)
-        return lambda warp: write(warp, source(warp) + window, warp.executing)
-
-    def _isspacep(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        space = _space_named(match)
-        source = self.operands.read(instruction.operands[1], TYPES["u64"], i)
-        write, _ = self._pair(instruction.operands[0], i)
-
-        def step(warp: Warp) -> None:
-            truth = np.array([space_of_generic(a) == space for a in source(warp).tolist()])
-            write(warp, truth, warp.executing)
-
-        return step
-
-    # ---- memory
-
-    def _ld(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        to, memory = instruction.operands[:2]
-        n, type_ = _elements(match, op)
-        load = self.operands.load(_memory(memory), _space_named(match), type_, n, i)
-        writers = [self.operands.write(o, type_, i) for o in (_items(to, n) if n > 1 else (to,))]
-
-        def step(warp: Warp) -> None:
-            for write, raw in zip(writers, load(warp), strict=True):
-                write(warp, raw, warp.executing)
-
-        return step
-
-    def _st(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        memory, of = instruction.operands[:2]
-        n, type_ = _elements(match, op)
-        readers = [self.operands.read(o, type_, i) for o in (_items(of, n) if n > 1 else (of,))]
-        store = self.operands.store(_memory(memory), _space_named(match), type_, n, i)
-        return lambda warp: store(warp, [r(warp) for r in readers], warp.executing)
-
-    def _atom(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        operands = instruction.operands if op.sem == "atom" else (Name("_"), *instruction.operands)
-        if any(op.has(v) for v in _VECTORS):
-            raise Unsupported(f"vectors in '{instruction.opcode.text}'")
-        memory = _memory(operands[1])
-        space = self.operands.space(memory, _space_named(match))
-        address = self.operands.address(memory, space, i)
-        readers = [self.operands.read(o, op.type, i) for o in operands[2:4]]
-        name = "cas" if op.has("cas") else match.one_of(*_ATOMICS)
-        combine = _ATOMICS[name]
-        write = (
-            (lambda warp, raw, lanes: None)
-            if isinstance(operands[0], Name) and operands[0].text == "_"
-            else self.operands.write(operands[0], op.type, i)
-        )
-
-        def step(warp: Warp) -> None:
-            start, values = address(warp), [r(warp) for r in readers]
-            old = np.zeros(LANES, np.uint64)
-            for lane in np.flatnonzero(warp.executing).tolist():  # one lane after the other
-                where, only = start[lane : lane + 1], np.array([lane])
-                try:
-                    old[lane : lane + 1] = access(warp, space, where, only, op.type.bytes)
-                    new = combine(op, old[lane : lane + 1], *(v[lane : lane + 1] for v in values))
-                    access(warp, space, where, only, op.type.bytes, new)
-                except Fault as fault:
-                    fault.position = int(np.count_nonzero(warp.executing[:lane]))
-                    raise
-            write(warp, old, warp.executing)
-
-        return step
-
-    # ---- across the lanes of a warp
-
-    def _members(
-        self, instruction: Instruction, match: Match, position: int, i: int
-    ) -> Callable[[Warp], Bools]:
-        """The lanes that take part: those that execute and, with `.sync`, are in the member mask."""
-        names = [o.name for o in match.form.operands]
-        if "mask" not in names or position >= len(instruction.operands):
-            return lambda warp: warp.executing
-        mask = self.operands.read(instruction.operands[position], TYPES["b32"], i)
-        lane = np.arange(LANES, dtype=np.uint64)
-        return lambda warp: warp.executing & (mask(warp) >> lane & _ONE != 0)
-
-    def _vote(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        source = self.operands.truth(instruction.operands[1], i)
-        members = self._members(instruction, match, 2, i)
-        if op.has("ballot"):
-            write = self.operands.write(instruction.operands[0], TYPES["b32"], i)
-            return lambda warp: write(warp, full(_bits(source(warp) & members(warp))), warp.executing)
-        write_p, _ = self._pair(instruction.operands[0], i)
-
-        def step(warp: Warp) -> None:
-            voters, truth = members(warp), source(warp)
-            votes = truth[voters]
-            if op.has("all"):
-                result = bool(votes.all())
-            elif op.has("any"):
-                result = bool(votes.any())
-            else:
-                result = bool(votes.all() or not votes.any())
-            write_p(warp, np.full(LANES, result), warp.executing)
-
-        return step
-
-    def _shfl(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        first = instruction.operands[0]
-        a, b, c = (self.operands.read(o, TYPES["b32"], i) for o in instruction.operands[1:4])
-        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (first, Name("_"))
-        write = self.operands.write(target, TYPES["b32"], i)
-        write_p = self.operands.write_truth(predicate, i)
-        mode = match.one_of("up", "down", "bfly", "idx")
-
-        def step(warp: Warp) -> None:
-            values, results, valid = a(warp), np.zeros(LANES, np.uint64), np.zeros(LANES, np.bool_)
-            for lane, (by, bound) in enumerate(zip(b(warp).tolist(), c(warp).tolist(), strict=True)):
-                by, clamp, segment = by & 31, bound & 31, bound >> 8 & 31
-                last = (lane & segment) | (clamp & ~segment & 31)
-                lowest = lane & segment
-                if mode == "up":
-                    source, valid[lane] = lane - by, lane - by >= last
-                elif mode == "down":
-                    source, valid[lane] = lane + by, lane + by <= last
-                elif mode == "bfly":
-                    source, valid[lane] = lane ^ by, lane ^ by <= last
-                else:
-                    source = lowest | (by & ~segment & 31)
-                    valid[lane] = source <= last
-                results[lane] = values[source] if valid[lane] else values[lane]
-            write(warp, results, warp.executing)
-            write_p(warp, valid, warp.executing)
-
-        return step
-
-    def _match(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        first = instruction.operands[0]
-        source = self.operands.read(instruction.operands[1], op.type, i)
-        members = self._members(instruction, match, 2, i)
-        is_all = ".all." in f".{instruction.opcode.text}."
-        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (first, Name("_"))
-        write, write_p = self.operands.write(target, TYPES["b32"], i), self.operands.write_truth(predicate, i)
-
-        def step(warp: Warp) -> None:
-            values, lanes = source(warp), members(warp)
-            same = [lanes & (values == values[k]) for k in range(LANES)]
-            if is_all:
-                agree = bool(lanes.any()) and bool((values[lanes] == values[lanes][0]).all())
-                write(warp, full(_bits(lanes) if agree else 0), warp.executing)
-                write_p(warp, np.full(LANES, agree), warp.executing)
-            else:
-                write(warp, np.array([_bits(s) for s in same], np.uint64), warp.executing)
-
-        return step
-
-    def _redux(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        if op.type.is_float:
-            raise Unsupported(f"type in '{instruction.opcode.text}'")
-        source = self.operands.read(instruction.operands[1], op.type, i)
-        members = self._members(instruction, match, 2, i)
-        write = self.operands.write(instruction.operands[0], op.type, i)
-        combine = _ATOMICS[match.one_of("add", "min", "max", "and", "or", "xor")]
-
-        def step(warp: Warp) -> None:
-            values = source(warp)[members(warp)]
-            total = values[:1]
-            for k in range(1, len(values)):
-                total = combine(op, total, values[k : k + 1])
-            write(warp, full(int(total[0])) if len(total) else full(0), warp.executing)
-
-        return step
-
-    def _activemask(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        write = self.operands.write(instruction.operands[0], TYPES["b32"], i)
-        return lambda warp: write(warp, full(_bits(warp.executing)), warp.executing)
-
-    def _elect(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        first = instruction.operands[0]
-        members = self._members(instruction, match, 1, i)
-        target, predicate = (first.first, first.second) if isinstance(first, Dual) else (Name("_"), first)
-        write, write_p = self.operands.write(target, TYPES["b32"], i), self.operands.write_truth(predicate, i)
-
-        def step(warp: Warp) -> None:
-            chosen = int(np.flatnonzero(members(warp))[0]) if members(warp).any() else 0
-            write(warp, full(chosen), warp.executing)
-            write_p(warp, np.arange(LANES) == chosen, warp.executing)
-
-        return step
-
 
 def _nothing(warp: Warp) -> None:
     """An instruction without an effect."""
@@ -576,58 +364,3 @@ def _nothing(warp: Warp) -> None:
 
 def _incrementing(base: Reader, by: Reader, write: Writer) -> Step:
     return lambda warp: write(warp, (base(warp) + by(warp)) & mask_of(32), warp.executing)
-
-
-def _bits(lanes: Bools) -> int:
-    return sum(1 << k for k in np.flatnonzero(lanes).tolist())
-
-
-def _space_named(match: Match) -> str:
-    """The space that an opcode names, "" for none (generic)."""
-    found = next((m for m in sorted(match.modifiers) if m.partition("::")[0] in _SPACES), "")
-    if found.endswith("::cluster"):
-        raise Unsupported(f"'.{found}'")
-    return "global" if match.form.base == "ld.global" else found.partition("::")[0]
-
-
-def _memory(operand: Operand) -> Memory:
-    if not isinstance(operand, Memory):
-        raise Unsupported(f"address '{operand}'")
-    return operand
-
-
-def _elements(match: Match, op: Op) -> tuple[int, Type]:
-    """The number and type of the elements that a load or store moves."""
-    if op.type.bits == 128:
-        return 4, TYPES["b32"]
-    return next((n for name, n in _VECTORS.items() if op.has(name)), 1), op.type
-
-
-def _items(operand: Operand, n: int) -> tuple[Operand, ...]:
-    if not isinstance(operand, Vector) or len(operand.items) != n:
-        raise Unsupported(f"an operand that is no vector of {n}")
-    return operand.items
-
-
-def _atomic(name: str) -> Callable[..., Raw]:
-    function = OPERATIONS[name]
-    return lambda op, old, value: function(op, _spread(old), _spread(value))[:1]
-
-
-def _spread(one: Raw) -> Raw:
-    """A single value in every lane."""
-    return np.full(LANES, one[0])
-
-
-_ATOMICS: dict[str, Callable[..., Raw]] = {
-    "add": _atomic("add"),
-    "min": _atomic("min"),
-    "max": _atomic("max"),
-    "and": _atomic("and"),
-    "or": _atomic("or"),
-    "xor": _atomic("xor"),
-    "exch": lambda op, old, value: value,
-    "inc": lambda op, old, value: np.where(old >= value, np.uint64(0), old + _ONE),
-    "dec": lambda op, old, value: np.where((old == 0) | (old > value), value, old - _ONE),
-    "cas": lambda op, old, expected, new: np.where(old == expected, new, old),
-}

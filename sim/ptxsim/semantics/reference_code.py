@@ -1,0 +1,129 @@
+"""Decoded instructions of the reference interpreter, control flow included.
+
+For `reference.py`. An instruction that is no control flow has a `step`; for the others this file finds targets and
+operands, and the interpreter does the rest.
+
+Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9 (control flow, barriers); PTXPlus: `callp`, `retp`,
+`breakaddr`, `break`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptxsim.semantics.reference_access import Step
+from ptxsim.semantics.reference_decode import Operands, Unsupported, Warp
+from ptxsim.semantics.reference_numbers import LANES, Raw, full
+from ptxsim.semantics.reference_ops import Bools
+from ptxsim.semantics.reference_steps import Decoder
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.ir.nodes import Directive, Function, Instruction, Name
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES
+
+CONTROL = frozenset(
+    {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}
+    | {"bar_sync", "bar_arrive", "bar_red"}
+)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A decoded instruction. `step` is None for control flow, whose kind is `sem`."""
+
+    sem: str
+    guard: "Callable[[Warp], Bools] | None"
+    step: Step | None
+    target: int = -1
+    targets: tuple[int, ...] = ()
+    reader: "Callable[[Warp], Raw] | None" = None
+    count: "Callable[[Warp], Raw] | None" = None
+    truth: "Callable[[Warp], Bools] | None" = None
+    write: Callable[..., None] | None = None
+    kind: str = ""
+    exits: bool = False
+
+
+def decode(kernel: Function, operands: Operands) -> list[Code]:
+    """Every instruction, or one E403 for each different one that cannot be simulated."""
+    decoder = Decoder(operands)
+    found: list[Code] = []
+    problems: dict[str, Diagnostic] = {}
+    for i, instruction in enumerate(kernel.instructions):
+        try:
+            match = decoder.match(instruction)
+            found.append(_one(kernel, operands, decoder, instruction, match, i))
+        except Unsupported as problem:
+            text = f"{problem} cannot be simulated"
+            if text not in problems:
+                problems[text] = Diagnostic("E403", text, kernel.source, instruction.start, instruction.end)
+    if problems:
+        raise PtxError(problems.values())
+    return found
+
+
+def _one(
+    kernel: Function, operands: Operands, decoder: Decoder, instruction: Instruction, match: Match, i: int
+) -> Code:
+    guard = decoder.guard(instruction.guard, i)
+    sem = match.form.sem
+    if sem not in CONTROL:
+        step = decoder.step(instruction, match, i)
+        return Code(sem, guard, step, exits=operands.is_ptxplus and "exit" in match.modifiers)
+    given = instruction.operands
+    u32 = TYPES["u32"]
+    if sem in ("bra", "callp", "breakaddr"):
+        (label,) = given[:1]
+        if not isinstance(label, Name) or label.text not in kernel.labels:
+            raise Unsupported(f"target of '{kernel.text(instruction)}'")
+        return Code(sem, guard, None, target=kernel.labels[label.text])
+    if sem == "brx_idx":
+        return Code(
+            sem, guard, None, targets=_table(kernel, given[1]), reader=operands.read(given[0], u32, i)
+        )
+    if sem == "brx":
+        raise Unsupported(f"'{kernel.text(instruction)}', a jump to a machine address,")
+    if sem in ("bar_sync", "bar_arrive"):
+        count = operands.read(given[1], u32, i) if len(given) > 1 else None
+        return Code(sem, guard, None, reader=operands.read(given[0], u32, i), count=count)
+    if sem == "bar_red":
+        kind = match.one_of("popc", "and", "or")
+        write = operands.write(given[0], u32, i) if kind == "popc" else operands.write_truth(given[0], i)
+        return Code(
+            sem,
+            guard,
+            None,
+            reader=operands.read(given[1], u32, i),
+            count=operands.read(given[2], u32, i) if len(given) > 3 else None,
+            truth=operands.truth(given[-1], i),
+            write=_reduction(kind, write),
+            kind=kind,
+        )
+    return Code(sem, guard, None)
+
+
+def _reduction(kind: str, write: Callable[..., None]) -> Callable[[Warp, list[int]], None]:
+    def finish(warp: Warp, votes: list[int]) -> None:
+        if kind == "popc":
+            write(warp, full(sum(votes)), warp.active)
+        else:
+            result = all(votes) if kind == "and" else any(votes)
+            write(warp, np.full(LANES, result), warp.active)
+
+    return finish
+
+
+def _table(kernel: Function, operand: Any) -> tuple[int, ...]:
+    """The targets of `brx.idx`: those that the `.branchtargets` directive behind a label lists."""
+    name = operand.text if isinstance(operand, Name) else ""
+    source = kernel.source.text
+    for statement in kernel.body or ():
+        if isinstance(statement, Directive) and statement.name == "branchtargets":
+            before = source[: statement.start].rstrip()
+            if before.endswith(":") and before[:-1].rstrip().endswith(name):
+                labels = [t.strip() for t in statement.text.split(",")]
+                if all(t in kernel.labels for t in labels):
+                    return tuple(kernel.labels[t] for t in labels)
+    raise Unsupported(f"branch targets '{name}'")
