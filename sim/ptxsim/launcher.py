@@ -120,7 +120,7 @@ def _result(
 ) -> SimResult:
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
     if status == "interrupted":
-        cycle.settle_accounts(simulation.run, sms)
+        cycle.settle_accounts(simulation.run, sms, simulation.l1s)
     slots, by_lanes = slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
     sums = (

@@ -162,6 +162,7 @@ SM = record(
         ("id_oc_n", "i4", (CLASSES,)),
         ("cu_entry", "i4", (COLLECTORS,)),
         ("cu_busy", "i8"),
+        ("cu_ready", "i8"),  # busy, all operands read
         ("cu_last", "i4", (CLASSES,)),
         ("oc_ex", "i4", (CLASSES, 8)),
         ("oc_ex_n", "i4", (CLASSES,)),
@@ -181,6 +182,7 @@ SM = record(
         ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
         ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
         ("head", "i4"),  # front entry in the head register; -1 empty
+        ("head_stuck", "i4"),  # L1 has refused the head, and nothing has changed in L1 since
         ("shared_stage", "i4", (8,)),  # pending-load index per pipe stage; -1 empty
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
         ("writeback_client", "i4"),

@@ -14,8 +14,9 @@ from numba import types
 from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import clear_wheels, execute_units
 from ptxsim.core.fetch import decode, fetch, fetchable, next_miss
-from ptxsim.core.issue import issue
-from ptxsim.core.ldst import ldst_busy, ldst_cycle
+from ptxsim.core.issue import issue, open_ports
+from ptxsim.core.ldst import charge_stuck_head, ldst_busy, ldst_cycle
+from ptxsim.core.operands import is_frozen
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake
 from ptxsim.jit import array_of, bit, ctz, njit
@@ -30,15 +31,18 @@ DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
 
 @njit
-def account_skipped(run, sm):
+def account_skipped(run, sm, l1):
     """Charge the slots of the cycles since this SM last ran: nothing has changed in them."""
     skipped = run.cycle - sm.last_cycle - 1
     if skipped > 0 and sm.counting:
         sm.active_cycles += skipped
+        charge_stuck_head(sm, l1, skipped)
         for s in range(run.n_schedulers):
             valid = sm.has_head & sm.supervised[s] & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
             kind = IDLE
-            if valid:
+            if valid & sm.ready & ~sm.lock_wait:
+                kind = STALL  # ready, but every port it could take was closed
+            elif valid:
                 kind = SCOREBOARD
                 if run.lock_as_stall and valid & sm.lock_wait:
                     kind = STALL
@@ -58,7 +62,7 @@ def _release_membars(sm):
 @njit
 def sm_cycle(run, sm, instructions, uops, x, l1, memory, pick):
     """One core cycle of one SM."""
-    account_skipped(run, sm)
+    account_skipped(run, sm, l1)
     clear_wheels(run, sm)
     slot = run.cycle & (WHEEL - 1)
     sm.ready |= sm.wheel[slot]
@@ -86,15 +90,16 @@ def _next_cycle(run, sm, l1, issued):
     """When this SM has to run next (replies from the network apart)."""
     soon = run.cycle + 1
     valid = sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
-    if issued or valid & sm.ready & ~sm.lock_wait or sm.stale:
+    ready = valid & sm.ready & ~sm.lock_wait
+    if issued or sm.stale or ready & open_ports(run, sm):
         return soon
     if sm.latch_warp >= 0 or fetchable(run, sm):
         return soon
-    if sm.cu_busy or ldst_busy(run, sm, l1):
+    if sm.oc_ex_n[0] or sm.oc_ex_n[1] or ldst_busy(run, sm, l1) or not is_frozen(run, sm):
         return soon
-    for k in range(3):
-        if sm.id_oc_n[k] or sm.oc_ex_n[k]:
-            return soon
+    # a ready warp with a shared register has yet to ask for its lock
+    if ready & sm.needs_lock:
+        return soon
     if sm.lock_wait and sm.release_cycle > run.cycle:
         return soon
     following = next_wake(sm)
@@ -106,11 +111,11 @@ def _next_cycle(run, sm, l1, issued):
 
 
 @njit
-def _finish(run, sms):
+def _finish(run, sms, l1s):
     """Account every SM up to the last cycle, and every lock wait."""
     for index in range(run.n_sms):
         sm = sms[index]
-        account_skipped(run, sm)
+        account_skipped(run, sm, l1s[index])
         sm.last_cycle = run.cycle - 1
         waiting = sm.lock_wait
         while waiting:
@@ -120,9 +125,9 @@ def _finish(run, sms):
 
 
 @njit
-def settle_accounts(run_array, sms):
+def settle_accounts(run_array, sms, l1s):
     """Bring the counters up to the current cycle, for a run that ends early."""
-    _finish(run_array[0], sms)
+    _finish(run_array[0], sms, l1s)
 
 
 def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, memories, pick):
@@ -132,7 +137,7 @@ def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, m
     memory = memories[0]
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
-            _finish(run, sms)
+            _finish(run, sms, l1s)
             return LIMIT
         if run.cycle >= run.stop_cycle:
             return PAUSED
@@ -146,7 +151,7 @@ def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, m
                 sm_cycle(run, sm, instructions, uops, x, l1s[index], memory, pick)
                 if run.fault_kind:
                     run.cycle += 1
-                    _finish(run, sms)
+                    _finish(run, sms, l1s)
                     return FAULT
                 reply = reply_next(memory, index) + run.response_hops
             following = min(following, sm.next, reply)
@@ -160,14 +165,14 @@ def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, m
         following = max(min(following, memory.next), run.cycle + 1)
         if following >= FOREVER:
             run.cycle += 1
-            _finish(run, sms)
+            _finish(run, sms, l1s)
             return DEADLOCK
         if run.event_skip == 0:
             following = run.cycle + 1
         run.cycle = min(following, run.stop_cycle)
         if run.max_cycles:
             run.cycle = min(run.cycle, run.max_cycles)
-    _finish(run, sms)
+    _finish(run, sms, l1s)
     return DONE
 
 

@@ -54,7 +54,7 @@ def issue(run, sm, instructions, uops, x, pick):
         elif ready == 0:
             kind = STALL if refused and run.lock_as_stall else SCOREBOARD
         else:
-            candidates = ready & _open_ports(run, sm)
+            candidates = ready & open_ports(run, sm)
             if candidates:
                 w = pick(sm, s, candidates)
                 kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
@@ -79,7 +79,7 @@ def _locked_out(run, sm, ready):
 
 
 @njit
-def _open_ports(run, sm):
+def open_ports(run, sm):
     """Warps whose head's port has a free ID_OC entry."""
     sp_free = sm.id_oc_n[0] < run.port_width[0]
     sfu_free = sm.id_oc_n[1] < run.port_width[1]

@@ -109,6 +109,8 @@ def _write_back(run, sm, instructions, l1):
                 sm.bypass_head += 1
         else:
             sm.latch_load = l1_next_waiter(l1)
+            if sm.latch_load >= 0:
+                sm.head_stuck = 0
         if sm.latch_load >= 0:
             sm.writeback_client = client
             return
@@ -138,6 +140,7 @@ def _take_reply(run, sm, l1, memory):
         sm.bypass_tail += 1
     else:
         l1_fill(l1, memory.request[found].line)
+        sm.head_stuck = 0
 
 
 @njit
@@ -149,9 +152,26 @@ def _leave_head(sm, entry, slot):
 
 
 @njit
+def _refuse_head(sm, l1, cycles):
+    """Count the head's retries of some cycles in which L1 refuses it."""
+    sm.stall_shared_memory += cycles
+    l1.cache.reservation_fails += cycles
+
+
+@njit
+def charge_stuck_head(sm, l1, cycles):
+    """The retries of cycles that were skipped."""
+    if sm.head >= 0 and sm.head_stuck:
+        _refuse_head(sm, l1, cycles)
+
+
+@njit
 def _serve_head(run, sm, instructions, l1, memory):
     """One access of the instruction at the head."""
     if sm.head < 0:
+        return
+    if sm.head_stuck:
+        _refuse_head(sm, l1, 1)
         return
     entry = sm.head
     slot = sm.front_memory[entry]
@@ -218,12 +238,14 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     if kind == LOAD:
         outcome = l1_load(l1, line, p, run.cycle)
         if outcome == FAIL:
+            sm.head_stuck = 1
             return False
         if outcome == HIT:
             sm.pending_left[p] -= 1
     elif kind == STORE:
         outcome = l1_store(l1, line, size, local, w, run.cycle)
         if outcome == FAIL:
+            sm.head_stuck = 1
             return False
         if not (local and outcome == HIT):
             sm.stores[w] += 1
@@ -244,8 +266,8 @@ def ldst_cycle(run, sm, instructions, x, l1, memory):
     collect(run, sm, instructions)
     _shift_shared(run, sm)
     _take_reply(run, sm, l1, memory)
-    if l1.miss_count:
-        l1_send(l1, memory, sm.index, run.cycle)
+    if l1.miss_count and l1_send(l1, memory, sm.index, run.cycle):
+        sm.head_stuck = 0
     _serve_head(run, sm, instructions, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
         sm.head = sm.oc_ex[2, 0]
@@ -257,9 +279,10 @@ def ldst_cycle(run, sm, instructions, x, l1, memory):
 
 @njit
 def ldst_busy(run, sm, l1):
-    """True if the unit has to run in the next cycle."""
+    """True if the unit has to run in the next cycle; a stuck head waits for the network."""
     if (
-        sm.head >= 0
+        (sm.head >= 0 and not sm.head_stuck)
+        or (sm.head < 0 and sm.oc_ex_n[2])
         or sm.latch_load >= 0
         or sm.bypass_head < sm.bypass_tail
         or l1.miss_count

@@ -5,16 +5,18 @@ Step order in a cycle: ready collector units go to OC_EX; each collector unit re
 sources is busy for s + 1 cycles without conflicts.
 """
 
-from ptxsim.jit import bit, ctz, njit
+from ptxsim.jit import bit, ctz, from_bit, njit
 from ptxsim.state import CLASSES, WHEEL
 
 
 @njit
 def collect(run, sm, instructions):
     """One step of all collector units."""
-    for k in range(CLASSES):
-        _dispatch(run, sm, k)
-    if sm.cu_busy:
+    if sm.cu_ready:
+        for k in range(CLASSES):
+            if sm.oc_ex_n[k] < run.oc_ex_width[k]:
+                _dispatch(run, sm, k)
+    if sm.cu_busy & ~sm.cu_ready:
         _read(run, sm, instructions)
     for k in range(CLASSES):
         if sm.id_oc_n[k]:
@@ -25,34 +27,39 @@ def collect(run, sm, instructions):
 def _dispatch(run, sm, k):
     """Ready units to OC_EX, round robin, one per port."""
     first = run.first_collector[k]
-    n = run.n_collectors[k]
-    own = ((bit(n) - 1) << first) & sm.cu_busy
-    if own == 0:
-        return
-    ports = run.collector_ports[k]
-    position = sm.cu_last[k]
-    for _ in range(n):
-        if ports == 0 or sm.oc_ex_n[k] >= run.oc_ex_width[k]:
+    own = (bit(run.n_collectors[k]) - 1) << first
+    for _ in range(run.collector_ports[k]):
+        ready = sm.cu_ready & own
+        if ready == 0 or sm.oc_ex_n[k] >= run.oc_ex_width[k]:
             return
-        position += 1
-        if position >= n:
-            position = 0
-        unit = first + position
-        if own & bit(unit):
-            entry = sm.cu_entry[unit]
-            if sm.front_reads[entry] == 0:
-                sm.oc_ex[k, sm.oc_ex_n[k]] = entry
-                sm.oc_ex_n[k] += 1
-                sm.cu_busy &= ~bit(unit)
-                sm.cu_last[k] = position
-                ports -= 1
+        behind = ready & from_bit(first + sm.cu_last[k] + 1)
+        unit = ctz(behind) if behind else ctz(ready)
+        sm.oc_ex[k, sm.oc_ex_n[k]] = sm.cu_entry[unit]
+        sm.oc_ex_n[k] += 1
+        sm.cu_busy &= ~bit(unit)
+        sm.cu_ready &= ~bit(unit)
+        sm.cu_last[k] = unit - first
+
+
+@njit
+def is_frozen(run, sm):
+    """True if no collector unit and no ID_OC entry can move until something leaves OC_EX."""
+    if sm.cu_busy & ~sm.cu_ready:
+        return False
+    for k in range(CLASSES):
+        own = (bit(run.n_collectors[k]) - 1) << run.first_collector[k]
+        if sm.cu_ready & own and sm.oc_ex_n[k] < run.oc_ex_width[k]:
+            return False
+        if sm.id_oc_n[k] and own & ~sm.cu_busy:
+            return False
+    return True
 
 
 @njit
 def _read(run, sm, instructions):
     """One operand per unit, one read per bank, none from a bank that is being written."""
     taken = sm.bank_writes[run.cycle & (WHEEL - 1)]
-    busy = sm.cu_busy
+    busy = sm.cu_busy & ~sm.cu_ready
     # the unit that looks first rotates
     turn = run.cycle & 31
     ahead = busy & ~(bit(turn) - 1)
@@ -64,21 +71,21 @@ def _read(run, sm, instructions):
             units &= units - 1
             entry = sm.cu_entry[unit]
             reads = sm.front_reads[entry]
-            if reads == 0:
-                continue
             if run.model_banks == 0:
                 sm.front_reads[entry] = reads & (reads - 1)
-                continue
-            instruction = instructions[sm.front_ins[entry]]
-            w = sm.front_warp[entry]
-            while reads:
-                source = ctz(reads)
-                reads &= reads - 1
-                bank = bit((instruction.bank[source] + w) % run.n_banks)
-                if taken & bank == 0:
-                    taken |= bank
-                    sm.front_reads[entry] &= ~bit(source)
-                    break
+            else:
+                number = sm.front_ins[entry]
+                w = sm.front_warp[entry]
+                while reads:
+                    source = ctz(reads)
+                    reads &= reads - 1
+                    bank = bit((instructions[number].bank[source] + w) % run.n_banks)
+                    if taken & bank == 0:
+                        taken |= bank
+                        sm.front_reads[entry] &= ~bit(source)
+                        break
+            if sm.front_reads[entry] == 0:
+                sm.cu_ready |= bit(unit)
 
 
 @njit
@@ -97,6 +104,8 @@ def _accept(run, sm, instructions, k):
         sm.cu_busy |= bit(unit)
         sm.cu_entry[unit] = entry
         sm.front_reads[entry] = bit(instructions[sm.front_ins[entry]].n_sources) - 1
+        if sm.front_reads[entry] == 0:
+            sm.cu_ready |= bit(unit)
         moved += 1
     if moved:
         left = sm.id_oc_n[k] - moved
