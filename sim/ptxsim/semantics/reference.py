@@ -304,7 +304,7 @@ class _Cta:
         if sem in ("exit", "ret"):
             warp.leave(lanes)
         elif sem == "trap":
-            raise error("E404", f"'trap' reached{self.place(warp, lanes)}", *self.span(i))
+            raise error("E403", f"'trap' reached{self.place(warp, lanes)}", *self.span(i))
         elif sem == "callp":
             warp.stack.append(_Entry(code.target, _CALL_END, lanes))
         elif sem == "retp":
