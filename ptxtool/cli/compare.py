@@ -15,7 +15,7 @@ from ptxtool.cli.common import (
     put_parts,
     share_registers_option,
 )
-from ptxtool.cli.progress import Status, compiling
+from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 
 
 @click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
@@ -44,7 +44,7 @@ def command(
     """Simulate the papers' ladder on one kernel: no sharing, sharing, sharing with declarations rewritten, owner first.
 
     Every run's results are compared with the expected ones, and its memory with the first run's. Gains are of thread
-    IPC over the first run. Exits 1 where results are wrong.
+    IPC over the first run. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
     """
     from ptxtool.report.comparison import comparison_parts
 
@@ -61,6 +61,7 @@ def command(
                 registers=registers,
                 announce=status.announce,
                 progress=status.progress,
+                on_interrupt="return",
             )
         finally:
             status.clear()
@@ -68,4 +69,6 @@ def command(
         put_json(comparison.to_dict(), output)
     else:
         put_parts(comparison_parts(comparison), output)
+    if not comparison.complete:
+        return INTERRUPTED
     return exit_code(comparison.problems)

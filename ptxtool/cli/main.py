@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 import click
 
 from ptxtool.base.diag import PtxError
+from ptxtool.cli.progress import INTERRUPTED
 from ptxtool.cli.streams import ReaderGone, flush, forget_output, print_diagnostics, print_error, use_utf8
 
-OK, DIAGNOSTICS, USAGE, BUG, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
+OK, DIAGNOSTICS, USAGE, BUG, BROKEN_PIPE = 0, 1, 2, 70, 141
 
 COMMANDS = {
     "check": "Parse and verify files; report every error and warning.",

@@ -4,6 +4,9 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
+
 
 @contextlib.contextmanager
 def compiling() -> Iterator[None]:

@@ -15,9 +15,7 @@ from ptxtool.cli.common import (
     put_parts,
     share_registers_option,
 )
-from ptxtool.cli.progress import Status, compiling
-
-INTERRUPTED = 130
+from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 
 
 @click.command(short_help="Simulate one launch and print its counters.")

@@ -164,13 +164,17 @@ class Rung:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rungs of a ladder for one kernel, the baseline first. `pipeline` is what rewrote the kernel."""
+    """The rungs of a ladder for one kernel, the baseline first. `pipeline` is what rewrote the kernel.
+
+    `complete` is False after an interrupt: then the last rung has the counters up to it, and no results.
+    """
 
     file: str
     kernel: str
     share_registers: int | float
     pipeline: str
     rungs: tuple[Rung, ...]
+    complete: bool = True
 
     def gain(self, rung: Rung) -> float:
         """Thread IPC over the first rung's, in percent."""
@@ -206,6 +210,7 @@ class Comparison:
             "kernel": self.kernel,
             "share_registers": self.share_registers,
             "pipeline": self.pipeline,
+            "complete": self.complete,
             "rungs": [
                 {
                     "name": rung.name,

@@ -70,6 +70,8 @@ def _stall_lines(comparison: Comparison) -> list[str]:
 
 def _verdict(comparison: Comparison) -> str:
     checked = comparison.rungs[0].run.checked
+    if not comparison.complete:
+        return f"interrupted during {comparison.rungs[-1].name}, whose counters are those so far"
     if comparison.problems:
         return "results: WRONG, see the messages"
     expected = f"{', '.join(checked)} as expected, and " if checked else ""

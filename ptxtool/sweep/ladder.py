@@ -88,11 +88,14 @@ def ladder(
                 shown if scheme.shared else 0,
                 scheme.rewritten,
                 run,
-                same_memory=_same_memory(first, run),
+                same_memory=run.result.status != "done" or _same_memory(first, run),
                 stall_line=None if stall is None else kernel.line(stall.instruction),
             )
         )
-    return Comparison(kernel.source.name, kernel.name, shown, pipeline, tuple(rungs))
+        if run.result.status == "interrupted":
+            break
+    complete = rungs[-1].result.status != "interrupted"
+    return Comparison(kernel.source.name, kernel.name, shown, pipeline, tuple(rungs), complete)
 
 
 def _same_memory(first: Run, other: Run) -> bool:

@@ -167,6 +167,7 @@ def test_help_imports_no_command() -> None:
         "ptxtool.base.source",
         "ptxtool.cli",
         "ptxtool.cli.main",
+        "ptxtool.cli.progress",
         "ptxtool.cli.streams",
     ]
 

@@ -1,0 +1,77 @@
+"""Finding and reading inputs, the launch file of a kernel, and writing whole files."""
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.files import find_input, launch_beside, read_input, sample_names, write_output
+
+
+def test_a_sample_by_name_unless_there_is_such_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert {"sgemm", "hotspot", "reduction"} <= set(sample_names())
+    assert find_input("sgemm").parts[-2:] == ("sgemm", "kernel.ptxplus")
+    assert find_input("saxpy").parts[-2:] == ("saxpy", "kernel.ptx")
+    assert find_input("sgemmm") == Path("sgemmm")
+    Path("sgemm").touch()
+    assert find_input("sgemm") == Path("sgemm")
+
+
+def test_the_launch_file_of_a_kernel(tmp_path: Path) -> None:
+    kernel = tmp_path / "k.ptx"
+    assert launch_beside(kernel) is None
+    (tmp_path / "launch.toml").touch()
+    assert launch_beside(kernel) == tmp_path / "launch.toml"
+    (tmp_path / "k.toml").touch()
+    assert launch_beside(kernel) == tmp_path / "k.toml"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xffx")))
+    assert read_input("-") == ("<stdin>", b"\xffx")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a\0b", ""])
+def test_unreadable(name: str) -> None:
+    with pytest.raises(PtxError) as problem:
+        read_input(name)
+    (told,) = problem.value.diagnostics
+    assert told.code == "E501"
+    assert told.help
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_output(tmp_path / "new", b"x")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    out.write_bytes(b"old")
+
+    def interrupted(source: object, target: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_output(out, b"new")
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
+
+
+@pytest.mark.parametrize("name", ["missing/out", "", "a\0b"])
+def test_unwritable(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PtxError) as problem:
+        write_output(name, b"x")
+    assert problem.value.diagnostics[0].code == "E503"
+    assert list(tmp_path.iterdir()) == []
