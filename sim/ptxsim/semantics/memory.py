@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.jit import (
+    ctz,
     flat_u8,
     flat_u16,
     flat_u32,
@@ -83,15 +84,15 @@ def _fault(x, kind, lane, address):
 @njit(types.int64(_CONTEXT, types.int64, types.uint64))
 def _check_global(x, mask, n_bytes):
     """Global accesses: pointers, bounds, alignment. 1 if all is well."""
-    low, high, union = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(0)
     shift = x.global_memory - x.global_base
+    first = x.lane_address[ctz(mask)]  # stands in for the lanes that do nothing: the loop has no branches
+    low, high, union = first, first, np.uint64(0)
     for n in range(32):
-        address = x.lane_address[n]
-        if (mask >> n) & 1 != 0:
-            x.lane_pointer[n] = address + shift
-            low = min(low, address)
-            high = max(high, address)
-            union |= address
+        address = x.lane_address[n] if (mask >> n) & 1 else first
+        x.lane_pointer[n] = address + shift
+        low = min(low, address)
+        high = max(high, address)
+        union |= address
     found = find_allocation(x, low)
     bounds = flat_u64(x.allocations, 2 * x.n_allocations)
     if (
@@ -123,14 +124,45 @@ def _check_window(x, mask, n_bytes, space):
     elif space == PARAM:
         base, size = x.param_memory, x.param_bytes
     limit = np.uint64(size)
+    first = x.lane_address[ctz(mask)]
+    high, union = first, np.uint64(0)
     for n in range(32):
+        address = x.lane_address[n] if (mask >> n) & 1 else first
+        x.lane_pointer[n] = base + address + np.uint64(n * stride)
+        high = max(high, address)
+        union |= address
+    if n_bytes <= limit and high <= limit - n_bytes and union & (n_bytes - np.uint64(1)) == np.uint64(0):
+        return 1
+    for n in range(32):  # a fault: the first lane's
         address = x.lane_address[n]
-        if (mask >> n) & 1 != 0:
+        if (mask >> n) & 1:
             if address + n_bytes > limit or address > limit:
                 return _fault(x, OUT_OF_BOUNDS, n, address)
             if address & (n_bytes - np.uint64(1)) != np.uint64(0):
                 return _fault(x, MISALIGNED, n, address)
-            x.lane_pointer[n] = base + address + np.uint64(n * stride)
+    return 1
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.uint64, types.int64, types.uint64))
+def _check_uniform(x, mask, n_bytes, space, address):
+    """Shared memory, constants or parameters at one address for all lanes. 1 if all is well."""
+    base, size = x.shared_memory, x.shared_bytes
+    if space == CONST:
+        base, size = x.constant_memory, x.constant_bytes
+    elif space == PARAM:
+        base, size = x.param_memory, x.param_bytes
+    x.access_mask = np.uint64(mask)
+    x.access_space = space
+    x.uniform = 1
+    for n in range(32):
+        x.lane_address[n] = address
+        x.lane_pointer[n] = base + address
+    if mask == 0:
+        return 1
+    if address + n_bytes > np.uint64(size) or address > np.uint64(size):
+        return _fault(x, OUT_OF_BOUNDS, ctz(mask), address)
+    if address & (n_bytes - np.uint64(1)) != np.uint64(0):
+        return _fault(x, MISALIGNED, ctz(mask), address)
     return 1
 
 
@@ -193,8 +225,13 @@ def access(x, u, mask):
     base32 = x.constant_rows32 + x.warp * x.rows32
     rb = u.b + base32 if u.b >= 0 else -1 - u.b
     offset = np.int64(u.e)
+    x.uniform = 0
     if u.op == ACCESS32:
         r32 = rows_u32(x.r32, x.total_rows32)
+        space = np.int64(u.c & 0xFF)
+        if u.a < 0 and u.b < 0 and (space == SHARED or space == CONST or space == PARAM):
+            address = (np.int64(r32[-1 - u.a, 0]) + np.int64(r32[-1 - u.b, 0]) + offset) & 0xFFFFFFFF
+            return _check_uniform(x, mask, np.uint64(u.c >> 8), space, np.uint64(address))
         ra = u.a + base32 if u.a >= 0 else -1 - u.a
         for n in range(32):
             x.lane_address[n] = np.uint64((np.int64(r32[ra, n]) + np.int64(r32[rb, n]) + offset) & 0xFFFFFFFF)
@@ -221,7 +258,15 @@ def load(x, u, mask):
         return
     r32 = rows_u32(x.r32, x.total_rows32)
     rd = u.d + x.constant_rows32 + x.warp * x.rows32
-    if op == LOAD_32:
+    if op == LOAD_32 and x.uniform:
+        if mask:
+            value = flat_u32(x.lane_pointer[0] + offset, 1)[0]
+            for n in range(32):
+                r32[rd, n] = value if (mask >> n) & 1 else r32[rd, n]
+    elif op == LOAD_32 and mask == 0xFFFFFFFF:
+        for n in range(32):
+            r32[rd, n] = flat_u32(x.lane_pointer[n] + offset, 1)[0]
+    elif op == LOAD_32:
         for n in range(32):
             if (mask >> n) & 1:
                 r32[rd, n] = flat_u32(x.lane_pointer[n] + offset, 1)[0]
