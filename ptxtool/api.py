@@ -100,6 +100,9 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
 
     kernels = module.kernels
     named = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels (.entry)"
+    others = [f.name for f in module.functions.values() if f.body is not None]
+    if not kernels and others:
+        named += f"; a function can be named instead: {', '.join(others)}"
     where = module.source
     if name is None:
         if len(kernels) == 1:

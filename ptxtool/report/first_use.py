@@ -3,7 +3,7 @@
 from typing import Any
 
 from ptxtool.analysis.first_use import FirstUse, SharedTouch, Use, first_use
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Column, Table, clip, heading, table
 
 _COLUMNS = (
     Column("register", style="cyan"),
@@ -19,7 +19,7 @@ def first_use_table(uses: FirstUse, private: int | None = None) -> Table:
     """The registers in order of first use; with `private`, also the first instruction that needs a shared one."""
     rows = [(u.name, u.kind, u.before, u.after, u.line, u.text or "(never used)") for u in uses]
     how = "as written" if uses.order == "text" else "along the control flow graph"
-    title = f"{uses.kernel.name}: {len(uses)} registers in order of first use, {how}"
+    title = heading(uses.kernel.name, f"{len(uses)} registers in order of first use, {how}")
     notes: list[str] = []
     if private is not None:
         before, after = shared_touches(uses, private)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ptxtool.analysis.loops import Loops
 from ptxtool.cfg import Cfg, DominatorTree
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Column, Table, clip, heading, table
 
 _BLOCKS = (
     Column("block", style="cyan"),
@@ -43,7 +43,7 @@ def flow_parts(
                 labels,
             )
         )
-    title = f"{kernel.name}: {len(cfg.blocks)} blocks, {len(cfg.edges)} edges"
+    title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
     parts: list[Table | str] = [table(_BLOCKS, rows, title)]
     if points:
         branches = [(kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()]

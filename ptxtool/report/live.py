@@ -10,7 +10,7 @@ from typing import Any
 
 from ptxtool.analysis.liveness import Liveness
 from ptxtool.base.bits import indices
-from ptxtool.report.tables import WIDTH, clip
+from ptxtool.report.tables import WIDTH, clip, heading
 
 _CODE_WIDTH = 56
 _LEGEND = "^ defined  v used  x both  : live through"
@@ -26,10 +26,11 @@ def live_text(live: Liveness, width: int = WIDTH) -> str:
     line_width = max([len(str(kernel.line(i))) for i in range(n)], default=1)
     code_width = min(_CODE_WIDTH, max([len(text) for text in code], default=0))
     left = line_width + 2 + code_width + 2 + 5 + 2
-    lines = [f"{kernel.name}: live registers per {live.per}"]
+    title = f"live registers per {live.per}"
+    lines: list[str] = []
     gap = " " if left + 2 * len(columns) <= width else ""
     if left + len(columns) * (1 + len(gap)) <= width:
-        lines[0] += f"   {_LEGEND}"
+        lines.append(heading(kernel.name, f"{title}   {_LEGEND}", width))
         height = max((len(t) for t in titles), default=0)
         for row in range(height):
             marks = gap.join(t.rjust(height)[row] for t in titles)
@@ -37,6 +38,7 @@ def live_text(live: Liveness, width: int = WIDTH) -> str:
             lines.append(f"{head:<{left - 7}}{'count' if row == height - 1 else '':>5}  {marks}".rstrip())
         beside = [gap.join(_mark(live, i, k) for k in columns).rstrip() for i in range(n)]
     else:
+        lines.append(heading(kernel.name, title, width))
         lines.append(
             f"{'line':>{line_width}}{'':<{max(0, left - 7 - max(4, line_width))}}{'count':>5}  live before"
         )

@@ -2,7 +2,7 @@
 
 from ptxtool.analysis.pressure import Pressure
 from ptxtool.report.bars import chart
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Column, Table, heading, table
 
 _COLUMNS = (
     Column("register", style="cyan"),
@@ -19,14 +19,14 @@ def pressure_parts(pressure: Pressure) -> list[Table | str]:
     kernel = pressure.kernel
     if pressure.at is None:
         return [f"{kernel.name}: no instructions"]
-    head = f"{kernel.name}: {pressure.maximum} live 32-bit registers per {pressure.liveness.per}"
-    where = f"{head} before line {pressure.line}: {kernel.text(pressure.at)}"
+    head = f"{pressure.maximum} live 32-bit registers per {pressure.liveness.per}"
+    where = heading(kernel.name, f"{head} before line {pressure.line}: {kernel.text(pressure.at)}")
     others = f"most predicates {pressure.max_predicates}"
     if kernel.registers.is_ptxplus:
         others += f", most address registers {pressure.max_addresses}"
     rows = [(h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders]
     n = len(pressure.curve)
-    parts: list[Table | str] = [clip(where), others, "", table(_COLUMNS, rows, "live there")]
+    parts: list[Table | str] = [where, others, "", table(_COLUMNS, rows, "live there")]
     step = f", {-(-n // 100)} or fewer to a column" if n > 100 else ""
     return [
         *parts,

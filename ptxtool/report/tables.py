@@ -61,6 +61,12 @@ def to_text(table: Table, width: int = WIDTH) -> str:
     return "\n".join([*lines, *table.notes])
 
 
+def heading(name: str, text: str, width: int = WIDTH) -> str:
+    """`name: text`; on two lines where the name is too long for one, as names of C++ kernels may be."""
+    line = f"{name}: {text}"
+    return line if len(line) <= width else f"{name}:\n  {clip(text, width - 2)}"
+
+
 def clip(text: str, width: int = WIDTH) -> str:
     """The text, or as much of it as fits with `...` behind it."""
     return text if len(text) <= width else text[: max(0, width - 3)] + "..."

@@ -122,6 +122,8 @@ def test_no_kernel_in_the_file(cli: Cli, tmp_path: Path) -> None:
     result = cli("live", path)
     assert result.exit_code == 1
     assert "error[E205]: no kernel in" in result.stderr
+    assert "a function can be named instead: f" in result.stderr
+    assert cli("live", path, "--kernel", "f").exit_code == 0
 
 
 def test_several_kernels_where_one_is_needed(cli: Cli, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from ptxtool.report.bars import bar, chart
-from ptxtool.report.tables import WIDTH, Column, clip, table, to_text
+from ptxtool.report.tables import WIDTH, Column, clip, heading, table, to_text
 
 COLUMNS = (Column("name"), Column("n", "right"), Column(""))
 
@@ -30,6 +30,11 @@ def test_rows_fit_the_width() -> None:
     lines = to_text(table((Column("x"),), [("y" * 500,)])).splitlines()
     assert max(map(len, lines)) == WIDTH
     assert lines[-1] == "y" * (WIDTH - 3) + "..."
+
+
+def test_a_long_name_has_a_line_of_its_own() -> None:
+    assert heading("k", "8 registers") == "k: 8 registers"
+    assert heading("k" * 20, "8 registers", 24) == "k" * 20 + ":\n  8 registers"
 
 
 def test_clip() -> None:
