@@ -1,7 +1,8 @@
 """What the lane expressions of `ptxtool/isa/lanes.toml` call: arithmetic that Python and LLVM lack or do otherwise.
 
 Every function gives the same answer compiled and uncompiled. Integers are int64 (uint64 where the name says
-unsigned); the two are never mixed, because numba makes a float of that.
+unsigned); the two are never mixed, because numba makes a float of that. int64 never overflows here: numba marks
+signed arithmetic "no signed wrap", and LLVM may then do anything; what wraps is computed in uint64.
 
 Errors of rounded operations (for directed rounding) are exact values minus rounded values.
 Reference: S. Boldo and J.-M. Muller, "Exact and approximated error of the FMA", IEEE Trans. Computers 2011;
@@ -159,9 +160,15 @@ def divide(a: Any, b: Any) -> Any:
     if b == 0:
         return np.int64(0)
     if b == -1:
-        return np.int64(0) - a
+        return np.int64(np.uint64(0) - np.uint64(a))
     quotient = a // b
     return quotient + 1 if quotient < 0 and quotient * b != a else quotient
+
+
+@njit("int64(int64, int64)")
+def remainder(a: Any, b: Any) -> Any:
+    """What `divide` leaves, with the sign of a; 0 for b = 0."""
+    return np.int64(0) if b == 0 or b == -1 else a - divide(a, b) * b
 
 
 @njit("uint64(uint64, uint64)")
@@ -199,12 +206,12 @@ def multiply_high(a: Any, b: Any) -> Any:
 @njit("int64(int64, int64)")
 def multiply_high_signed(a: Any, b: Any) -> Any:
     """The upper 64 bits of the signed product."""
-    a0, a1, b0, b1 = a & 0xFFFFFFFF, a >> 32, b & 0xFFFFFFFF, b >> 32
-    # a0 * b0 is unsigned and may exceed int64: its upper half is taken as such
-    carry = ((a0 * b0) >> 32) & 0xFFFFFFFF
-    middle = a1 * b0 + carry
-    other = a0 * b1 + (middle & 0xFFFFFFFF)
-    return a1 * b1 + (middle >> 32) + (other >> 32)
+    high = multiply_high(np.uint64(a), np.uint64(b))
+    if a < 0:
+        high -= np.uint64(b)
+    if b < 0:
+        high -= np.uint64(a)
+    return np.int64(high)
 
 
 @njit("int64(int64, int64, int64, int64)")
@@ -227,7 +234,7 @@ def bit_field(a: Any, position: Any, length: Any) -> Any:
         return np.int64(0)
     # a zero-extending shift of an int64: by one with the sign cleared, then by the rest
     shifted = a if position == 0 else ((a >> 1) & 0x7FFFFFFFFFFFFFFF) >> (position - 1)
-    return shifted if length > 63 else shifted & ((np.int64(1) << length) - 1)
+    return shifted if length > 63 else shifted & ~(np.int64(-1) << length)
 
 
 @njit("int64(int64, int64, int64, int64)")
@@ -249,7 +256,7 @@ def bit_insert(a: Any, b: Any, position: Any, length: Any, width: Any) -> Any:
     """b with `length` bits from bit `position` on replaced by those of a (PTX bfi)."""
     if position >= width or length == 0:
         return b
-    mask = np.int64(-1) if length > 63 else (np.int64(1) << length) - 1
+    mask = np.int64(-1) if length > 63 else ~(np.int64(-1) << length)
     mask = mask << position
     return (b & ~mask) | ((a << position) & mask)
 

@@ -115,13 +115,13 @@ def _operation(operation: LaneOperation, first: bool) -> list[str]:
             f"        set_lanes(x, u, found{k}, mask)",
         ]
     view = "u32" if operation.result in ("u32", "i32") else operation.result
-    old = f"{view}[rd{k}, n{k}]"
+    old = f"{view}[to{k}, n{k}]"
     return [
         *lines,
-        f"        rd{k} = u.d + base{operation.result[1:]}",
+        f"        to{k} = u.d + base{operation.result[1:]}",
         f"        for n{k} in range(32):",
         *body,
-        f"            v{k} = {expression}",
+        f"            v{k} = {f'np.int64({expression})' if view == 'u32' else expression}",
         f"            {old} = select((mask & BIT[n{k}]) != 0, v{k}, {f'np.int64({old})' if view == 'u32' else old})",
     ]
 

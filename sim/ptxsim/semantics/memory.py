@@ -19,7 +19,6 @@ from ptxsim.jit import (
     njit,
     record_type,
     rows_i32,
-    rows_i64,
     rows_u32,
     rows_u64,
 )
@@ -236,11 +235,11 @@ def access(x, u, mask):
         for n in range(32):
             x.lane_address[n] = np.uint64((np.int64(r32[ra, n]) + np.int64(r32[rb, n]) + offset) & 0xFFFFFFFF)
     else:
-        r64 = rows_i64(x.r64, x.total_rows64)
+        r64 = rows_u64(x.r64, x.total_rows64)
         i32 = rows_i32(x.r32, x.total_rows32)
         ra = u.a + x.constant_rows64 + x.warp * x.rows64 if u.a >= 0 else -1 - u.a
         for n in range(32):
-            x.lane_address[n] = np.uint64(r64[ra, n] + np.int64(i32[rb, n]) + offset)
+            x.lane_address[n] = r64[ra, n] + np.uint64(np.int64(i32[rb, n])) + np.uint64(offset)
     return check_access(x, mask, np.int64(u.c & 0xFF), np.uint64(u.c >> 8))
 
 
