@@ -117,6 +117,7 @@ SM = record(
         ("fetch_pc", "i4", (MAX_WARPS,)),
         ("imiss_until", "i8", (MAX_WARPS,)),
         ("imiss", "i8"),
+        ("line_here", "i8"),  # the line that a warp waited for has come
         ("dynamic_id", "i8", (MAX_WARPS,)),
         ("next_dynamic_id", "i8"),
         ("cta_slot", "i4", (MAX_WARPS,)),
@@ -150,6 +151,7 @@ SM = record(
         ("latch_pc", "i8"),
         ("l1i_tag", "i8", (64,)),
         ("l1i_used", "i8", (64,)),
+        ("l1i_arrival", "i8", (64,)),
         ("l1i_accesses", "i8"),
         ("l1i_misses", "i8"),
         # between issue and the units

@@ -53,6 +53,7 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     threads = min(32, run.threads_per_cta - 32 * k)
     simt.start(sm, w, bit(threads) - 1)
     sm.resident |= me
+    sm.line_here &= ~me
     sm.cta_slot[w] = slot
     sm.warp_in_cta[w] = k
     sm.dynamic_id[w] = sm.next_dynamic_id

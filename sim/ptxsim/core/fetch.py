@@ -1,8 +1,10 @@
 """Fetch and decode: one fetch per cycle into a latch, two instructions into a warp's I-buffer (section 1.2).
 
 Fetch goes round robin from the warp after the last one; the first warp whose I-buffer is empty and that waits for no
-instruction miss reads L1I. It also retires finished warps that it passes while scanning (section 1.8). Instruction
-misses take a fixed time and put no traffic on the network.
+instruction miss reads L1I. It also retires finished warps that it passes while scanning (section 1.8).
+
+Simplified: instruction misses take a fixed time and put no traffic on the network; as many as there are ways may be on
+their way.
 """
 
 from ptxsim.core.retire import retire_passed
@@ -37,6 +39,7 @@ def decode(run, sm, instructions):
 def flush(run, sm, warps):
     """Empty the I-buffers of warps that hold wrong-path instructions; they fetch from the SIMT stack's PC."""
     sm.stale &= ~warps
+    sm.line_here &= ~warps
     while warps:
         w = ctz(warps)
         warps &= warps - 1
@@ -45,22 +48,29 @@ def flush(run, sm, warps):
 
 
 @njit
-def _has_line(run, sm, pc, instructions):
-    """Look a PC up in L1I; a miss brings the line (least recently used way) after a fixed time."""
+def _line_arrival(run, sm, pc, instructions):
+    """Look a PC up in L1I: the cycle at which its line is there (now for a hit), -1 if it cannot be asked for yet.
+
+    A miss takes the least recently used way that does not itself wait for a line.
+    """
     line = instructions[pc].address // run.l1i_line
     base = (line % run.l1i_sets) * run.l1i_ways
-    oldest = base
-    sm.l1i_accesses += 1
+    oldest = -1
     for k in range(base, base + run.l1i_ways):
         if sm.l1i_tag[k] == line + 1:
+            sm.l1i_accesses += 1
             sm.l1i_used[k] = run.cycle
-            return True
-        if sm.l1i_used[k] < sm.l1i_used[oldest]:
+            return max(run.cycle, sm.l1i_arrival[k])
+        if sm.l1i_arrival[k] <= run.cycle and (oldest < 0 or sm.l1i_used[k] < sm.l1i_used[oldest]):
             oldest = k
+    if oldest < 0:
+        return -1
+    sm.l1i_accesses += 1
     sm.l1i_misses += 1
     sm.l1i_tag[oldest] = line + 1
     sm.l1i_used[oldest] = run.cycle
-    return False
+    sm.l1i_arrival[oldest] = run.cycle + run.l1i_miss_cycles
+    return sm.l1i_arrival[oldest]
 
 
 @njit
@@ -74,6 +84,7 @@ def fetchable(run, sm):
             waiting &= waiting - 1
             if sm.imiss_until[w] <= run.cycle:
                 sm.imiss &= ~bit(w)
+                sm.line_here |= bit(w)
         candidates &= ~sm.imiss
     if sm.latch_warp >= 0:
         candidates &= ~bit(sm.latch_warp)
@@ -95,14 +106,21 @@ def fetch(run, sm, instructions):
         return
     pc = sm.fetch_pc[chosen]
     sm.last_fetched = chosen
-    if pc >= run.n_instructions:
+    if pc >= run.n_instructions:  # the wrong path runs off the text's end
+        sm.fetch_pc[chosen] = sm.stack_pc[chosen, sm.depth[chosen] - 1]
         return
-    if _has_line(run, sm, pc, instructions):
+    me = bit(chosen)
+    arrival = run.cycle
+    if sm.line_here & me:  # what a miss brought is used even if the line has been replaced since
+        sm.line_here &= ~me
+    else:
+        arrival = _line_arrival(run, sm, pc, instructions)
+    if arrival == run.cycle:
         sm.latch_warp = chosen
         sm.latch_pc = pc
-    else:
-        sm.imiss |= bit(chosen)
-        sm.imiss_until[chosen] = run.cycle + run.l1i_miss_cycles
+    elif arrival > run.cycle:
+        sm.imiss |= me
+        sm.imiss_until[chosen] = arrival
 
 
 @njit
