@@ -427,6 +427,7 @@ EXPECTED: dict[str, Callable[..., Any]] = {
     "d2s64": lambda a, e: saturated(a, -(1 << 63), (1 << 63) - 1),
     "d2u64": lambda a, e: saturated(a, 0, M64),
     "sat_f64": lambda a, e: bits64(min(1.0, a)) if a > 0 else 0,
+    "down_zero": lambda a, b, c, e: 1 << 63 if a == 0 and min(b, c) < 0 else a,
     "keep20_f64": lambda a, e: a >> 32 << 32,
     "mov_u64": lambda a, e: a,
     "add_u64": lambda a, b, e: a + b,

@@ -1,6 +1,7 @@
 """Moves and conversions: mov, cvt and its packed forms, cvta, isspacep.
 
-A float becomes an integer by way of f64: rounded to an integral value there, then saturated (NaN gives 0). A 64-bit
+A float becomes an integer by way of f64: rounded to an integral value there, then saturated. A NaN gives 0, or the
+upper bit alone where either side has 64 bits (PTX ISA, cvt). A 64-bit
 integer becomes a float as the rounded sum of two exact halves.
 
 PTXPlus prints the rounding of F2I and F2F without the `i`: `.rz` is TRUNC, `.rm` FLOOR, `.rp` CEIL, none is "nearest".
@@ -222,15 +223,23 @@ def _float_to_integer(b: Builder, op: Operation, source: int, from_: Type, to: T
     rounding = _integral(b, op)
     if rounding is None and b.ptxplus:
         rounding = _PTXPLUS_INTEGRAL[op.rounding]
+    if b.ptxplus and from_.bits == 32:
+        source = b.compute("flush_f32", source)
     double = b.compute(f"{rounding or 'trunc'}_f64", to_double(b, source, from_))
     sign = "s" if to.is_signed else "u"
+    width = 64 if to.bits == 64 else 32
+    value = b.compute(f"d2{sign}{width}", double)
+    if to.bits < 32:
+        value = _saturate(b, value, TYPES[f"{sign}32"], to)
     d = b.destination(op, 0, to)
-    if to.bits == 64:
-        b.emit(f"d2{sign}64", d.row, double)
+    if not b.ptxplus and 64 in (
+        from_.bits,
+        to.bits,
+    ):  # there a NaN gives the upper bit alone, and 0 otherwise
+        is_number = b.compute("num_f64", double, double)
+        b.emit(f"sel_u{width}", d.row, value, b.constant(1 << (to.bits - 1), width), is_number)
     else:
-        whole = TYPES[f"{sign}32"]
-        value = b.compute(f"d2{sign}32", double)
-        b.emit("mov_u32", d.row, _saturate(b, value, whole, to) if to.bits < 32 else value)
+        b.emit(f"mov_u{width}", d.row, value)
     d.finish()
 
 

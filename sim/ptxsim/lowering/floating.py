@@ -55,8 +55,13 @@ def compare_type(b: Builder, first: int, second: int, type_: Type) -> tuple[int,
     return to_double(b, first, type_), to_double(b, second, type_), _F64
 
 
-def in_double(b: Builder, name: str, rows: list[int], mode: int, exact: bool = False) -> int:
-    """add, mul, div, sqrt or fma in f64, rounded by `mode` (TO_ODD too, for a further rounding)."""
+def in_double(
+    b: Builder, name: str, rows: list[int], mode: int, exact: bool = False, down: bool = False
+) -> int:
+    """add, mul, div, sqrt or fma in f64, rounded by `mode` (TO_ODD too, for a further rounding).
+
+    `exact` says that no error is possible; `down` that the result is rounded down in the end, which shows in zeros.
+    """
     rows = [*rows, -1, -1]
     rounded = b.compute(f"{name}_f64", rows[0], rows[1], rows[2])
     if exact:
@@ -68,7 +73,11 @@ def in_double(b: Builder, name: str, rows: list[int], mode: int, exact: bool = F
         b.emit("sqrt_error", error, rows[0], rounded)
     else:
         b.emit(_ERRORS[name], error, rows[0], rows[1], rounded)
-    return b.compute("adjust", rounded, error, e=mode)
+    value = b.compute("adjust", rounded, error, e=mode)
+    if down and name in ("add", "fma"):
+        first = rows[0] if name == "add" else b.compute("xor_u64", rows[0], rows[1])
+        value = b.compute("down_zero", value, first, rows[1] if name == "add" else rows[2])
+    return value
 
 
 def arithmetic(b: Builder, name: str, rows: list[int], type_: Type, mode: int, d: int | None = None) -> int:
@@ -77,11 +86,11 @@ def arithmetic(b: Builder, name: str, rows: list[int], type_: Type, mode: int, d
         target = b.temporary(type_.bits) if d is None else d
         return b.emit(f"{name}_f{type_.bits}", target, *rows)
     if type_.bits == 64:
-        return from_double(b, in_double(b, name, rows, mode), type_, mode, d)
+        return from_double(b, in_double(b, name, rows, mode, down=mode == DOWN), type_, mode, d)
     doubles = [to_double(b, row, type_) for row in rows]
     # a sum of f32 (and any fused operation) may be inexact in f64: to odd first, then rounding once more is right
     needs_odd = name == "fma" or (name == "add" and type_.bits == 32)
-    value = in_double(b, name, doubles, TO_ODD, exact=not needs_odd)
+    value = in_double(b, name, doubles, TO_ODD, exact=not needs_odd, down=mode == DOWN)
     return from_double(b, value, type_, mode, d)
 
 

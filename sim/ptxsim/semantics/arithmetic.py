@@ -109,7 +109,7 @@ def _exact_fma(a: Any, b: Any, c: Any, kind: Any) -> Any:
 def round_fraction(exact: Fraction, kind: Any) -> Any:
     """The nearest float32 or float64 (ties to even) of a rational number."""
     mantissa, minimum, maximum = (23, -126, 127) if kind is np.float32 else (52, -1022, 1023)
-    size = abs(exact)
+    size, sign = abs(exact), -1.0 if exact < 0 else 1.0
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     if Fraction(2) ** exponent > size:
         exponent -= 1
@@ -117,8 +117,8 @@ def round_fraction(exact: Fraction, kind: Any) -> Any:
     unit = Fraction(2) ** (exponent - mantissa)
     value = round(size / unit) * unit
     if value >= Fraction(2) ** (maximum + 1):
-        return kind(math.copysign(math.inf, exact))
-    return kind(math.copysign(float(value), exact))
+        return kind(math.copysign(math.inf, sign))
+    return kind(math.copysign(float(value), sign))
 
 
 if JIT_DISABLED:
@@ -442,11 +442,19 @@ def add_error(a: Any, b: Any, rounded: Any) -> Any:
     return (a - (rounded - part)) + (b - part)
 
 
+@njit("int64(float64)")
+def _lift(a: Any) -> Any:
+    """The power of two that takes a very small number away from underflow."""
+    return np.int64(600) if abs(a) < 3.9e-121 else np.int64(0)  # 2^-400
+
+
 @njit("float64(float64, float64, float64)")
 def mul_error(a: Any, b: Any, rounded: Any) -> Any:
     if not np.isfinite(rounded):
         return _overflow(1.0 if np.isfinite(a) and np.isfinite(b) else 0.0, rounded)
-    return fma64(a, b, -rounded)
+    up_a, up_b = _lift(a), _lift(b)
+    scaled = math.ldexp(math.ldexp(rounded, int(up_a)), int(up_b))
+    return fma64(math.ldexp(a, int(up_a)), math.ldexp(b, int(up_b)), -scaled)
 
 
 @njit("float64(float64, float64, float64)")
@@ -455,13 +463,21 @@ def div_error(a: Any, b: Any, rounded: Any) -> Any:
         return _overflow(1.0 if np.isfinite(a) and np.isfinite(b) and b != 0.0 else 0.0, rounded)
     if not np.isfinite(b):
         return np.float64(0.0)
-    rest = fma64(-rounded, b, a)
+    up = int(_lift(a))
+    if abs(b) < 1e90:
+        rest = fma64(-rounded, math.ldexp(b, up), math.ldexp(a, up))
+    else:
+        rest = fma64(-math.ldexp(rounded, up), b, math.ldexp(a, up))
     return -rest if sign_bit(b) else rest
 
 
 @njit("float64(float64, float64)")
 def sqrt_error(a: Any, rounded: Any) -> Any:
-    return fma64(-rounded, rounded, a) if np.isfinite(rounded) else np.float64(0.0)
+    if not np.isfinite(rounded):
+        return np.float64(0.0)
+    up = int(_lift(a))
+    root = math.ldexp(rounded, up >> 1)
+    return fma64(-root, root, math.ldexp(a, up))
 
 
 @njit("float64(float64, float64, float64, float64)")
@@ -472,6 +488,15 @@ def fma_error(a: Any, b: Any, c: Any, rounded: Any) -> Any:
     product = a * b
     if not np.isfinite(product):
         return np.float64(0.0)
+    if abs(product) < 1e-270:  # about 2^-900: below it the error itself could underflow
+        if a == 0.0 or b == 0.0:
+            return np.float64(0.0)
+        if abs(c) > 1e-240:  # the product only says on which side of c the exact value lies
+            return np.float64(-1.0) if sign_bit(a) != sign_bit(b) else np.float64(1.0)
+        a, b = math.ldexp(a, 600), math.ldexp(b, 600)
+        c = math.ldexp(c, 1200)
+        rounded = math.ldexp(rounded, 1200)
+        product = a * b
     low = fma64(a, b, -product)
     inner = c + low
     inner_low = add_error(c, low, inner)
