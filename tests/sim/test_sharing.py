@@ -52,14 +52,16 @@ def test_sharing_overlaps_only_the_private_part():
     assert doubled.cycles < shared.cycles < alone.cycles
 
 
-def test_a_waiting_warp_goes_on_in_the_cycle_after_its_partners_exit():
-    # the owner's chain behind the shared register, one instruction longer: the non-owner ends that much later
-    longer = BODY.replace("\tst.global", "\tadd.u32 $r8, $r8, 0x00000001;\n\tst.global")
-    first, second = run(28, **PAIR)[0], run(28, longer, **PAIR)[0]
-    waited = [r.stall_points[0].warp_cycles / 14 for r in (first, second)]
-    assert waited[1] - waited[0] == pytest.approx(
-        10, abs=1
-    )  # an addition with one source register takes 10 cycles
+def test_a_waiting_warp_goes_on_when_its_partner_exits():
+    # the owner holds its lock from the first touch of $r8 to its exit: the wait grows with its loop, cycle by cycle
+    body = loop("\tmov.u32 $r1, $r0;\n\tmov.u32 $r8, $r1;", "\tadd.u32 $r8, $r8, 0x00000001;\n" * 3)
+
+    def launch(grid: int, trips: int, **options):
+        return ptxsim.launch(kernel(body), grid, 32, [np.zeros(4, np.uint32), trips], **options)
+
+    waited = [launch(28, trips, **PAIR).stall_points[0].warp_cycles / 14 for trips in (20, 60)]
+    alone = [launch(14, trips, registers=600).cycles for trips in (20, 60)]
+    assert waited[1] - waited[0] == alone[1] - alone[0] > 40 * 30
 
 
 def test_locks_pass_to_the_next_cta_of_a_slot():
