@@ -37,8 +37,6 @@ class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     register_allocation_unit: Count
     scratchpad_bytes: Count
     schedulers: Count
-    issues_per_scheduler: Count
-    issues_per_warp: Count
 
 
 class Machine(Protocol):

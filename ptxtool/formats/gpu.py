@@ -35,10 +35,7 @@ class Clocks(_Part, frozen=True):
 
 
 class Fetch(_Part, frozen=True):
-    instruction_bytes: Count
-    fetch_bytes: Count
     ibuffer_entries: Count
-    fetches_per_cycle: Count
     miss_cycles: Cycles
     line_bytes: Count
     sets: Count
@@ -55,7 +52,6 @@ class Pipeline(_Part, frozen=True):
     ex_wb: Count
     sp_units: Count
     sfu_units: Count
-    ldst_units: Count
     collectors_sp: Count
     collectors_sfu: Count
     collectors_mem: Count
@@ -63,10 +59,6 @@ class Pipeline(_Part, frozen=True):
     ports_sfu: Count
     ports_mem: Count
     register_banks: Count
-    collector_cycles: Cycles
-    alu_dispatch_cycles: Cycles
-    ldst_dispatch_cycles: Cycles
-    writeback_cycles: Cycles
 
 
 class Timing(_Part, frozen=True):
@@ -80,29 +72,19 @@ class Timing(_Part, frozen=True):
 class Ldst(_Part, frozen=True):
     units: tuple[str, ...]
     shared_pipe_cycles: Cycles
-    shared_banks: Count
-    response_fifo: Count
+    response_hops: Cycles
     const_line_bytes: Count
-    texture_line_bytes: Count
+    const_miss_cycles: Cycles
 
 
 class L1d(_Part, frozen=True):
     sets: Count
     ways: Count
     line_bytes: Count
-    set_hash: Literal["linear"]
     mshr_entries: Count
     mshr_waiters: Count
     miss_queue: Count
     miss_queue_read_max: Count
-
-
-class ReadOnlyCache(_Part, frozen=True):
-    """The constant or the texture cache."""
-
-    sets: Count
-    ways: Count
-    line_bytes: Count
 
 
 class Icnt(_Part, frozen=True):
@@ -112,7 +94,6 @@ class Icnt(_Part, frozen=True):
     header_bytes: Count
     unloaded_cycles: Annotated[tuple[Count, ...], msgspec.Meta(min_length=1)]
     packet_gap_cycles: Cycles
-    saturation_factor: Annotated[float, msgspec.Meta(gt=0, le=1)]
     response_fifo: Count
 
 
@@ -158,31 +139,11 @@ class Dram(_Part, frozen=True):
     tRC: Cycles
     CL: Cycles
     WL: Cycles
-    tCDLR: Cycles
-    tWR: Cycles
     tRTW: Cycles
     tWTR: Cycles
     tWTP: Cycles
     tRTPL: Cycles
     tBURST: Cycles
-
-
-class Unloaded(_Part, frozen=True):
-    """Load issue to dependent issue on an idle machine."""
-
-    shared_cycles: Cycles
-    l1d_hit_cycles: Cycles
-    const_hit_cycles: Cycles
-    l2_hit_cycles: Cycles
-    dram_row_hit_cycles: Cycles
-    dram_row_closed_cycles: Cycles
-    dram_row_conflict_cycles: Cycles
-
-
-class Sharing(_Part, frozen=True):
-    deadlock_rule: Literal["safe"]
-    dynamic_window_cycles: Count
-    dynamic_step: Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
 class Gpu(_Part, frozen=True):
@@ -197,13 +158,9 @@ class Gpu(_Part, frozen=True):
     latency: dict[str, dict[Literal["int", "fp32", "fp64"], Timing]]
     ldst: Ldst
     l1d: L1d
-    l1c: ReadOnlyCache
-    l1t: ReadOnlyCache
     icnt: Icnt
     l2: L2
     dram: Dram
-    unloaded: Unloaded
-    sharing: Sharing
 
     def with_sm(self, **changes: int) -> "Gpu":
         """The same machine with other SM limits, such as `scratchpad_bytes=16384`. Raises E502."""

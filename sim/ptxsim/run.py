@@ -17,8 +17,21 @@ from ptxsim.image import MemoryImage
 from ptxsim.memory.state import make_l1, make_memory
 from ptxsim.program import Program
 from ptxsim.sharing.registers import pair_slots
-from ptxsim.state import FRONT, LDST_QUEUE, PENDING, RUN, SM
+from ptxsim.state import (
+    COLLECTORS,
+    FRONT,
+    LDST_QUEUE,
+    MAX_CTAS,
+    MAX_SCHEDULERS,
+    MAX_WARPS,
+    PENDING,
+    RUN,
+    SM,
+    UNITS,
+    WHEEL,
+)
 from ptxtool.analysis.sharing import SharingPlan
+from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 
 Progress = Callable[[int, int, int], None]
@@ -60,8 +73,41 @@ class Simulation:
         return int(self.run["cycle"][0])
 
 
+def _check_machine(gpu: Gpu) -> None:
+    """Raise E502 where the records of `state.py` cannot hold a machine."""
+    pipeline = gpu.pipeline
+    widths = (pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem)
+    widths += (pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem)
+    collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
+    longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
+    if gpu.sm.warp_size != 32:
+        raise error("E502", f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}", help="the simulator's warps have 32 lanes")
+    limits = (
+        ("sm.warps", gpu.sm.warps, MAX_WARPS),
+        ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
+        ("sm.schedulers", gpu.sm.schedulers, MAX_SCHEDULERS),
+        ("pipeline entries of a port", max(widths), 8),
+        ("pipeline collectors", collectors, COLLECTORS),
+        ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
+        ("pipeline.register_banks", pipeline.register_banks, 64),
+        ("pipeline SP and SFU units", pipeline.sp_units + pipeline.sfu_units, UNITS),
+        (
+            "pipeline entries before the LDST unit",
+            widths[2] + widths[5] + pipeline.collectors_mem + 1,
+            LDST_QUEUE,
+        ),
+        ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, 8),
+        ("fetch.sets x ways", gpu.fetch.sets * gpu.fetch.ways, 64),
+        ("longest latency", max(longest, gpu.ldst.const_miss_cycles), WHEEL - 8),
+    )
+    for what, value, most in limits:
+        if value > most:
+            raise error("E502", f"{gpu.name}: {what}: {value}", help=f"the simulator holds at most {most}")
+
+
 def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configuration) -> Simulation:
     """Lay out the state of a launch: nothing has run yet."""
+    _check_machine(gpu)
     sm_limits = gpu.sm
     block, grid = configuration.block, configuration.grid
     threads = block[0] * block[1] * block[2]
@@ -157,8 +203,8 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["l1i_sets"], r["l1i_ways"], r["l1i_line"] = fetch.sets, fetch.ways, fetch.line_bytes
     r["l1i_miss_cycles"] = fetch.miss_cycles
     r["const_line"] = gpu.ldst.const_line_bytes
-    r["const_miss_cycles"] = gpu.unloaded.l2_hit_cycles - gpu.unloaded.const_hit_cycles
-    r["response_hops"] = 2  # the cluster's and the LDST unit's response FIFOs (timing-model section 3.6)
+    r["const_miss_cycles"] = gpu.ldst.const_miss_cycles
+    r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
 
 
