@@ -219,7 +219,7 @@ def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> N
         )
     problems: list[Diagnostic] = []
     for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
-        reason = _problem(parameter, value)
+        reason = _problem(parameter, value, layout.address_bits)
         if reason:
             place = next(
                 (d for d in kernel.params if any(n.name == parameter.name for n in d.declarators)), kernel
@@ -238,7 +238,7 @@ def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> N
         raise PtxError(problems)
 
 
-def _problem(parameter: Parameter, value: Any) -> tuple[str, str] | None:
+def _problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, str] | None:
     """What is wrong with one argument, and what to do; None if nothing is."""
     if parameter.is_array:
         if isinstance(value, np.ndarray):
@@ -250,7 +250,7 @@ def _problem(parameter: Parameter, value: Any) -> tuple[str, str] | None:
         return None
     type_ = TYPES[parameter.type]
     if isinstance(value, np.ndarray):
-        return _buffer_problem(parameter, value)
+        return _buffer_problem(parameter, value, address_bits)
     if not isinstance(value, _NUMBERS):
         return f"{type(value).__name__} is neither a number nor a numpy array", "give one of them"
     if parameter.is_pointer:
@@ -266,13 +266,10 @@ def _problem(parameter: Parameter, value: Any) -> tuple[str, str] | None:
     return None
 
 
-def _buffer_problem(parameter: Parameter, value: Any) -> tuple[str, str] | None:
+def _buffer_problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, str] | None:
     type_ = TYPES[parameter.type]
-    if (
-        type_.is_float
-        or type_.bits < 32
-        or (type_.bits < 64 and not parameter.is_pointer and type_.is_signed)
-    ):
+    is_signed_word = type_.is_signed and type_.bits == 32 and not parameter.is_pointer
+    if type_.is_float or type_.bits < address_bits or is_signed_word:
         return "an array for a number", "give a number"
     if value.dtype.kind not in "biufcV":
         return f"an array of {value.dtype}", "give an array of numbers"

@@ -137,9 +137,6 @@ class Builder:
 
     def __post_init__(self) -> None:
         self.ptxplus = self.kernel.module.is_ptxplus
-        self.long_addresses = (
-            not self.ptxplus and (self.kernel.module.directive("address_size") or "").strip() != "32"
-        )
         self.registers = self.kernel.registers
         self._operations = operations()
 

@@ -99,6 +99,7 @@ class Layout:
     local_bytes: int
     global_bytes: bytes = field(repr=False)
     constant_bytes: bytes = field(repr=False)
+    address_bits: int = 64
 
 
 def round_up(value: int, multiple: int) -> int:
@@ -127,6 +128,11 @@ def declared_size(declaration: Declaration, declarator: Declarator) -> int:
 
 def alignment_of(declaration: Declaration) -> int:
     return declaration.align or element_type(declaration).bytes * declaration.vector
+
+
+def address_bits(module: Module) -> int:
+    """Bits of an address: 32 in PTXPlus and under `.address_size 32`."""
+    return 32 if module.is_ptxplus or (module.directive("address_size") or "").strip() == "32" else 64
 
 
 def names_in(function: Function) -> set[str]:
@@ -230,6 +236,7 @@ def lay_out(kernel: Function) -> Layout:
         local_bytes=_local_bytes(kernel, spaces[LOCAL].end, ptxplus),
         global_bytes=bytes(memory[GLOBAL]),
         constant_bytes=bytes(memory[CONST]),
+        address_bits=address_bits(module),
     )
 
 

@@ -191,16 +191,23 @@ def _check_generic(x, mask, n_bytes):
             continue
         if lanes & (mask & -mask):
             x.access_space = space
+        left &= ~lanes  # addresses in windows become offsets: a lane is looked at once
         if space == GLOBAL:
             if _check_global(x, lanes, n_bytes) == 0:
                 return 0
-            continue
-        left &= ~lanes  # their addresses are offsets from now on: looked at once only
-        for n in range(32):
+        else:
+            for n in range(32):
+                if (lanes >> n) & 1:
+                    x.lane_address[n] &= _WINDOW_BITS
+            if _check_window(x, lanes, n_bytes, space) == 0:
+                return 0
+        if lanes == mask:
+            return 1
+        for n in range(32):  # a check writes the pointers of all lanes: keep those that are right
             if (lanes >> n) & 1:
-                x.lane_address[n] &= _WINDOW_BITS
-        if _check_window(x, lanes, n_bytes, space) == 0:
-            return 0
+                x.lane_target[n] = np.int64(x.lane_pointer[n])
+    for n in range(32):
+        x.lane_pointer[n] = np.uint64(x.lane_target[n])
     return 1
 
 
