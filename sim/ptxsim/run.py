@@ -76,12 +76,16 @@ class Simulation:
 def _check_machine(gpu: Gpu) -> None:
     """Raise E502 where the records of `state.py` cannot hold a machine."""
     pipeline = gpu.pipeline
-    widths = (pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem)
-    widths += (pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem)
+    widths = [pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem]
+    widths += [pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem]
     collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
     longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
     if gpu.sm.warp_size != 32:
-        raise error("E502", f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}", help="the simulator's warps have 32 lanes")
+        raise error(
+            "E502",
+            f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}",
+            help="the simulator's warps have 32 lanes",
+        )
     limits = (
         ("sm.warps", gpu.sm.warps, MAX_WARPS),
         ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
