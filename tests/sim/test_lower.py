@@ -235,7 +235,7 @@ def test_refusals_name_each_instruction_once() -> None:
 
 
 def test_unknown_instructions_are_refused() -> None:
-    with pytest.raises(PtxError, match="'frobnicate.u32' cannot be simulated"):
+    with pytest.raises(PtxError, match=r"'frobnicate\.u32' cannot be simulated"):
         lowered("frobnicate.u32 $r1, $r2; exit;")
 
 
