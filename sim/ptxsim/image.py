@@ -60,7 +60,8 @@ class MemoryImage:
         """
         layout: Layout = program.layout
         _check_arguments(layout, kernel, args)
-        starts, end = _place_buffers(layout, args)
+        given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
+        starts, end = _place_buffers(layout, given)
         if end > PARAM_WINDOW:
             raise error(
                 "E402",
@@ -71,14 +72,14 @@ class MemoryImage:
         constant_memory = _aligned(max(len(layout.constant_bytes), 16))
         constant_memory[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
         _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
-        buffers = list({id(a): (starts[id(a)], a) for a in args if isinstance(a, np.ndarray)}.values())
+        buffers = list({id(a): (starts[id(a)], a) for a in given}.values())
         for start, array in buffers:
             at = start - GLOBAL_BASE
             arena[at : at + array.nbytes] = array.reshape(-1).view(np.uint8)
         param = _aligned(max(layout.param_bytes, 16))
         values = zip(layout.parameters, args, strict=True)
         for parameter, value in values:
-            data = _bytes(parameter, starts[id(value)] if isinstance(value, np.ndarray) else value)
+            data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
             at = parameter.offset - layout.param_start
             param[at : at + len(data)] = np.frombuffer(data, np.uint8)
         shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)
@@ -159,17 +160,22 @@ def _aligned(n_bytes: int) -> Any:
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
     """The rows of one file: constants first. At least one row."""
-    rows = np.zeros((len(constants) + max(1, n), 32), kind)
+    rows: Any = np.zeros((len(constants) + max(1, n), 32), kind)
     rows[: len(constants)] = constants
     return rows, len(constants)
 
 
-def _place_buffers(layout: Layout, args: Sequence[Any]) -> tuple[dict[int, int], int]:
-    """Addresses of the arrays by identity, and the end of the arena."""
+def _is_buffer(parameter: Parameter, value: Any) -> bool:
+    """Whether an argument is a buffer to point to; an array for a structure is passed by value."""
+    return isinstance(value, np.ndarray) and not parameter.is_array
+
+
+def _place_buffers(layout: Layout, given: Sequence[Any]) -> tuple[dict[int, int], int]:
+    """Addresses of the buffers by identity, and the end of the arena."""
     end = GLOBAL_BASE + round_up(len(layout.global_bytes), ALIGNMENT)
     starts: dict[int, int] = {}
-    for value in args:
-        if isinstance(value, np.ndarray) and id(value) not in starts:
+    for value in given:
+        if id(value) not in starts:
             starts[id(value)] = end
             end = round_up(end + value.nbytes + 1, ALIGNMENT)
     return starts, end
@@ -241,12 +247,11 @@ def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> N
 def _problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, str] | None:
     """What is wrong with one argument, and what to do; None if nothing is."""
     if parameter.is_array:
-        if isinstance(value, np.ndarray):
-            value = value.tobytes()
-        if not isinstance(value, bytes | bytearray | np.void):
-            return f"{type(value).__name__} for {parameter.size} bytes", "give bytes, or a numpy record"
-        if len(bytes(value)) != parameter.size:
-            return f"{len(bytes(value))} bytes for {parameter.size}", "give exactly as many bytes"
+        if not isinstance(value, bytes | bytearray | np.void | np.ndarray):
+            return f"{type(value).__name__} for {parameter.size} bytes", "give bytes, a numpy record or array"
+        size = len(value) if isinstance(value, bytes | bytearray) else value.nbytes
+        if size != parameter.size:
+            return f"{size} bytes for {parameter.size}", "give exactly as many bytes"
         return None
     type_ = TYPES[parameter.type]
     if isinstance(value, np.ndarray):
@@ -288,11 +293,11 @@ def _buffer_problem(parameter: Parameter, value: Any, address_bits: int) -> tupl
 def _bytes(parameter: Parameter, value: Any) -> bytes:
     """An argument as the bytes of its parameter."""
     if parameter.is_array:
-        return bytes(value)
+        return bytes(value) if isinstance(value, bytes | bytearray) else bytes(value.tobytes())
     type_ = TYPES[parameter.type]
     if type_.is_float:
-        kinds = {16: np.float16, 32: np.float32, 64: np.float64}
-        return kinds[type_.bits](value).tobytes()
+        kinds: dict[int, Any] = {16: np.float16, 32: np.float32, 64: np.float64}
+        return bytes(kinds[type_.bits](value).tobytes())
     if isinstance(value, float | np.floating) and type_.kind == "b" and type_.bits in (32, 64):
-        return {32: np.float32, 64: np.float64}[type_.bits](value).tobytes()
+        return bytes({32: np.float32, 64: np.float64}[type_.bits](value).tobytes())
     return (int(value) & ((1 << type_.bits) - 1)).to_bytes(type_.bytes, "little")

@@ -12,6 +12,7 @@ Not handled: calls of PTX functions, textures and surfaces, tensor instructions,
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -212,7 +213,9 @@ def _timing(match: Match, record: np.void, gpu: Gpu) -> None:
         record["unit"], record["latency"], record["interval"] = LDST, 1, 1
         return
     type_ = TYPES.get(match.type)
-    kind = "int" if type_ is None or not type_.is_float else "fp64" if type_.bits == 64 else "fp32"
+    kind: Literal["int", "fp32", "fp64"] = "int"
+    if type_ is not None and type_.is_float:
+        kind = "fp64" if type_.bits == 64 else "fp32"
     timing = gpu.latency[unit][kind]
     record["unit"], record["latency"], record["interval"] = (
         _PORTS[timing.unit],
@@ -304,7 +307,7 @@ def _program(b: Builder, records: np.ndarray) -> Program:
 
 
 def _constant_rows(values: Mapping[int, int], kind: type) -> np.ndarray:
-    column = np.array(list(values), kind).reshape(-1, 1)
+    column: Any = np.array(list(values), kind).reshape(-1, 1)
     return np.ascontiguousarray(np.broadcast_to(column, (len(values), 32)))
 
 

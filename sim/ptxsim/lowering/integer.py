@@ -557,5 +557,5 @@ def _dp4a(b: Builder, op: Operation) -> None:
 def _dp2a(b: Builder, op: Operation) -> None:
     mode = 4 * op.has("hi") + 2 * op.type.is_signed + op.stype.is_signed
     d = b.destination(op, 0, _U32)
-    b.emit("dp2a_u32", d.row, *(b.source(op, k, _U32) for k in (1, 2, 3)), e=mode)
+    b.emit("dp2a_u32", d.row, b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode)
     d.finish()

@@ -26,6 +26,7 @@ from ptxtool.ir.nodes import (
     Conditional,
     Declaration,
     Declarator,
+    Directive,
     Dual,
     Function,
     Group,
@@ -260,15 +261,15 @@ def _parameters(kernel: Function, start: int) -> tuple[tuple[Parameter, ...], in
 def _alias_constants(module: Module, symbols: dict[str, Symbol]) -> None:
     """`.constptr NAME, BASE, OFFSET;`."""
     for item in module.items:
-        if getattr(item, "name", "") != "constptr" or not hasattr(item, "text"):
+        if not isinstance(item, Directive) or item.name != "constptr":
             continue
-        words = [w.strip() for w in item.text.split(",")]  # type: ignore[union-attr]
+        words = [w.strip() for w in item.text.split(",")]
         base = symbols.get(words[1]) if len(words) == 3 else None
         old = symbols.get(words[0])
         if base is None or old is None:
             raise error(
                 "E201",
-                f"'.constptr {item.text}' names a variable that is not declared",  # type: ignore[union-attr]
+                f"'.constptr {item.text}' names a variable that is not declared",
                 module.source,
                 item.start,
                 item.end,
@@ -382,13 +383,13 @@ def evaluate(value: Operand, symbols: dict[str, Symbol]) -> int:
         chosen = value.then if evaluate(value.condition, symbols) else value.otherwise
         return evaluate(chosen, symbols)
     if isinstance(value, Apply) and value.arguments:
-        number = value.arguments[-1].items[0]
-        if value.function == "generic" and isinstance(number, Name) and number.text in symbols:
-            return symbols[number.text].generic_address
+        inner = value.arguments[-1].items[0]
+        if value.function == "generic" and isinstance(inner, Name) and inner.text in symbols:
+            return symbols[inner.text].generic_address
         if value.function == "mask" and len(value.arguments) == 2:
             mask = evaluate(value.arguments[0].items[0], symbols)
             shift = (mask & -mask).bit_length() - 1 if mask else 0
-            return (evaluate(number, symbols) & mask) >> shift
+            return (evaluate(inner, symbols) & mask) >> shift
     raise ValueError("it is no constant expression")
 
 

@@ -27,12 +27,12 @@ def _vote(b: Builder, op: Operation) -> None:
 def _shfl(b: Builder, op: Operation) -> None:
     target = op.operands[0]
     mode = ("up", "down", "bfly", "idx").index(op.match.one_of("up", "down", "bfly", "idx"))
-    rows = [b.source(op, 1, WORD), b.source(op, 2, _U32), b.source(op, 3, _U32)]
+    value, lane, limits = b.source(op, 1, WORD), b.source(op, 2, _U32), b.source(op, 3, _U32)
     in_range = None
     if isinstance(target, Dual):
-        in_range = b.emit_code(SHUFFLE_TEST, b.temporary(1), *rows, e=mode)
+        in_range = b.emit_code(SHUFFLE_TEST, b.temporary(1), value, lane, limits, mode)
     d = b.place(target.first if isinstance(target, Dual) else target, WORD)
-    b.emit_code(SHUFFLE, d.row, *rows, e=mode)
+    b.emit_code(SHUFFLE, d.row, value, lane, limits, mode)
     d.finish()
     if in_range is not None and isinstance(target, Dual):
         write_predicates(b, target.second, in_range)
