@@ -299,5 +299,5 @@ def _bytes(parameter: Parameter, value: Any) -> bytes:
         kinds: dict[int, Any] = {16: np.float16, 32: np.float32, 64: np.float64}
         return bytes(kinds[type_.bits](value).tobytes())
     if isinstance(value, float | np.floating) and type_.kind == "b" and type_.bits in (32, 64):
-        return bytes({32: np.float32, 64: np.float64}[type_.bits](value).tobytes())
+        return bytes((np.float32(value) if type_.bits == 32 else np.float64(value)).tobytes())
     return (int(value) & ((1 << type_.bits) - 1)).to_bytes(type_.bytes, "little")

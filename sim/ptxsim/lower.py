@@ -64,6 +64,7 @@ def lower(kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1)) -> Progr
     _check_block(kernel, block)
     layout = lay_out(kernel)
     builder = Builder(kernel, layout)
+    builder.machine = {"nwarpid": gpu.sm.warps, "nsmid": gpu.sm.count}
     _assign_rows(builder)
     n = len(kernel.instructions)
     records = np.zeros(n, INSTRUCTION)

@@ -314,6 +314,18 @@ def test_ptxplus_calls_and_breaks() -> None:
     assert list(found) == [256 * n + (6 if n < 16 else 3) for n in range(32)]
 
 
+def test_ptxplus_jump_to_a_pc() -> None:
+    """The label's name says the address; an address of no instruction is a fault."""
+    body = """
+	mov.u32 $r7, 0x00000400;
+	brx.u32 $r7;
+	mov.u32 $r6, 0x00000001;
+	l0x00000400: mov.u32 $r6, 0x00000007;"""
+    assert ptxplus(body.replace("0x00000001", "0x00000002"), [0])[0] == 7
+    with pytest.raises(PtxError, match="target"):
+        ptxplus(body.replace("$r7, 0x00000400", "$r7, 0x00000401"), [0])
+
+
 def test_ptxplus_atomics_and_vote() -> None:
     body = """
 	atom.global.add.u32 $r7, [$r3], $r5;
@@ -465,6 +477,7 @@ def test_ptxplus_constptr_and_module_variables() -> None:
         ("mov.u32 %r6, %laneid;", [0], [0, 1, 2]),
         ("mov.u32 %r6, %lanemask_lt;", [0], [0, 1, 3]),
         ("mov.u32 %r6, WARP_SZ;", [0], [32]),
+        ("mov.u32 %r6, %nsmid; mov.u32 %r7, %nwarpid; mad.lo.s32 %r6, %r6, 100, %r7;", [0], [1448]),
         # indirect jumps
         (
             "ts: .branchtargets A, B, C; brx.idx %r5, ts;"

@@ -131,6 +131,7 @@ class Builder:
     carry_row: int = -1
     break_row: int = -1
     position: int = 0
+    machine: dict[str, int] = field(default_factory=dict)  # special registers that a machine fixes
     access_bytes: int = 0
     element_bytes: int = 0
     space: int = 0
@@ -350,6 +351,8 @@ class Builder:
         shifts = {"clock": 0, "globaltimer_lo": 0, "clock_hi": 32, "globaltimer_hi": 32, "halfclock": 1}
         if name in shifts:
             row = self.emit_code(CLOCK32, self.temporary(), e=shifts[name])
+        elif name in self.machine:
+            row = self.constant(self.machine[name])
         elif name in _SPECIAL_NUMBERS:
             row = self.special_row(_SPECIAL_NUMBERS[name])
         else:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxsim.lowering.builder import Builder, Operation, rule, unsupported
 from ptxsim.program import BARRIER, BRANCH, CALL, EXIT, INDIRECT, MEMBAR, PLAIN, RETURN
-from ptxsim.semantics.codes import POP_BREAK, PUSH_BREAK, TARGET, TRAP
+from ptxsim.semantics.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
 from ptxtool.ir.nodes import Directive, Function, Immediate, Instruction, Name, Operand, Vector
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
@@ -124,8 +124,11 @@ def _brx(b: Builder, op: Operation) -> None:
     if len(places) > MAX_TARGETS:
         unsupported("an indirect jump in a kernel of this size")
     source = b.source(op, 0, TYPES["u32"])
+    zero = b.constant(0)
+    b.emit_code(TARGET, a=zero, b=zero, e=-1)
     for pc, i in places.items():
         b.emit_code(TARGET, a=source, b=b.constant(pc), e=i)
+    b.emit_code(CHECK_TARGET)
 
 
 def _break_stack(b: Builder) -> tuple[int, int]:

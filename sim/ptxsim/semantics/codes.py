@@ -17,7 +17,8 @@ Lane operations have the numbers 0 ... of `ptxtool.isa.lanes`; these follow from
     CLOCK32/64    row d = cycle >> e
     PUSH_BREAK    per-lane stack of break targets: depth row a, rows from d on, e target, c size
     POP_BREAK     jump to the popped target
-    TARGET        lanes whose row a equals row b jump to e (b -1: all lanes)
+    TARGET        lanes whose row a equals row b jump to e
+    CHECK_TARGET  stops the run where a lane has no target
     TRAP          stops the run
 """
 
@@ -37,7 +38,7 @@ PREDICATE = MEMORY_END
 _WARP = MEMORY_END + 1
 VOTE, BALLOT, SHUFFLE, SHUFFLE_TEST, MATCH, REDUCE, CLOCK32, CLOCK64 = range(_WARP, _WARP + 8)
 WARP_END = _WARP + 16
-PUSH_BREAK, POP_BREAK, TARGET, TRAP = range(WARP_END, WARP_END + 4)
+PUSH_BREAK, POP_BREAK, TARGET, CHECK_TARGET, TRAP = range(WARP_END, WARP_END + 5)
 
 # operations of atomics and reductions, and the kinds of their values
 ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, INCREMENT, DECREMENT, SWAP = range(10)

@@ -16,6 +16,7 @@ from ptxsim.semantics import atomics, memory, warp
 from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.codes import (
     ATOMIC32,
+    CHECK_TARGET,
     CTAID_X,
     FIRST,
     LANEID,
@@ -35,6 +36,7 @@ from ptxsim.semantics.codes import (
     SMID,
     STORE_64,
     TARGET,
+    TRAP,
     TID_X,
     TID_Y,
     TID_Z,
@@ -167,7 +169,9 @@ def _control(x, u, mask):
                 x.lane_target[n] = np.int64(r[u.d + base + depth, n])
                 r[ra, n] = np.uint32(depth)
                 continue
-        x.error = BAD_TARGET if op in (PUSH_BREAK, POP_BREAK) else TRAPPED
+        elif op == CHECK_TARGET and x.lane_target[n] >= 0:
+            continue
+        x.error = TRAPPED if op == TRAP else BAD_TARGET
         x.error_lane = n
         x.error_address = np.uint64(0)
         return 0
