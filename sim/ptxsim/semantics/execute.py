@@ -36,10 +36,10 @@ from ptxsim.semantics.codes import (
     SMID,
     STORE_64,
     TARGET,
-    TRAP,
     TID_X,
     TID_Y,
     TID_Z,
+    TRAP,
     WARP_END,
     WARPID,
 )
