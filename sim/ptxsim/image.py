@@ -19,7 +19,7 @@ from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.semantics.codes import PARAM_WINDOW
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu
-from ptxtool.ir.nodes import Function
+from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
 
 _INTEGERS = (int, np.integer, bool, np.bool_)
@@ -66,6 +66,10 @@ class MemoryImage:
             raise error(
                 "E402",
                 f"the buffers of the launch take {end - GLOBAL_BASE} bytes, more than the address space",
+                kernel.source,
+                kernel.start,
+                kernel.body_start,
+                "give smaller buffers and a smaller grid",
             )
         arena = _aligned(end - GLOBAL_BASE + ALIGNMENT)
         arena[: len(layout.global_bytes)] = np.frombuffer(layout.global_bytes, np.uint8)
@@ -159,8 +163,8 @@ def _aligned(n_bytes: int) -> Any:
 
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
-    """The rows of one file: constants first. At least one row."""
-    rows: Any = np.zeros((len(constants) + max(1, n), 32), kind)
+    """The rows of one file: constants first, a scratch row of the lane operations last."""
+    rows: Any = np.zeros((len(constants) + n + 1, 32), kind)
     rows[: len(constants)] = constants
     return rows, len(constants)
 
@@ -195,14 +199,23 @@ def _fill_variables(
                 kernel.source,
                 help=f"there are {', '.join(known)}" if known else "the module has none",
             )
-        data = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+        start, end = next(
+            (
+                (item.start, item.end)
+                for item in kernel.module.items
+                if isinstance(item, Declaration) and any(d.name == name for d in item.declarators)
+            ),
+            (0, 0),
+        )
+        array: Any = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
+        if array is None or array.dtype.kind not in "biufcV":
+            what = type(value).__name__ if array is None else f"an array of {array.dtype}"
+            message = f"{what} for variable '{name}'"
+            raise error("E401", message, kernel.source, start, end, "give a numpy array of its type")
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         if len(data) > symbol.size:
-            raise error(
-                "E401",
-                f"{len(data)} bytes for variable '{name}' of {symbol.size} bytes",
-                kernel.source,
-                help="give an array of its type and length",
-            )
+            message = f"{len(data)} bytes for variable '{name}' of {symbol.size} bytes"
+            raise error("E401", message, kernel.source, start, end, "give an array of its type and length")
         memory, start = (arena, GLOBAL_BASE) if symbol.space == GLOBAL else (constant_memory, 0)
         memory[symbol.address - start : symbol.address - start + len(data)] = data
 

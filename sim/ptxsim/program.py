@@ -62,7 +62,7 @@ UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), 
 CONTEXT = record(
     [
         # set at launch: addresses of arrays that Python keeps alive
-        ("r32", "u8"),  # rows of u32: constant rows first, then `rows32` rows per warp slot of the GPU
+        ("r32", "u8"),  # rows of u32: constant rows, `rows32` rows per warp slot of the GPU, a scratch row
         ("r64", "u8"),
         ("predicates", "u8"),  # u32 lane masks, `rows_p` per warp slot
         ("constant_rows32", "i8"),

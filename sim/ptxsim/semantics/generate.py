@@ -7,11 +7,11 @@ lanes inside, which it vectorises:
 
     if op == 7:
         for n in range(32):
-            a = np.int64(u32[ra, n])
-            b = np.int64(u32[rb, n])
-            u32[rd, n] = (a + b) if mask & BIT[n] else u32[rd, n]
+            u32[to32, n] = np.int64(u32[a32, n]) + np.int64(u32[b32, n])
 
-Every lane is computed and the results of lanes outside the mask are dropped: no expression may fail.
+All 32 lanes are computed, so no expression may fail. If lanes are masked, the result goes to the last row of the file
+first, a scratch row, and those in the mask are copied from there. Everything the branches share stands before or
+behind them: numba's time goes with the number of statements.
 """
 
 import ast
@@ -25,7 +25,6 @@ from typing import Any
 from ptxsim.jit import JIT_DISABLED, cache_dir
 from ptxtool.isa.lanes import LaneOperation, operations
 
-_VIEWS = {"u32": "u32", "i32": "i32", "f32": "f32", "u64": "u64", "i64": "i64", "f64": "f64"}
 _ADDRESS = {"32": ("x.r32", "x.total_rows32"), "64": ("x.r64", "x.total_rows64")}
 _OPERAND_FIELDS = ("a", "b", "c", "e")  # where the rows of the operands stand in a micro-operation
 _NAMES = ("a", "b", "c", "d")  # what expressions call them
@@ -33,34 +32,36 @@ _NAMES = ("a", "b", "c", "d")  # what expressions call them
 _HEADER = '''"""Generated from lanes.toml: group {group}."""
 
 import numpy as np
-from ptxsim.jit import array_of, njit, record_type, rows_f32, rows_f64, rows_i32, rows_i64, rows_u32, rows_u64, flat_u32
+from ptxsim.jit import array_of, njit, record_type, rows_f32, rows_f64, rows_i32, rows_i64, rows_u32, rows_u64
 from ptxsim.program import CONTEXT, UOP
 from ptxsim.semantics.arithmetic import *
 from ptxsim.semantics.arithmetic import SIGN64
+from ptxsim.semantics.lanes import BIT, copy32, copy64, lane_mask, set_lanes
 from numba import types
-
-BIT = np.array([1 << n for n in range(32)], np.uint32)
 
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
-def {name}(x, u, lanes):
+def lanes_{group}(x, u, lanes):
     op = u.op
     e = np.int64(u.e)
-    mask = np.uint32(lanes)
-    base32 = x.constant_rows32 + x.warp * x.rows32
-    base64 = x.constant_rows64 + x.warp * x.rows64
+    all_lanes = lanes == 0xFFFFFFFF
+    kind = 0
+    found = np.uint32(0)
 '''
 
 
-def _row(field: str, bits: str) -> str:
-    return f"select(u.{field} >= 0, u.{field} + base{bits}, -1 - u.{field})"
+class _Reads(ast.NodeTransformer):
+    """Operand names as what they read."""
+
+    def __init__(self, reads: dict[str, str]):
+        self.reads = reads
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.parse(self.reads[node.id], mode="eval").body if node.id in self.reads else node
 
 
 class _Branchless(ast.NodeTransformer):
-    """`a if c else b` as `select(c, a, b)`, `and` and `or` of conditions as `&` and `|`; operand names get a suffix."""
-
-    def __init__(self, suffix: str):
-        self.suffix = suffix
+    """`a if c else b` as `select(c, a, b)`, `and` and `or` of conditions as `&` and `|`."""
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         self.generic_visit(node)
@@ -82,85 +83,61 @@ class _Branchless(ast.NodeTransformer):
             )
         return node
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(node.id + self.suffix, ast.Load()) if node.id in _NAMES else node
-
-
-def _expression(operation: LaneOperation) -> str:
-    tree = _Branchless(str(operation.number)).visit(ast.parse(operation.expression, mode="eval"))
-    return ast.unparse(ast.fix_missing_locations(tree))
-
 
 def _operation(operation: LaneOperation, first: bool) -> list[str]:
-    """The branch of one operation. Its variables have names of their own: numba's SSA form costs time otherwise."""
+    """The branch of one operation. What is used more than once has a name of its own: SSA form costs numba time."""
     k = operation.number
     lines = [f"    {'if' if first else 'elif'} op == {k}:  # {operation.name}"]
-    body: list[str] = []
+    loop = [f"        for n{k} in range(32):"]
+    tree = _Branchless().visit(ast.parse(operation.expression, mode="eval"))
+    used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    reads: dict[str, str] = {}
     for field, name, kind in zip(_OPERAND_FIELDS, _NAMES, operation.operands, strict=False):
         if kind == "p":
             lines.append(f"        p{name}{k} = lane_mask(x, u.{field})")
-            body.append(f"            {name}{k} = (p{name}{k} & BIT[n{k}]) != 0")
-            continue
-        lines.append(f"        r{name}{k} = {_row(field, kind[1:])}")
-        read = f"{kind}[r{name}{k}, n{k}]"
-        body.append(f"            {name}{k} = {f'np.int64({read})' if kind in ('u32', 'i32') else read}")
-    expression = _expression(operation)
+            read = f"((p{name}{k} & BIT[n{k}]) != 0)"
+        else:
+            read = f"{kind}[{field}{kind[1:]}, n{k}]"
+            read = f"np.int64({read})" if kind in ("u32", "i32") else read
+        if used.count(name) > 1:
+            loop.append(f"            {name}{k} = {read}")
+            read = f"{name}{k}"
+        reads[name] = read
+    expression = ast.unparse(ast.fix_missing_locations(_Reads(reads).visit(tree)))
     if operation.is_predicate:
-        return [
-            *lines,
-            f"        found{k} = np.uint32(0)",
-            f"        for n{k} in range(32):",
-            *body,
-            f"            found{k} |= select({expression}, BIT[n{k}], np.uint32(0))",
-            f"        set_lanes(x, u, found{k}, mask)",
-        ]
+        loop.append(f"            found{k} |= select({expression}, BIT[n{k}], np.uint32(0))")
+        lines.append(f"        found{k} = np.uint32(0)")
+        return [*lines, *loop, f"        found = found{k}", "        kind = 1"]
+    bits = operation.result[1:]
     view = "u32" if operation.result in ("u32", "i32") else operation.result
-    old = f"{view}[to{k}, n{k}]"
-    return [
-        *lines,
-        f"        to{k} = u.d + base{operation.result[1:]}",
-        f"        for n{k} in range(32):",
-        *body,
-        f"            v{k} = {f'np.int64({expression})' if view == 'u32' else expression}",
-        f"            {old} = select((mask & BIT[n{k}]) != 0, v{k}, {f'np.int64({old})' if view == 'u32' else old})",
-    ]
-
-
-_LANE_MASK = '''
-@njit(types.uint32(record_type(CONTEXT), types.int64))
-def lane_mask(x, row):
-    """A predicate row of the executing warp; -1 is all false, -2 all true."""
-    if row < 0:
-        return np.uint32(0) if row == -1 else np.uint32(0xFFFFFFFF)
-    return flat_u32(x.predicates, x.total_rows_p)[x.warp * x.rows_p + row]
-
-
-@njit(types.void(record_type(CONTEXT), record_type(UOP), types.uint32, types.uint32))
-def set_lanes(x, u, found, mask):
-    """Write a predicate result, inverted where bit 0 of e says so."""
-    if u.e & 1:
-        found ^= np.uint32(0xFFFFFFFF)
-    predicates = flat_u32(x.predicates, x.total_rows_p)
-    row = x.warp * x.rows_p + u.d
-    predicates[row] = (predicates[row] & ~mask) | (found & mask)
-
-'''
+    if view == "u32":
+        expression = f"np.int64({expression})"
+    loop.append(f"            {view}[to{bits}, n{k}] = {expression}")
+    return [*lines, *loop, f"        kind = {bits}"]
 
 
 def source(group: str) -> str:
     """The Python source of a group's module."""
     members = [o for o in operations().values() if o.group == group]
+    results = {o.result for o in members}
     kinds = {k for o in members for k in (o.result, *o.operands)} - {"p"}
-    kinds |= {"u32"} if any(o.result == "i32" for o in members) else set()
-    header = _HEADER.format(group=group, name=f"lanes_{group}")
-    before, _, after = header.partition("\n\n@njit")
-    text = before + "\n" + _LANE_MASK + "\n@njit" + after
+    kinds |= {"u32"} if "i32" in results else set()
+    text = _HEADER.format(group=group)
+    for bits in sorted({kind[1:] for kind in kinds}):
+        text += f"    base{bits} = x.constant_rows{bits} + x.warp * x.rows{bits}\n"
+        text += f"    to{bits} = select(all_lanes, u.d + base{bits}, x.total_rows{bits} - 1)\n"
+        for field in _OPERAND_FIELDS:
+            text += f"    {field}{bits} = select(u.{field} >= 0, u.{field} + base{bits}, -1 - u.{field})\n"
     for kind in sorted(kinds):
         address, rows = _ADDRESS[kind[1:]]
         text += f"    {kind} = rows_{kind}({address}, {rows})\n"
     lines: list[str] = []
     for i, operation in enumerate(members):
         lines += _operation(operation, i == 0)
+    if "p" in results:
+        lines += ["    if kind == 1:", "        set_lanes(x, u, found, np.uint32(lanes))"]
+    for bits in sorted({result[1:] for result in results} - {""}):
+        lines += [f"    if kind == {bits} and not all_lanes:", f"        copy{bits}(x, u, lanes)"]
     return text + "\n".join(lines) + "\n"
 
 

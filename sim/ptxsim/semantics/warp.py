@@ -26,16 +26,9 @@ from ptxsim.semantics.codes import (
     UP,
     VOTE,
 )
+from ptxsim.semantics.lanes import lane_mask
 
 _CONTEXT = record_type(CONTEXT)
-
-
-@njit(types.uint32(_CONTEXT, types.int64))
-def predicate_mask(x, row):
-    """A predicate row of the executing warp; -1 is all false, -2 all true."""
-    if row < 0:
-        return np.uint32(0) if row == -1 else np.uint32(0xFFFFFFFF)
-    return flat_u32(x.predicates, x.total_rows_p)[x.warp * x.rows_p + row]
 
 
 @njit(types.void(_CONTEXT, types.int64, types.int64, types.int64))
@@ -49,8 +42,8 @@ def set_predicate(x, row, value, mask):
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
 def predicate(x, u, mask):
     """PREDICATE: a truth table of two predicates."""
-    a = np.int64(predicate_mask(x, u.a))
-    b = np.int64(predicate_mask(x, u.b))
+    a = np.int64(lane_mask(x, u.a))
+    b = np.int64(lane_mask(x, u.b))
     value = np.int64(0)
     if u.e & 1:
         value |= ~a & ~b
@@ -158,7 +151,7 @@ def warp_wide(x, u, mask):
     """Every warp-wide micro-operation, and the clock."""
     op = u.op
     if op == VOTE:
-        held = np.int64(predicate_mask(x, u.a)) & mask
+        held = np.int64(lane_mask(x, u.a)) & mask
         result = held != 0
         if u.e == 1:
             result = held == mask
@@ -179,7 +172,7 @@ def warp_wide(x, u, mask):
     else:
         value = (x.cycle >> np.int64(u.e)) & 0xFFFFFFFF
         if op == BALLOT:
-            value = np.int64(predicate_mask(x, u.a)) & mask
+            value = np.int64(lane_mask(x, u.a)) & mask
         r32 = rows_u32(x.r32, x.total_rows32)
         for n in range(32):
             if (mask >> n) & 1:
