@@ -146,9 +146,11 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     r["shared_image"] = arrays["shared_image"].ctypes.data
     _set_machine(r, gpu, configuration)
     plan = configuration.plan
-    if configuration.share_registers and plan.shared_pairs and resident == plan.resident_ctas:
-        r["shared_pairs"] = plan.shared_pairs
-        r["first_shared_slot"] = plan.unshared_ctas
+    if configuration.share_registers and plan.shared_pairs:
+        # fewer CTAs than the plan has need fewer pairs: what does not fit by itself stands beside another
+        pairs = max(0, resident - (plan.unshared.limits["registers"] or resident))
+        r["shared_pairs"] = pairs
+        r["first_shared_slot"] = resident - 2 * pairs
         r["private_registers"] = plan.private_registers
     r["lock_as_stall"] = configuration.lock_as_stall
     for name in ("stall_warps", "stall_cycles", "stall_first", "issues", "bank_number"):

@@ -12,13 +12,16 @@ def dispatch(run, sms, x, special_rows):
     """Launch CTAs behind the cores' cycle."""
     for k in range(run.n_sms):
         if run.next_cta >= run.n_ctas:
-            return
+            break
         index = (run.last_sm + 1 + k) % run.n_sms
         sm = sms[index]
         if sm.free_slots:
             _launch(run, sm, x, special_rows)
             run.launched_sm = index
     run.last_sm = run.launched_sm
+    if run.next_cta >= run.n_ctas:  # an SM that is left with nothing to do has to see it
+        for index in range(run.n_sms):
+            sms[index].next = min(sms[index].next, run.cycle + 1)
 
 
 @njit

@@ -17,7 +17,7 @@ from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import FAIL, HIT
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, l1_send, pop_reply
-from ptxsim.program import ATOMIC, CONST, LOAD, LOCAL, PARAM, SHARED, STORE
+from ptxsim.program import ATOMIC, CONST, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
 from ptxsim.state import PENDING
 
 # clients of the writeback latch
@@ -31,9 +31,11 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
     slot = ctz(sm.memory_free)
     sm.memory_free &= ~bit(slot)
     sm.front_memory[entry] = slot
-    space = x.access_space if mask else 0
+    # a fence accesses nothing: what `x` holds is an earlier instruction's
+    accesses = instruction.access != NO_ACCESS and mask != 0 and x.access_mask != 0
+    space = x.access_space if accesses else 0
     count = 0
-    if mask and x.access_mask:
+    if accesses:
         if space == SHARED:
             count = shared_conflict_degree(x, instruction.access_bytes)
             sm.shared_accesses += 1
@@ -77,7 +79,8 @@ def _complete(run, sm, instructions, p, cycle):
     """A load or atomic has all its data: its destinations are written at `cycle`."""
     w = sm.pending_warp[p]
     sm.loads[w] -= 1
-    sm.in_atomic &= ~bit(w)
+    if instructions[sm.pending_ins[p]].access == ATOMIC:
+        sm.in_atomic &= ~bit(w)
     sm.done_at[w] = max(sm.done_at[w], cycle)
     sm.pending_free[sm.pending_free_n] = p
     sm.pending_free_n += 1
