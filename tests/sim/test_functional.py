@@ -1,5 +1,8 @@
 """Whole kernels through lowering and execution, without time: corpus kernels, hand-worked PTXPlus and PTX."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -658,3 +661,14 @@ def test_an_array_passed_twice_is_one_buffer() -> None:
     kernel = kernel_of(parse(PTX.format(body="add.s32 %r6, %r5, 1;", module="", declarations="")))
     run(kernel, (1,), (32,), [both, both, 0])
     assert list(both) == list(range(1, 33))
+
+
+@pytest.mark.slow
+def test_uncompiled_runs_give_the_same() -> None:
+    """The programs of this file once more without the compiler: expressions must not rely on wrap-around."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    selected = "ptxplus or ptx_values or generic or atomics or loops or conversions"
+    command = [sys.executable, "-m", "pytest", "-k", selected, "-p", "no:cacheprovider", __file__]
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]

@@ -141,6 +141,10 @@ def _memory(x, u, mask):
     return 1
 
 
+_any_memory: Any = boundary("memory", _memory)
+_warp_wide: Any = boundary("warp_wide", warp.warp_wide)
+
+
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
 def _control(x, u, mask):
     """Targets of indirect jumps, and trap. 0 after a fault."""
@@ -185,12 +189,12 @@ def _execute(x, instructions, uops, i, mask):
         if op < FIRST:
             _lanes(x, uops[k], mask)
         elif op < MEMORY_END:
-            if _memory(x, uops[k], mask) == 0:
+            if _any_memory(x, uops[k], mask) == 0:
                 return
         elif op == PREDICATE:
             warp.predicate(x, uops[k], mask)
         elif op < WARP_END:
-            warp.warp_wide(x, uops[k], mask)
+            _warp_wide(x, uops[k], mask)
         elif _control(x, uops[k], mask) == 0:
             return
 

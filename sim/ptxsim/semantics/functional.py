@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.image import MemoryImage
-from ptxsim.jit import array_of, flat_u8, njit, record
+from ptxsim.jit import array_of, entry, flat_u8, njit, record
 from ptxsim.lower import lower
 from ptxsim.program import (
     BARRIER,
@@ -221,7 +221,7 @@ def _start_cta(xs, warps, special_rows, shared_image, block, grid, cta, n_warps)
 _EXTENT = types.Array(types.int64, 1, "C")
 
 
-@njit(
+@entry(
     types.int64(
         *_ARGUMENTS,
         types.Array(types.int32, 2, "C"),
