@@ -9,8 +9,8 @@ this file adds what no table row can say:
 * `s[$ofs1+=4]` reads and writes `$ofs1`, wherever in the instruction it stands;
 * `{a, b}`, `p|q`, `$p0/$r1`, `(result)` write each of their registers;
 * PTXPlus's zero register is never read, its sinks are never written: they are only in `touched`;
-* PTXPlus prints some 64-bit results with a plain register instead of a pair (`cvt.ff64.s32 $r0, $r2`): a def of
-  that register, no kill, and nothing of its neighbour, as no reader could rely on either;
+* PTXPlus's values of 64 bits live in two adjacent 32-bit registers, of 128 bits in four; where the text names
+  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones behind it take part;
 * an opcode outside the table is assumed to read all its operands and to write the first, surely nothing.
 
 Not handled: the carry flag of `add.cc` and its like, which is no declared register. `callp` and `retp` share the
@@ -19,6 +19,7 @@ caller's registers: the control flow graph knows that, not this file.
 Reference: PTX ISA, chapter 9; the traps of PTXPlus: GPGPU-Sim's manual, section "PTXPlus".
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -38,9 +39,18 @@ from ptxtool.ir.nodes import (
     Unary,
     Vector,
 )
+from ptxtool.ir.symbols import RegisterTable
 from ptxtool.isa.table import Match, Table, table
+from ptxtool.isa.types import TYPES
 
-_PAIR_TYPES = frozenset({"bb64", "ff64", "bb128"})
+_WIDE = frozenset(name for name, type_ in TYPES.items() if type_.bits > 32)
+_WORD_OPERANDS = frozenset(
+    (
+        *(("shl", 2), ("shr", 2), ("bfe", 2), ("bfe", 3), ("bfi", 3), ("bfi", 4)),
+        *(("popc", 0), ("clz", 0), ("bfind", 0)),
+    )
+)
+"""Operands of 32 bits whatever the instruction's type."""
 
 
 class DefUse(msgspec.Struct, frozen=True, gc=False):
@@ -67,19 +77,28 @@ class _Access(NamedTuple):
 class _Reader:
     """Collects the names of one operand."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Callable[[Name], tuple[str, ...]]) -> None:
         self.writes: list[tuple[str, bool]] = []
         self.reads: list[str] = []
         self.named: list[str] = []
+        self._words = words  # the registers that a name stands for
+
+    @staticmethod
+    def one_word(name: Name) -> tuple[str, ...]:
+        return (name.text,)
 
     def result(self) -> _Access:
         return _Access(tuple(self.writes), tuple(self.reads), tuple(self.named))
 
     def read(self, operand: Operand | None) -> None:
         if isinstance(operand, Name):
-            self.reads.append(operand.text)
-            self.named.append(operand.text)
-        elif isinstance(operand, Memory):
+            words = self._words(operand)
+            self.reads += words
+            self.named += words
+            return
+        if not isinstance(operand, (Unary, Cast)):  # inside braces and addresses every word is named
+            self._words = self.one_word
+        if isinstance(operand, Memory):
             if operand.post_increment and isinstance(operand.base, Name):
                 self.writes.append((operand.base.text, not operand.base.part))
             self.read(operand.base)
@@ -107,9 +126,11 @@ class _Reader:
 
     def write(self, operand: Operand, whole: bool) -> None:
         if isinstance(operand, Name):
-            self.writes.append((operand.text, whole and not operand.part))
-            self.named.append(operand.text)
+            words = self._words(operand)
+            self.writes += ((word, whole and not operand.part) for word in words)
+            self.named += words
         elif isinstance(operand, (Vector, Group)):
+            self._words = self.one_word
             for item in operand.items:
                 self.write(item, whole)
         elif isinstance(operand, Dual):
@@ -119,8 +140,8 @@ class _Reader:
             self.read(operand)
 
 
-def _roles(instruction: Instruction, match: Match | None, ptxplus: bool) -> tuple[str, ...]:
-    """A role per operand: "r", "w" (wholly), "d" (written, perhaps in part), "x" (both), "l" (a label)."""
+def _roles(instruction: Instruction, match: Match | None) -> tuple[str, ...]:
+    """A role per operand: "r", "w" (written wholly), "x" (read and perhaps written), "l" (a label)."""
     operands = instruction.operands
     if match is None:
         return ("x",) + ("r",) * (len(operands) - 1) if operands else ()
@@ -129,22 +150,38 @@ def _roles(instruction: Instruction, match: Match | None, ptxplus: bool) -> tupl
             "w" if i == 0 and len(operands) > 1 and isinstance(o, Group) else "r"
             for i, o in enumerate(operands)
         )
-    roles: list[str] = []
-    for i, operand in enumerate(operands):
-        spec = match.form.operands[i].role if i < len(match.form.operands) else "r"
-        if spec in ("w", "p"):
-            is_pair_without_braces = ptxplus and match.type in _PAIR_TYPES and isinstance(operand, Name)
-            roles.append("d" if is_pair_without_braces else "w")
-        else:
-            roles.append({"rw": "x", "l": "l"}.get(spec, "r"))
-    return tuple(roles)
+    specs = match.form.operands
+    names = {"w": "w", "p": "w", "rw": "x", "l": "l"}
+    return tuple(names.get(specs[i].role, "r") if i < len(specs) else "r" for i in range(len(operands)))
 
 
-def _access(operand: Operand, role: str) -> _Access:
-    reader = _Reader()
+def _words(match: Match, base: str, i: int, role: str) -> int:
+    """32-bit words of operand i in PTXPlus."""
+    if (base, i) in _WORD_OPERANDS:
+        return 1
+    has_first_type = role == "w" or not match.stype or (base == "slct" and i < 3)
+    type_ = TYPES.get(match.type if has_first_type else match.stype)
+    return 1 if type_ is None else max(1, type_.bits // 32)
+
+
+def _adjacent(registers: RegisterTable, position: int, n: int) -> Callable[[Name], tuple[str, ...]]:
+    """For values of n words: the registers that a plain `$rN` stands for. Undeclared ones are left out later."""
+
+    def words(name: Name) -> tuple[str, ...]:
+        digits = name.text.removeprefix("$r")
+        register = registers.resolve(name.text, position)
+        if name.part or not digits.isdecimal() or register is None or register.bits != 32 or register.role:
+            return (name.text,)
+        return tuple(f"$r{int(digits) + k}" for k in range(n))
+
+    return words
+
+
+def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]]) -> _Access:
+    reader = _Reader(words)
     if role in ("r", "x"):
         reader.read(operand)
-    if role in ("w", "d", "x"):
+    if role in ("w", "x"):
         reader.write(operand, whole=role == "w")
     return reader.result()
 
@@ -157,19 +194,24 @@ def def_use(function: Function) -> tuple[DefUse, ...]:
     resolve = registers.resolve_index
     opcodes: Table = table()
     # equal operand texts share one node, so the names in an operand are found once per node and role
-    accesses: dict[tuple[int, str], _Access] = {}
+    accesses: dict[tuple[int, str, int], _Access] = {}
     result: list[DefUse] = []
     for position, instruction in enumerate(function.instructions):
         match = opcodes.match(instruction.opcode.text, len(instruction.operands), ptxplus)
         defs: dict[int, bool] = {}  # index -> wholly; dicts keep order and drop repetitions
         uses: dict[int, None] = {}
         touched: dict[int, None] = {}
-        for operand, role in zip(instruction.operands, _roles(instruction, match, ptxplus), strict=True):
+        wide = ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+        for i, (operand, role) in enumerate(
+            zip(instruction.operands, _roles(instruction, match), strict=True)
+        ):
             if role == "l":
                 continue
-            access = accesses.get((id(operand), role))
+            n = _words(match, instruction.opcode.base, i, role) if wide and match is not None else 1
+            access = accesses.get((id(operand), role, n))
             if access is None:
-                access = accesses[id(operand), role] = _access(operand, role)
+                words = _Reader.one_word if n == 1 else _adjacent(registers, position, n)
+                access = accesses[id(operand), role, n] = _access(operand, role, words)
             for name in access.named:
                 index = resolve(name, position)
                 if index >= 0:

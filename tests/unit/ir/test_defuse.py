@@ -41,7 +41,18 @@ PTXPLUS = [
     # pairs
     ("add.ff64 {$r4,$r5}, {$r4,$r5}, {$r6,$r7};", "$r4 $r5", "$r4 $r5", "$r4 $r5 $r6 $r7"),
     ("mov.bb64 g[$r1], {$r2,$r3};", "", "", "$r1 $r2 $r3"),
-    ("cvt.ff64.s32 $r0, $r2;", "$r0", "", "$r2"),
+    # values of 64 bits named by their first register alone; of 128 bits take four
+    ("cvt.ff64.s32 $r0, $r2;", "$r0 $r1", "$r0 $r1", "$r2"),
+    ("cvt.s32.ff64 $r0, $r2;", "$r0", "$r0", "$r2 $r3"),
+    ("add.ff64 $r0, $r2, -$r4;", "$r0 $r1", "$r0 $r1", "$r2 $r3 $r4 $r5"),
+    ("@$p0.ne add.ff64 $r0, $r2, {$r4,$r5};", "$r0 $r1", "", "$r2 $r3 $r4 $r5 $p0"),
+    ("set.gt.u32.f64 $p0/$r1, $r2, $r4;", "$p0 $r1", "$p0 $r1", "$r2 $r3 $r4 $r5"),
+    ("st.global.bb64 [$r1], $r4;", "", "", "$r1 $r4 $r5"),
+    ("ld.global.bb64 $r4, [$r1];", "$r4 $r5", "$r4 $r5", "$r1"),
+    ("mov.bb128 $r4, g[$r1];", "$r4 $r5 $r6 $r7", "$r4 $r5 $r6 $r7", "$r1"),
+    ("mov.bb64 s[$ofs1+=0x8], $r2;", "$ofs1", "$ofs1", "$ofs1 $r2 $r3"),
+    ("shl.b64 $r0, $r2, $r4;", "$r0 $r1", "$r0 $r1", "$r2 $r3 $r4"),
+    ("mov.bb64 $r9, $r124;", "$r9", "$r9", ""),  # nothing is declared behind it
     # predicates as data
     ("selp.u32 $r1, $r2, $r3, $p1;", "$r1", "$r1", "$r2 $r3 $p1"),
     ("addp.u32 $r1, $r2, $r3, $p1;", "$r1", "$r1", "$r2 $r3 $p1"),
