@@ -632,9 +632,9 @@ class Bench:
 def _make_run() -> Any:
     from numba import types
 
-    from ptxsim.jit import array_of, njit
+    from ptxsim.jit import array_of, entry
 
-    @njit(types.void(array_of(CONTEXT), array_of(UOP), types.int64))
+    @entry(types.void(array_of(CONTEXT), array_of(UOP), types.int64))
     def run(xs: Any, uops: Any, mask: Any) -> None:
         _lanes(xs[0], uops[0], mask)
 

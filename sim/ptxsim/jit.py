@@ -56,8 +56,17 @@ def cache_dir() -> Path:
 config.CACHE_DIR = str(cache_dir())
 
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
-njit = partial(numba.njit, cache=True, **OPTIONS)
-"""`@njit` or `@njit(signature)`: the one way in which the core's functions are compiled."""
+njit = partial(numba.njit, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+"""`@njit` or `@njit(signature)`: a function for other compiled functions. Without wrappers for Python it compiles a
+third faster; Python must not call it."""
+entry = partial(numba.njit, cache=True, **OPTIONS)
+"""The same for the few functions that Python calls."""
+
+
+def for_python(function: Any) -> Any:
+    """A compiled function as one that Python may call (tests of single pieces)."""
+    return entry(function.py_func) if hasattr(function, "py_func") else function
+
 
 JIT_DISABLED = bool(config.DISABLE_JIT)
 

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxsim.memory.coalesce import LOCAL_BASE, coalesce, constant_lines, shared_conflict_degree
+from ptxsim.jit import for_python
+from ptxsim.memory import coalesce as _coalesce
+from ptxsim.memory.coalesce import LOCAL_BASE
 from ptxsim.program import CONTEXT
+
+coalesce = for_python(_coalesce.coalesce)
+constant_lines = for_python(_coalesce.constant_lines)
+shared_conflict_degree = for_python(_coalesce.shared_conflict_degree)
 
 ALL = 0xFFFFFFFF
 X = np.zeros(1, CONTEXT)

@@ -3,9 +3,15 @@
 import random
 from typing import Any
 
-from ptxsim.memory.l1 import l1_fill, l1_load, l1_next_waiter, l1_store
+from ptxsim.jit import for_python
+from ptxsim.memory import l1 as _l1
 from ptxsim.memory.state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, l1_counts, make_l1
 from ptxtool.formats.gpu import load_gpu
+
+l1_fill = for_python(_l1.l1_fill)
+l1_load = for_python(_l1.l1_load)
+l1_next_waiter = for_python(_l1.l1_next_waiter)
+l1_store = for_python(_l1.l1_store)
 
 GPU = load_gpu("tesla-c2050")
 LINE = 128

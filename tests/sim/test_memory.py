@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ptxsim.jit import for_python
+from ptxsim.memory import system as _system
 from ptxsim.memory.state import (
     ATOMIC,
     CONSTANT,
@@ -26,9 +28,14 @@ from ptxsim.memory.state import (
     make_memory,
     memory_counts,
 )
-from ptxsim.memory.system import in_flight, inject, memory_cycle, pop_reply, reply_next
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
+
+in_flight = for_python(_system.in_flight)
+inject = for_python(_system.inject)
+memory_cycle = for_python(_system.memory_cycle)
+pop_reply = for_python(_system.pop_reply)
+reply_next = for_python(_system.reply_next)
 
 GPU = load_gpu("tesla-c2050")
 LINE = 128

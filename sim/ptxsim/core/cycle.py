@@ -19,7 +19,7 @@ from ptxsim.core.ldst import charge_stuck_head, ldst_busy, ldst_cycle
 from ptxsim.core.operands import is_frozen
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake
-from ptxsim.jit import array_of, bit, ctz, njit
+from ptxsim.jit import array_of, bit, ctz, entry, njit
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.memory.system import memory_cycle, reply_next
 from ptxsim.program import CONTEXT, INSTRUCTION, UOP
@@ -124,7 +124,7 @@ def _finish(run, sms, l1s):
             settle_wait(run, sm, sm.ib_pc[w], w)
 
 
-@njit
+@entry
 def settle_accounts(run_array, sms, l1s):
     """Bring the counters up to the current cycle, for a run that ends early."""
     _finish(run_array[0], sms, l1s)
@@ -190,4 +190,4 @@ def simulator() -> Any:
         array_of(MEMORY),
         types.FunctionType(SIGNATURE),
     )
-    return njit(signature)(_simulate)
+    return entry(signature)(_simulate)
