@@ -54,6 +54,7 @@ _HOMES = {
     "PtxError": "ptxtool.base.diag",
 }
 _CALLABLE_PACKAGES = ("emit", "parse")  # the function has its package's name, and the package can be called
+_MODULES = ("api",)
 
 __all__ = [*sorted(_HOMES), *_CALLABLE_PACKAGES]
 
@@ -63,10 +64,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
-    if name in _CALLABLE_PACKAGES:
+    if name in _CALLABLE_PACKAGES or name in _MODULES:
         return import_module(f"ptxtool.{name}")
     raise AttributeError(f"module 'ptxtool' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -104,11 +104,15 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
     if not kernels and others:
         named += f"; a function can be named instead: {', '.join(others)}"
     where = module.source
+    first = next(iter(kernels.values()), None)
+    place = (where, first.start, first.body_start) if first else (where,)
     if name is None:
         if len(kernels) == 1:
             return next(iter(kernels.values()))
         what = "several kernels" if kernels else "no kernel"
-        raise error("E205", f"{what} in '{where.name}'", help=f"{named}; name one" if kernels else named)
+        raise error(
+            "E205", f"{what} in '{where.name}'", *place, help=f"{named}; name one" if kernels else named
+        )
     found = module.functions.get(name)
     if found is None or found.body is None:
         from difflib import get_close_matches
@@ -116,7 +120,7 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         what = "without a body" if found else "not"
         close = get_close_matches(name, list(kernels), 1)
         advice = f"did you mean '{close[0]}'? {named}" if close else named
-        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", help=advice)
+        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", *place, help=advice)
     return found
 
 

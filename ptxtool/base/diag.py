@@ -7,6 +7,7 @@ command line; a W in place of the E is a warning of the same family.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from ptxtool.base.source import Source
 
@@ -124,8 +125,9 @@ def render(diagnostic: Diagnostic) -> str:
         if text.strip():
             shown, before, width = _clip(text, column - 1, max(1, diagnostic.end - diagnostic.start))
             gutter = f"{line:5d} | "
-            indent = "".join("\t" if c == "\t" else " " for c in before)
-            lines += [gutter + _printable(shown), " " * (len(gutter) - 2) + "| " + indent + "^" * width]
+            indent = "".join("\t" if c == "\t" else " " * _columns(c) for c in before)
+            carets = "^" * _columns(shown[len(before) : len(before) + width] or " ")
+            lines += [gutter + _printable(shown), " " * (len(gutter) - 2) + "| " + indent + carets]
     if diagnostic.help:
         lines.append(f"   help: {_printable(diagnostic.help)}")
     return "\n".join(lines)
@@ -137,6 +139,11 @@ def _clip(text: str, column: int, width: int, limit: int = 160) -> tuple[str, st
     shown = text[first : first + limit]
     before = shown[: column - first]
     return shown, before, max(1, min(width, len(shown) - len(before)))
+
+
+def _columns(text: str) -> int:
+    """How many columns a text takes as it is shown."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in _printable(text))
 
 
 def _printable(text: str) -> str:

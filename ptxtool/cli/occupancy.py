@@ -37,7 +37,12 @@ class Extent(click.ParamType[int]):
 @click.argument("file", metavar="[FILE]", required=False)
 @one_kernel_option
 @gpu_option
-@click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers per thread.")
+@click.option(
+    "--registers",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Registers per thread; without them and FILE only --scratchpad, threads and CTAs limit.",
+)
 @click.option("--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA.")
 @click.option(
     "--scratchpad", type=click.IntRange(0), metavar="BYTES", help="Scratchpad (shared memory) per CTA."
@@ -84,8 +89,9 @@ def command(
         registers, block, scratchpad = _from_file(file, kernel, registers, block, scratchpad)
     if block is None:
         raise click.UsageError("--block T is needed: threads per CTA" + _or_file(file))
-    if registers is None and not curve:
-        raise click.UsageError("--registers N is needed: registers per thread" + _or_file(file))
+    if registers is None and not curve and (scratchpad is None or file is not None):
+        either = " (or --scratchpad BYTES alone)" if file is None else ""
+        raise click.UsageError(f"--registers N is needed: registers per thread{either}" + _or_file(file))
     if curve:
         _curve(
             gpu, block, scratchpad or 0, scratchpad_per_sm, share_registers, share_scratchpad, as_json, output

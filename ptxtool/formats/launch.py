@@ -46,6 +46,7 @@ _TOP_KEYS = (
 _ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "output")
 _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES)
 _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol")
+_READ_MORE = "docs/launch-file.md has an example of every key"
 
 
 def load_launch(path: str | Path) -> Launch:
@@ -54,7 +55,10 @@ def load_launch(path: str | Path) -> Launch:
     try:
         source = Source.from_bytes(str(path), path.read_bytes())
     except OSError as problem:
-        raise error("E501", f"cannot read '{path}': {problem.strerror or problem}") from None
+        reason = (problem.strerror or str(problem)).lower()
+        raise error(
+            "E501", f"cannot read '{path}': {reason}", help="give the path of a launch file"
+        ) from None
     return parse_launch(source, path.parent)
 
 
@@ -67,10 +71,10 @@ def parse_launch(source: Source, folder: Path) -> Launch:
         start = source.line_starts[int(place[1]) - 1] + int(place[2]) - 1 if place else len(source.text)
         message = re.sub(r"\s*\(at .*\)$", "", str(problem))
         raise error(
-            "E502", f"not TOML: {message[:1].lower()}{message[1:]}", source, start, start + 1
+            "E502", f"not TOML: {message[:1].lower()}{message[1:]}", source, start, start + 1, _READ_MORE
         ) from None
     except (ValueError, RecursionError):
-        raise error("E502", "not TOML: a value that cannot be read", source) from None
+        raise error("E502", "not TOML: a value that cannot be read", source, help=_READ_MORE) from None
     return _Reader(source, folder).launch(data)
 
 
@@ -85,43 +89,49 @@ def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
         return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
     found: list[Diagnostic] = []
     for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
-        message = _mismatch(parameter, argument)
-        if message:
+        problem = _mismatch(parameter, argument)
+        if problem:
             start, end = reader.place("args", k, "type")
-            found.append(Diagnostic("E401", message, launch.source, start, end))
+            found.append(Diagnostic("E401", problem[0], launch.source, start, end, problem[1]))
     return tuple(found)
 
 
-def _mismatch(parameter: Declaration, argument: Input) -> str:
-    """Why an argument cannot be given for a parameter, "" if it can."""
+def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
+    """Why an argument cannot be given for a parameter, and what to do; None if it can."""
     declarator = parameter.declarators[0]
     known = TYPES.get(parameter.type)
     what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
     if known is None:
-        return ""
+        return None
     n_bytes = known.bytes * parameter.vector
     for extent in declarator.dimensions:
         n_bytes *= extent or 1
     value = argument.value
     if isinstance(value, np.ndarray):
         if declarator.dimensions:  # a structure or array passed by value
-            return "" if value.nbytes == n_bytes else f"{what} has {value.nbytes} bytes, not {n_bytes}"
+            size = f"{what} has {value.nbytes} bytes, not {n_bytes}"
+            return (
+                None if value.nbytes == n_bytes else (size, f"give type, shape or count for {n_bytes} bytes")
+            )
         if known.is_float or n_bytes not in (4, 8) or parameter.type == "s32":
-            return f"{what} is a buffer, but the parameter is no pointer"
-        return ""
+            advice = "give one value, without shape or count; check the order of the arguments"
+            return f"{what} is a buffer, but the parameter is no pointer", advice
+        return None
     if declarator.dimensions:
-        return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value"
+        advice = f"give type and count for {n_bytes} bytes"
+        return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value", advice
     if "ptr" in parameter.qualifiers:
-        return f"{what} is a scalar, but the parameter is a pointer"
+        return f"{what} is a scalar, but the parameter is a pointer", "make it a buffer with shape or count"
+    advice = f'write type = "{parameter.type}"; check the order of the arguments'
     if value.nbytes != n_bytes:
-        return f"{what} has {value.nbytes} bytes, not {n_bytes}"
+        return f"{what} has {value.nbytes} bytes, not {n_bytes}", advice
     if (
         known.kind in "usf"
         and known.is_float != (value.dtype.kind == "f")
         and not argument.type.startswith("b")
     ):
-        return f"{what} has type '.{argument.type}'"
-    return ""
+        return f"{what} has type '.{argument.type}'", advice
+    return None
 
 
 def _count(n: int, noun: str) -> str:
@@ -139,7 +149,8 @@ class _Reader:
         """The span of a key in the index-th table of that name; of the table's header, or of nothing, if not found."""
         text = self.source.text
         if not table:
-            match = re.search(rf"(?m)^[ \t]*({re.escape(key)})[ \t]*=", text) if key else None
+            name = re.escape(key)
+            match = re.search(rf"(?m)^[ \t]*\[*({name})[ \t]*[]=.]", text) if key else None
             return match.span(1) if match else (0, 0)
         header = rf"(?m)^[ \t]*(\[\[?[ \t]*{re.escape(table)}[ \t]*\]\]?)"
         headers = list(re.finditer(header, text))
@@ -156,7 +167,7 @@ class _Reader:
         return match.span(1) if match else start.span(1)
 
     def fail(self, message: str, place: tuple[int, int], help: str = "", code: str = "E502") -> PtxError:
-        return error(code, message, self.source, *place, help)
+        return error(code, message, self.source, *place, help or _READ_MORE)
 
     def only(self, given: Any, allowed: Iterable[str], table: str, index: int = 0) -> dict[str, Any]:
         """A table with no keys but those allowed."""
@@ -182,8 +193,9 @@ class _Reader:
         block = self.extents(data, "block", MAX_BLOCK)
         if block[0] * block[1] * block[2] > MAX_BLOCK_THREADS:
             n = block[0] * block[1] * block[2]
+            help = "use fewer threads per CTA and more CTAs"
             raise self.fail(
-                f"a block of {n} threads; at most {MAX_BLOCK_THREADS} fit", self.place(key="block")
+                f"a block of {n} threads; at most {MAX_BLOCK_THREADS} fit", self.place(key="block"), help
             )
         return Launch(
             source=self.source,
@@ -215,12 +227,18 @@ class _Reader:
         given = data[key]
         numbers = given if isinstance(given, list) else [given]
         if not 1 <= len(numbers) <= 3 or not all(type(n) is int and n > 0 for n in numbers):
-            raise self.fail(f"'{key}' must be one to three positive whole numbers", self.place(key=key))
+            help = f"for example {key} = 128 or {key} = [16, 16]"
+            raise self.fail(f"'{key}' must be one to three positive whole numbers", self.place(key=key), help)
         extents = (*numbers, 1, 1)[:3]
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):
             if extent > limit:
+                help = (
+                    "use fewer threads per CTA and more CTAs"
+                    if key == "block"
+                    else "spread it over x, y and z"
+                )
                 raise self.fail(
-                    f"'{key}' is {extent} in {axis}; at most {limit} is possible", self.place(key=key)
+                    f"'{key}' is {extent} in {axis}; at most {limit} is possible", self.place(key=key), help
                 )
         return extents
 

@@ -101,7 +101,8 @@ class Launch:
                 result = np.full(value.shape, result)
             if result.size != value.size:
                 message = f"{result.size} expected elements for '{wanted.arg}', which has {value.size}"
-                raise error("E502", message, self.source, wanted.start, wanted.end)
+                help = f"the expectation needs the shape {list(value.shape)}"
+                raise error("E502", message, self.source, wanted.start, wanted.end, help)
             with np.errstate(all="ignore"):
                 found[wanted.arg] = result.reshape(value.shape).astype(value.dtype)
         return found
@@ -115,7 +116,8 @@ class Launch:
             message = difference(after[index], expected[wanted.arg], wanted.rtol, wanted.atol)
             if message:
                 text = f"argument '{wanted.arg}' is not as expected: {message}"
-                found.append(Diagnostic("E409", text, self.source, wanted.start, wanted.end))
+                help = "correct the kernel, or the expectation and its rtol and atol"
+                found.append(Diagnostic("E409", text, self.source, wanted.start, wanted.end, help))
         return tuple(found)
 
 

@@ -117,6 +117,8 @@ class Run:
     @property
     def verdict(self) -> str:
         """One line about the results."""
+        if self.result.status != "done":
+            return "results: not compared, the run did not end"
         if self.problems:
             return f"results: wrong ({len(self.problems)} {'problem' if len(self.problems) == 1 else 'problems'})"
         if not self.checked:
@@ -198,9 +200,9 @@ class Comparison:
                     )
                 )
             if not rung.same_memory:
-                found.append(
-                    Diagnostic("E409", f"{rung.name}: memory differs from that of {self.rungs[0].name}")
-                )
+                message = f"{rung.name}: memory differs from that of {self.rungs[0].name}"
+                help = "a kernel with a data race has no one result; otherwise this is a bug of ours: please report it"
+                found.append(Diagnostic("E409", message, help=help))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:

@@ -241,6 +241,8 @@ class _FunctionCheck:
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         near = nearest(text, self._visible(n))
         help = f"did you mean '{near}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
+        if not self.is_ptxplus and self._is_segment(text, operand):
+            help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
 
     @staticmethod

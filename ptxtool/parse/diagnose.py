@@ -58,7 +58,10 @@ def text_start(source: Source) -> int:
     if binary >= 0:
         raise error(
             "E103",
-            f"'{source.name}' is not a text file: it holds a NUL byte at offset {binary}",
+            f"'{source.name}' is not a text file: it holds a NUL byte",
+            source,
+            binary,
+            binary + 1,
             help="give a PTX or PTXPlus text file in UTF-8 or ASCII; 'cuobjdump -ptx' extracts PTX from a binary",
         )
     return 1 if source.text.startswith("\ufeff") else 0

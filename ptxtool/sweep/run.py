@@ -51,5 +51,6 @@ def run_launch(
     elif result.status == "max-cycles":
         done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
         what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
-        found = (Diagnostic("E408", what, help="raise --max-cycles, or leave it out to run to the end"),)
+        advice = "raise --max-cycles, or leave it out to run to the end"
+        found = (Diagnostic("E408", what, kernel.source, kernel.start, kernel.body_start, advice),)
     return Run(result, tuple(arguments), checked, found)

@@ -5,6 +5,7 @@ listed in docs/simulator.md.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -63,7 +64,14 @@ def launch(
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     grid3, block3 = _extent("grid", grid), _extent("block", block)
     policy = compiled(scheduler)
-    percent = percentage(share_registers)
+    percent = percentage(share_registers, "share_registers")
+    _whole("dynamic_shared", dynamic_shared, 0)
+    _whole("registers", registers, 0)
+    _whole("max_cycles", max_cycles, 1)
+    if not isinstance(args, Sequence | np.ndarray) or isinstance(args, str | bytes):
+        raise error(
+            "E401", f"args is {args!r}", help="give a list with one value per parameter of the kernel"
+        )
     threads = block3[0] * block3[1] * block3[2]
     program = lower(kernel, machine, block3)
     image = MemoryImage.build(
@@ -71,7 +79,10 @@ def launch(
     )
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)
-    plan = sharing_plan(machine, threads, per_thread, scratchpad, share_registers=percent)
+    try:
+        plan = sharing_plan(machine, threads, per_thread, scratchpad, share_registers=percent)
+    except PtxError as problem:
+        raise _placed(problem, kernel) from None
     configuration = Configuration(
         grid=grid3,
         block=block3,
@@ -101,11 +112,28 @@ def launch(
 
 
 def _extent(name: str, given: Extent) -> tuple[int, int, int]:
-    values = (given,) if isinstance(given, int | np.integer) else tuple(given)
+    values = tuple(given) if isinstance(given, Sequence | np.ndarray) else (given,)
     if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
-        raise error("E401", f"{name} {given!r} is not one to three positive whole numbers")
+        help_text = f"such as {name}=128 or {name}=(16, 16)"
+        raise error("E401", f"{name} {given!r} is not one to three positive whole numbers", help=help_text)
     padded = (*(int(v) for v in values), 1, 1)
     return padded[0], padded[1], padded[2]
+
+
+def _whole(name: str, given: object, least: int) -> None:
+    """Raise E401 for an option that is given and no whole number, or too small."""
+    if given is None and name != "dynamic_shared":
+        return
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise error("E401", f"{name} = {given!r}", help=f"give a whole number of at least {least}")
+
+
+def _placed(problem: PtxError, kernel: Function) -> PtxError:
+    """The same errors, those without a place at the kernel's head."""
+    return PtxError(
+        d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)
+        for d in problem.diagnostics
+    )
 
 
 def _result(
@@ -212,9 +240,10 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     )
     address = f" at address {int(x['error_address']):#x}" if kind in (OUT_OF_BOUNDS, MISALIGNED) else ""
     help_text = {
-        OUT_OF_BOUNDS: "check the buffer sizes of the launch and the index computation",
+        OUT_OF_BOUNDS: "check the buffer sizes of the launch (dynamic_shared for shared memory) and the index",
         MISALIGNED: "the address must be a multiple of the access size",
-    }.get(kind, "")
+        STACK_OVERFLOW: "split the kernel: divergence and calls take at most as many levels as a warp's stack has",
+    }.get(kind, "the kernel stopped itself: follow the branches that lead there")
     start, end = (node.start, node.end) if node is not None else (0, 0)
     message = f"{what}{address} in '{program.texts[i]}': {where}"
     return error(code, message, kernel.source, start, end, help_text)
@@ -243,10 +272,14 @@ def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
                 continue
             i = int(sm["stack_pc"][w, sm["depth"][w] - 1])
             cta = _cta(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
-            who = f"SM {int(sm['index'])} CTA {cta} warp {int(sm['warp_in_cta'][w])}"
+            number = int(sm["warp_in_cta"][w])
+            first, last = 32 * number, min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)
+            threads = f"threads {_thread(simulation, first)} to {_thread(simulation, last)}"
+            who = f"CTA {cta} warp {number} ({threads}, SM {int(sm['index'])})"
             if int(sm["at_barrier"]) >> w & 1:
-                barrier.append(f"{who} waits at the barrier before line {_line(program, i)}")
-                place = max(0, i - 1) if place is None else place
+                i = max(0, i - 1)  # a warp at a barrier goes on behind it
+                barrier.append(f"{who} waits at '{program.texts[i]}' in line {_line(program, i)}")
+                place = i if place is None else place
             elif int(sm["lock_wait"]) >> w & 1:
                 lock.append(f"{who} waits at line {_line(program, i)} for a register lock")
                 place = i if place is None else place
@@ -256,11 +289,13 @@ def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
     node = kernel.instructions[min(place or 0, len(kernel.instructions) - 1)]
     return error(
         code,
-        f"{title} in cycle {simulation.cycles - 1}: {text or 'no warp can go on'}",
+        f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {text or 'no warp can go on'}",
         kernel.source,
         node.start,
         node.end,
-        "every warp of the CTA has to reach the same barrier" if code == "E406" else "",
+        "every warp of the CTA has to reach the same barrier"
+        if code == "E406"
+        else "this must not happen under the safe rule: please report it, with the kernel and its launch",
     )
 
 

@@ -150,6 +150,19 @@ def test_occupancy_with_scratchpad(cli: Cli) -> None:
     assert found["private_scratchpad"] == 716
 
 
+def test_occupancy_by_scratchpad_alone(cli: Cli) -> None:
+    # 16 KB over 7200 bytes: 2 CTAs and 1984 bytes left; at 90% sharing 1984 / 720 = 2 pairs, so 4
+    options = ("--block", 256, "--scratchpad", 7200, "--scratchpad-per-sm", 16384, "--share-scratchpad", 90)
+    found = data(cli, "occupancy", "--gpu", "tesla-c2050", *options)
+    assert (found["resident_ctas"], found["shared_pairs"], found["limiter"]) == (4, 2, "scratchpad")
+    assert (found["unshared_ctas"], found["private_scratchpad"]) == (0, 720)
+    assert found["limits"]["registers"] is None
+    for options in ((), ("--share-registers", 90)):
+        result = cli("occupancy", "--block", 256, *options)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "--registers N is needed" in result.stderr
+
+
 def test_occupancy_curve(cli: Cli) -> None:
     curve = data(cli, "occupancy", "--block", 256, "--curve")["curve"]
     resident = {plan["registers"]: plan["resident_ctas"] for plan in curve}

@@ -265,7 +265,9 @@ def test_a_barrier_that_can_never_complete(cli: Cli, job: Path) -> None:
     result = cli("sim", job)
     assert result.exit_code == 1
     assert "error[E406]: a barrier can never complete" in result.stderr
-    assert re.search(r"SM 0 CTA \(0,0,0\) warp \d waits at the barrier before line \d+", result.stderr)
+    who = r"CTA \(0,0,0\) warp \d \(threads \(\d+,0,0\) to \(\d+,0,0\), SM 0\) waits at 'bar.sync \d"
+    assert re.search(who + r".*;' in line \d+", result.stderr)
+    assert "kernel 'scale', cycle " in result.stderr
 
 
 def endless(job: Path) -> None:
@@ -279,6 +281,8 @@ def test_the_cycle_limit(cli: Cli, job: Path) -> None:
     assert "error[E408]: 'scale' had not ended after 5000 cycles: 0 of 28 CTAs done" in result.stderr
     assert re.search(r"^cycles +5000$", result.stdout, re.MULTILINE)
     assert "(cycle limit reached)" in result.stdout
+    assert result.stdout.endswith("results: not compared, the run did not end\n")
+    assert f"{job}:4:1: error[E408]" in result.stderr  # the kernel's head
 
 
 @pytest.mark.parametrize("command", ["sim", "compare"])

@@ -70,6 +70,11 @@ def test_importing_costs_nothing() -> None:
     assert done.stdout.split() == ["ptxtool"]
 
 
+def test_the_api_module_is_there_at_once() -> None:
+    code = "import ptxtool; assert ptxtool.api.check(ptxtool.parse('.version 2.3\\n.target sm_20')) == ()"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_public_name_is_there() -> None:
     for name in ptxtool.__all__:
         assert callable(getattr(ptxtool, name)), name
