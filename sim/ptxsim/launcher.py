@@ -16,7 +16,7 @@ from ptxsim.core.issue import STACK_OVERFLOW
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
-from ptxsim.program import MISALIGNED, OUT_OF_BOUNDS, Program
+from ptxsim.program import BAD_TARGET, MISALIGNED, OUT_OF_BOUNDS, Program
 from ptxsim.run import Configuration, Progress, Simulation, build, drive
 from ptxsim.schedulers import compiled
 from ptxsim.stats import SimResult, StallPoint, slot_counts
@@ -232,6 +232,7 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     code, what = {
         OUT_OF_BOUNDS: ("E404", "access out of bounds"),
         MISALIGNED: ("E405", "misaligned access"),
+        BAD_TARGET: ("E403", "jump to no instruction of the kernel"),
         STACK_OVERFLOW: ("E403", "branches or calls nested too deeply"),
     }.get(kind, ("E403", "trap"))
     where = (
