@@ -5,7 +5,7 @@
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
-SAMPLE ?= sgemm
+SAMPLE ?= hotspot
 BIN := .venv/bin
 STAMP := .venv/.installed
 

@@ -218,6 +218,7 @@ def test_mistakes_have_a_place(old: str, new: str, line: int, words: list[str]) 
     assert problem.code in ("E501", "E502")
     assert all(word in str(caught.value) for word in words), str(caught.value)
     assert problem.line == line, str(caught.value)
+    assert problem.help
 
 
 def test_wrong_size_of_an_expectation() -> None:
@@ -256,6 +257,7 @@ def test_arguments_against_parameters(parameters: str, words: str) -> None:
     kernel = parse(KERNEL.replace("PARAMS", parameters)).kernels["k"]
     found = check_arguments(read(TEXT), kernel)
     assert len(found) == bool(words)
+    assert all(problem.help for problem in found)
     for problem in found:
         assert problem.code == "E401"
         assert words in problem.message
