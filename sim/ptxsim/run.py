@@ -221,19 +221,20 @@ def drive(simulation: Simulation, policy: Any, progress: Progress | None = None)
     while True:
         run["stop_cycle"] = int(run["cycle"][0]) + step
         started = time.perf_counter()
-        reason = int(
-            cycle.simulator()(
-                run,
-                simulation.sms,
-                simulation.program.instructions,
-                simulation.program.uops,
-                simulation.context,
-                simulation.arrays["special_rows"],
-                simulation.l1s,
-                simulation.memory,
-                policy,
+        with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
+            reason = int(
+                cycle.simulator()(
+                    run,
+                    simulation.sms,
+                    simulation.program.instructions,
+                    simulation.program.uops,
+                    simulation.context,
+                    simulation.arrays["special_rows"],
+                    simulation.l1s,
+                    simulation.memory,
+                    policy,
+                )
             )
-        )
         if reason != cycle.PAUSED:
             return reason
         seconds = time.perf_counter() - started
