@@ -43,6 +43,16 @@ def test_non_owner_stops_at_the_first_shared_register():
     assert np.array_equal(words, np.tile(np.arange(32) + 40, 28))
 
 
+def test_a_small_grid_has_the_pairs_its_registers_need():
+    """400 registers for 32 threads: 2 CTAs fit, 4 in two pairs at 99%. With 3 CTAs an SM, one pair shares."""
+    options = {"registers": 400, "share_registers": 99}
+    result, words = run(42, **options)
+    assert (result.resident_ctas, result.unshared_ctas, result.shared_pairs) == (4, 0, 2)
+    assert [(p.register, p.warps) for p in result.stall_points] == [("$r8", 14)]
+    assert np.array_equal(words, np.tile(np.arange(32) + 40, 42))
+    assert run(28, **options)[0].stall_points == ()  # 2 CTAs an SM: nothing is shared
+
+
 def test_sharing_overlaps_only_the_private_part():
     shared, _ = run(28, **PAIR)
     alone, _ = run(28, registers=600)
