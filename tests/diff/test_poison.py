@@ -1,9 +1,13 @@
-"""A register that liveness calls dead may hold anything: overwriting it before every instruction changes nothing."""
+"""A register that liveness calls dead may hold anything: overwriting it before every instruction changes nothing.
+
+The same made-up divergent kernels also run with timing: the SIMT stack of the core gives what the reference gives.
+"""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ptxsim
 from ptxsim.semantics.reference import run_reference
 from ptxtool.analysis.liveness import liveness
 from ptxtool.ir.nodes import Function
@@ -91,3 +95,15 @@ def test_dead_registers_do_not_matter(kernel: Function) -> None:
     run_reference(kernel, 1, 40, [plain])
     run_reference(kernel, 1, 40, [poisoned], poison=liveness(kernel))
     assert np.array_equal(plain, poisoned)
+
+
+@settings(max_examples=40, deadline=None)
+@given(divergent_kernels(), st.sampled_from(["lrr", "gto", "owf"]))
+def test_a_timed_run_diverges_alike(kernel: Function, scheduler: str) -> None:
+    plain, timed, stepped = (np.zeros(3 * 64 * 6, np.uint32) for _ in range(3))
+    run_reference(kernel, 3, 40, [plain])
+    skipping = ptxsim.launch(kernel, 3, 40, [timed], scheduler=scheduler)
+    stepping = ptxsim.launch(kernel, 3, 40, [stepped], scheduler=scheduler, event_skip=False)
+    assert np.array_equal(plain, timed)
+    assert np.array_equal(plain, stepped)
+    assert skipping.to_dict() == stepping.to_dict()
