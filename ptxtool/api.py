@@ -105,14 +105,13 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         named += f"; a function can be named instead: {', '.join(others)}"
     where = module.source
     first = next(iter(kernels.values()), None)
-    place = (where, first.start, first.body_start) if first else (where,)
+    start, end = (first.start, first.body_start) if first else (0, 0)
     if name is None:
         if len(kernels) == 1:
             return next(iter(kernels.values()))
         what = "several kernels" if kernels else "no kernel"
-        raise error(
-            "E205", f"{what} in '{where.name}'", *place, help=f"{named}; name one" if kernels else named
-        )
+        advice = f"{named}; name one" if kernels else named
+        raise error("E205", f"{what} in '{where.name}'", where, start, end, advice)
     found = module.functions.get(name)
     if found is None or found.body is None:
         from difflib import get_close_matches
@@ -120,7 +119,7 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         what = "without a body" if found else "not"
         close = get_close_matches(name, list(kernels), 1)
         advice = f"did you mean '{close[0]}'? {named}" if close else named
-        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", *place, help=advice)
+        raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", where, start, end, advice)
     return found
 
 

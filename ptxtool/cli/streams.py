@@ -94,7 +94,8 @@ class _writing(contextlib.AbstractContextManager[None]):
             raise ReaderGone from None
         if isinstance(problem, OSError):
             reason = (problem.strerror or str(problem)).lower()
-            raise error("E503", f"cannot write to standard output: {reason}") from None
+            help = "make room where it leads, or write to another place with -o"
+            raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:

@@ -109,7 +109,7 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: the counters, and `expected` about the results."""
-        return {**self.result.to_dict(), "expected": expected_to_dict(self.checked, self.problems)}
+        return {**self.result.to_dict(), "expected": expected_to_dict(self)}
 
     def __str__(self) -> str:
         return f"{self.result}\n{self.verdict}"
@@ -237,10 +237,10 @@ class Comparison:
         return "\n".join(lines)
 
 
-def expected_to_dict(checked: Sequence[str], problems: Sequence[Diagnostic]) -> dict[str, Any]:
-    """What `--json` says about the expected results."""
+def expected_to_dict(run: Run) -> dict[str, Any]:
+    """What `--json` says about the expected results. A run that did not end is not ok."""
     return {
-        "checked": list(checked),
-        "ok": not problems,
-        "problems": [problem.to_dict() for problem in problems],
+        "checked": list(run.checked),
+        "ok": run.result.status == "done" and not run.problems,
+        "problems": [problem.to_dict() for problem in run.problems],
     }

@@ -48,6 +48,7 @@ from ptxtool.isa.table import Match, table
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
+_PASSED_THROUGH = "it is analysed as reading and writing its operands, and cannot be simulated"
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
 
 _Placed = Instruction | Declaration | Label | Directive
@@ -342,20 +343,22 @@ def unknown_instruction(node: Instruction, is_ptxplus: bool) -> tuple[str, str]:
         near = nearest(opcode.base, sorted({k.split(".")[0] for k in forms}))
         return (
             f"unknown instruction '{opcode.base}', passed through",
-            f"did you mean '{near}'?" if near else "",
+            f"did you mean '{near}'?" if near else _PASSED_THROUGH,
         )
     allowed = {word for f in known for g in f.groups for a in g.alternatives for word in a.split(".")}
     allowed |= {word for f in known for word in f.base.split(".")[1:]}
     for word in opcode.modifiers:
         if word not in allowed:
             near = nearest(word, sorted(allowed), 0.5)
-            help = f"did you mean '.{near}'?" if near else ""
+            help = f"did you mean '.{near}'?" if near else _PASSED_THROUGH
             return f"'{opcode.base}' has no modifier '.{word}', passed through", help
     counts = sorted({n for n in range(9) if table().match(opcode.text, n, is_ptxplus) is not None})
     if counts:
         wanted = " or ".join(map(str, counts))
-        return f"'{opcode.text}' takes {wanted} operands, not {len(node.operands)}", ""
-    return f"'{opcode.text}': no form of '{opcode.base}' has these modifiers together, passed through", ""
+        help = f"give {wanted} operands; as it stands it cannot be simulated"
+        return f"'{opcode.text}' takes {wanted} operands, not {len(node.operands)}", help
+    message = f"'{opcode.text}': no form of '{opcode.base}' has these modifiers together, passed through"
+    return message, _PASSED_THROUGH
 
 
 def _module_declarations(module: Module) -> Iterator[Diagnostic]:

@@ -161,7 +161,10 @@ def syntax_error(
         wanted = _human(expected)
         code = "E102" if end == len(text) else "E101"
         message = "the statement is not finished" + (f": expected {wanted}" if wanted else "")
-        help = "end the statement with ';'" if "SEMICOLON" in expected else ""
+        otherwise = (
+            "the text ends here: the file may be cut off" if end == len(text) else "complete the statement"
+        )
+        help = "end the statement with ';'" if "SEMICOLON" in expected else otherwise
         return Diagnostic(code, message, source, max(start, previous - 1), previous, help), end
     match = _WORD.match(text, place)
     word = match[0] if match else text[place]
@@ -237,7 +240,7 @@ def _hint(text: str, start: int, previous: int, place: int, word: str, expected:
         return "comments are '// to the end of the line' or '/* ... */'"
     if "SEMICOLON" in expected:
         return "is a ';' or ',' missing before it?"
-    return ""
+    return f"remove '{word}', or write what is expected before it"
 
 
 @cache

@@ -3,6 +3,7 @@
 import pytest
 
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.ir.verify import verify
 from ptxtool.parse import parse
 
 
@@ -147,3 +148,19 @@ def test_the_picture() -> None:
         "      | \t             ^",
         "   help: is a ';' or ',' missing before it?",
     ]
+
+
+def test_every_message_has_a_next_step() -> None:
+    text = (
+        ".version 4.0\n.target sm_20\n.address_size 64\n.visible .entry k(\n\t.param .u64 x\n)\n{\n"
+        "\t.reg .b32 %r<5>;\n\t.reg .pred %p;\n\tld.param.u32 %r1, [x];\n\tsetp.lt.u32 %p, %r1, 0x10;\n"
+        "\t@%p bra DONE;\n\tmad.lo.s32 %r4, %r2, %r1, %r3;\nDONE:\n\tret;\n}\n"
+    )
+    broken = [text[:n] for n in range(len(text) - 3)]
+    broken += [text[:n] + c + text[n:] for n in range(len(text)) for c in ",*"]
+    for case in broken:
+        try:
+            found = verify(parse(case))
+        except PtxError as problem:
+            found = problem.diagnostics
+        assert all(d.help for d in found), case
