@@ -192,6 +192,8 @@ def _serve_head(run, sm, instructions, l1, memory):
     else:
         done = _serve_line(run, sm, instructions, l1, memory, slot, p, sm.front_warp[entry])
     if done:
+        if p < 0:  # a store writes no register but that of a post-increment
+            release(run, sm, instructions, sm.front_ins[entry], sm.front_warp[entry], run.cycle)
         _leave_head(sm, entry, slot)
     else:
         sm.stall_shared_memory += 1
