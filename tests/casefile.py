@@ -105,6 +105,7 @@ def _head_comments(path: Path) -> Iterator[str]:
 def run_cli(arguments: list[str], folder: Path) -> tuple[int, str, str]:
     """Run the command line in this process: exit code, standard output, standard error."""
     from click.testing import CliRunner
+
     from ptxtool.cli.main import main
 
     with contextlib.chdir(folder):
@@ -168,9 +169,8 @@ def read_notes(text: str) -> Notes:
 
 def find_notes(text: bytes, name: str, kinds: set[str]) -> Notes:
     """The notes that a file should carry, of the kinds that it uses; diagnostics always."""
-    from ptxtool.ir.verify import verify
-
     from ptxtool.base.diag import PtxError
+    from ptxtool.ir.verify import verify
     from ptxtool.parse import parse
 
     notes: Notes = {}

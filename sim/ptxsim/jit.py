@@ -3,8 +3,8 @@
 * `njit` compiles without reference counting (`_nrt=False`): records and arrays are borrowed from Python, which keeps
   them alive for the run; compiled functions allocate nothing, and no function returns an array.
 * numba's disk cache hashes only the file a function stands in, so an edited callee would keep its old machine code.
-  The cache folder is therefore named by a hash of *all* sources that compiled code comes from (and of the Python and numba versions and
-  the data the sources are generated from); this module must be imported before any other that compiles.
+  The cache folder is therefore named by a hash of *all* sources that compiled code comes from (and of the Python and
+  numba versions and the data that sources are generated from); this module must be imported before any that compiles.
 * `rows_*` and `flat_*` give an array over memory at an address (an integer in a record): arrays of varying size are
   reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
 """
