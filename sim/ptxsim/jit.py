@@ -64,8 +64,11 @@ entry = partial(numba.njit, cache=True, **OPTIONS)
 
 
 def for_python(function: Any) -> Any:
-    """A compiled function as one that Python may call (tests of single pieces)."""
-    return entry(function.py_func) if hasattr(function, "py_func") else function
+    """A compiled function as one that Python may call (tests of single pieces).
+
+    Not from the disk cache: numba finds the function there without its wrapper, and a call would crash.
+    """
+    return numba.njit(**OPTIONS)(function.py_func) if hasattr(function, "py_func") else function
 
 
 JIT_DISABLED = bool(config.DISABLE_JIT)
