@@ -201,7 +201,24 @@ class Declaration(Node, frozen=True, gc=False):
 
 
 _NOT_TYPES = frozenset(
-    "v2 v4 v8 ptr global shared local const param generic visible extern weak common unified managed".split()
+    [
+        "v2",
+        "v4",
+        "v8",
+        "ptr",
+        "global",
+        "shared",
+        "local",
+        "const",
+        "param",
+        "generic",
+        "visible",
+        "extern",
+        "weak",
+        "common",
+        "unified",
+        "managed",
+    ]
 )
 
 

@@ -112,7 +112,10 @@ def test_module_scope(text: str, expected: list[tuple[str, str]]) -> None:
         ("ad.s32 %r1, %r2, %r3;", "did you mean 'add'?"),
         ("fma.rn.ftz.f23 %f1, %f1, %f1, %f1;", "did you mean '.f32'?"),
         ("{ L: ret; } bra L;", "it stands in a '{ }' block that this place is not in"),
-        ("mov.u32 %r1, s[0x0010];", "memory is named 's[...]' in PTXPlus only: its files say '.version 1.4+'"),
+        (
+            "mov.u32 %r1, s[0x0010];",
+            "memory is named 's[...]' in PTXPlus only: its files say '.version 1.4+'",
+        ),
     ],
 )
 def test_hints(body: str, help: str) -> None:
