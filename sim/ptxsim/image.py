@@ -230,7 +230,7 @@ def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> N
     if len(args) != len(parameters):
         raise error(
             "E401",
-            f"kernel '{kernel.name}' takes {len(parameters)} arguments, not {len(args)}",
+            f"kernel '{kernel.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, not {len(args)}",
             kernel.source,
             kernel.start,
             kernel.body_start,

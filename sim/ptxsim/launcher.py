@@ -61,6 +61,10 @@ def launch(
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
     deadlock, E502 unknown machine or scheduler.
     """
+    if not isinstance(kernel, Function):
+        raise error(
+            "E401", f"kernel is {kernel!r}", help='give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
+        )
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     grid3, block3 = _extent("grid", grid), _extent("block", block)
     policy = compiled(scheduler)

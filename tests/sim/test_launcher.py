@@ -54,7 +54,7 @@ def test_constants_fill_module_variables() -> None:
         ({"block": (8, 0)}, r"E401.*block \(8, 0\)"),
         ({"block": ()}, r"E401.*block \(\)"),
         ({"args": None}, "E401.*args is None.*a list with one value per parameter"),
-        ({"args": []}, "E401.*takes 1 arguments, not 0.*its parameters are x"),
+        ({"args": []}, "E401.*takes 1 argument, not 0.*its parameters are x"),
         ({"dynamic_shared": -1}, "E401.*dynamic_shared = -1.*at least 0"),
         ({"dynamic_shared": 1.5}, "E401.*dynamic_shared = 1.5"),
         ({"dynamic_shared": None}, "E401.*dynamic_shared = None"),
@@ -77,6 +77,11 @@ def test_constants_fill_module_variables() -> None:
 def test_what_cannot_be_is_told(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(PtxError, match=f"(?s){told}"):
         launch(**changes)
+
+
+def test_a_name_is_no_kernel() -> None:
+    with pytest.raises(PtxError, match=r"(?s)E401.*kernel is 'k'.*\.kernels\["):
+        ptxsim.launch("k", 1, 32)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
