@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, Layout, Parameter, Symbol, round_up
+from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, Layout, Parameter, round_up
 from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.semantics.codes import PARAM_WINDOW
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -147,12 +147,6 @@ class MemoryImage:
             target = array.reshape(-1).view(np.uint8)
             if not np.array_equal(target, data):  # a read-only input that nobody wrote stays untouched
                 target[:] = data
-
-    def variable(self, program: Program, name: str) -> bytes:
-        """The bytes of a `.global` or `.const` variable as they are now."""
-        symbol: Symbol = program.layout.symbols[name]
-        memory, start = (self.arena, GLOBAL_BASE) if symbol.space == GLOBAL else (self.constants, 0)
-        return bytes(memory[symbol.address - start : symbol.address - start + symbol.size])
 
 
 def _aligned(n_bytes: int) -> Any:

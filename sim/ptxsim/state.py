@@ -138,13 +138,11 @@ SM = record(
         ("cta_id", "i8", (MAX_CTAS,)),
         ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
         ("cta_live", "i4", (MAX_CTAS,)),  # warps with lanes left
-        ("cta_mask", "i8", (MAX_CTAS,)),
         ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),
         ("cta_waiting", "i8", (MAX_CTAS, BARRIERS)),
         ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),
         ("shared_memory", "u8"),
         ("shared_bytes", "i8"),
-        ("ctas_launched", "i8"),
         # fetch
         ("last_fetched", "i8"),
         ("latch_warp", "i8"),  # -1 empty

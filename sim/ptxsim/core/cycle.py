@@ -14,7 +14,7 @@ from numba import types
 from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import clear_wheels, execute_units
 from ptxsim.core.fetch import decode, fetch, fetchable, next_miss
-from ptxsim.core.issue import issue, open_ports
+from ptxsim.core.issue import issue, open_ports, valid_warps
 from ptxsim.core.ldst import charge_stuck_head, ldst_busy, ldst_cycle
 from ptxsim.core.operands import is_frozen
 from ptxsim.core.retire import next_retirement
@@ -38,7 +38,7 @@ def account_skipped(run, sm, l1):
         sm.active_cycles += skipped
         charge_stuck_head(sm, l1, skipped)
         for s in range(run.n_schedulers):
-            valid = sm.has_head & sm.supervised[s] & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+            valid = valid_warps(sm) & sm.supervised[s]
             kind = IDLE
             if valid & sm.ready & ~sm.lock_wait:
                 kind = STALL  # ready, but every port it could take was closed
@@ -89,8 +89,7 @@ def sm_cycle(run, sm, instructions, uops, x, l1, memory, pick):
 def _next_cycle(run, sm, l1, issued):
     """When this SM has to run next (replies from the network apart)."""
     soon = run.cycle + 1
-    valid = sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
-    ready = valid & sm.ready & ~sm.lock_wait
+    ready = valid_warps(sm) & sm.ready & ~sm.lock_wait
     if issued or sm.stale or ready & open_ports(run, sm):
         return soon
     if sm.latch_warp >= 0 or fetchable(run, sm):
@@ -121,7 +120,7 @@ def _finish(run, sms, l1s):
         while waiting:
             w = ctz(waiting)
             waiting &= waiting - 1
-            settle_wait(run, sm, sm.ib_pc[w], w)
+            settle_wait(run, sm, w)
 
 
 @entry

@@ -33,7 +33,6 @@ def _launch(run, sm, x, special_rows):
     sm.cta_id[slot] = cta
     sm.cta_warps[slot] = run.warps_per_cta
     sm.cta_live[slot] = run.warps_per_cta
-    sm.ctas_launched += 1
     for number in range(BARRIERS):
         sm.cta_arrived[slot, number] = 0
         sm.cta_waiting[slot, number] = 0

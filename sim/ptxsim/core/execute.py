@@ -5,6 +5,7 @@ its initiation interval), nothing else of the unit completes in the same cycle, 
 writes back at C + L + 2, before issue in the same cycle.
 """
 
+from ptxsim.core.operands import leave_oc_ex
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, flat_i32, njit
 from ptxsim.state import WHEEL
@@ -22,7 +23,7 @@ def execute_units(run, sm, instructions):
 
 
 @njit
-def write_banks(run, sm, instruction, w, cycle):
+def _write_banks(run, sm, instruction, w, cycle):
     """The banks of an instruction's destinations are written at `cycle`: no operand is read from them then."""
     number = flat_i32(run.bank_number, run.n_registers)
     for j in range(instruction.n_destinations):
@@ -56,10 +57,7 @@ def _enter(run, sm, instructions, k, unit):
     sm.unit_done[unit, slot >> 6] |= bit(slot & 63)
     sm.bus_used[slot] += 1
     sm.unit_free[unit] = run.cycle + instruction.interval
-    left = sm.oc_ex_n[k] - 1
-    for j in range(left):
-        sm.oc_ex[k, j] = sm.oc_ex[k, j + 1]
-    sm.oc_ex_n[k] = left
+    leave_oc_ex(sm, k)
     w = sm.front_warp[entry]
     sm.front_free |= bit(entry)
     sm.front_count[w] -= 1
@@ -67,5 +65,5 @@ def _enter(run, sm, instructions, k, unit):
     sm.done_at[w] = max(sm.done_at[w], writeback)
     sm.wheels_until = max(sm.wheels_until, writeback)
     if run.model_banks:
-        write_banks(run, sm, instruction, w, writeback)
+        _write_banks(run, sm, instruction, w, writeback)
     release(run, sm, instructions, i, w, writeback)

@@ -35,6 +35,12 @@ STACK_OVERFLOW = 100
 
 
 @njit
+def valid_warps(sm):
+    """Warps whose next instruction is decoded, on the right path, and held back by nothing but hazards and locks."""
+    return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+
+
+@njit
 def issue(run, sm, instructions, uops, x, pick):
     """One cycle of all schedulers, scheduler 0 first. True if anything issued."""
     any_issued = False
@@ -42,7 +48,7 @@ def issue(run, sm, instructions, uops, x, pick):
         own = sm.supervised[s]
         if sm.stale & own:
             flush(run, sm, sm.stale & own)
-        valid = sm.has_head & own & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+        valid = valid_warps(sm) & own
         ready = valid & sm.ready
         refused = False
         if ready & sm.needs_lock:

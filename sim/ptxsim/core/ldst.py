@@ -8,7 +8,7 @@ goes through the writeback latch, one per cycle, its clients in turn.
 Simplified: constants and parameters are always hits behind the first touch of a line, which takes a fixed time.
 """
 
-from ptxsim.core.operands import collect
+from ptxsim.core.operands import collect, leave_oc_ex
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, ctz, flat_u8, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
@@ -276,10 +276,7 @@ def ldst_cycle(run, sm, instructions, x, l1, memory):
     _serve_head(run, sm, instructions, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
         sm.head = sm.oc_ex[2, 0]
-        left = sm.oc_ex_n[2] - 1
-        for j in range(left):
-            sm.oc_ex[2, j] = sm.oc_ex[2, j + 1]
-        sm.oc_ex_n[2] = left
+        leave_oc_ex(sm, 2)
 
 
 @njit

@@ -42,6 +42,15 @@ def _dispatch(run, sm, k):
 
 
 @njit
+def leave_oc_ex(sm, k):
+    """The oldest OC_EX entry of a class goes to its unit; the others move up."""
+    left = sm.oc_ex_n[k] - 1
+    for j in range(left):
+        sm.oc_ex[k, j] = sm.oc_ex[k, j + 1]
+    sm.oc_ex_n[k] = left
+
+
+@njit
 def is_frozen(run, sm):
     """True if no collector unit and no ID_OC entry can move until something leaves OC_EX."""
     if sm.cu_busy & ~sm.cu_ready:

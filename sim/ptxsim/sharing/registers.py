@@ -122,10 +122,10 @@ def refuse(run, sm, w):
 
 
 @njit
-def settle_wait(run, sm, instructions_waited, w):
-    """Warp w waits no longer: charge the cycles to the instruction it waited at."""
+def settle_wait(run, sm, w):
+    """Warp w waits no longer: charge the cycles to the instruction it waited at, its head."""
     waited = run.cycle - sm.lock_since[w]
-    flat_i64(run.stall_cycles, run.n_instructions)[instructions_waited] += waited
+    flat_i64(run.stall_cycles, run.n_instructions)[sm.ib_pc[w]] += waited
     sm.lock_wait_cycles += waited
     sm.lock_wait &= ~bit(w)
 
@@ -138,4 +138,4 @@ def retest(run, sm):
         w = ctz(waiting)
         waiting &= waiting - 1
         if may_touch(sm, w):
-            settle_wait(run, sm, sm.ib_pc[w], w)
+            settle_wait(run, sm, w)
