@@ -44,6 +44,20 @@ def gpu_option(function: F) -> F:
     )(function)
 
 
+def launch_options(function: F) -> F:
+    """`--launch FILE` and `--registers N`, of the commands that simulate."""
+    launch = click.option(
+        "--launch",
+        "launch_file",
+        metavar="FILE",
+        help="The launch file (default: launch.toml beside FILE).",
+    )
+    registers = click.option(
+        "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
+    )
+    return launch(registers(function))
+
+
 def share_registers_option(default: str = "0") -> Callable[[F], F]:
     """`--share-registers P`: a percentage, kept as text so that it stays exact."""
     return click.option(

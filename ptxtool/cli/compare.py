@@ -8,6 +8,7 @@ from ptxtool.cli.common import (
     file_argument,
     gpu_option,
     json_option,
+    launch_options,
     load_job,
     one_kernel_option,
     output_option,
@@ -20,15 +21,10 @@ from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 
 @click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
 @file_argument
-@click.option(
-    "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
-)
+@launch_options
 @one_kernel_option
 @gpu_option
 @share_registers_option("90")
-@click.option(
-    "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
-)
 @json_option
 @output_option
 def command(

@@ -8,6 +8,7 @@ from ptxtool.cli.common import (
     file_argument,
     gpu_option,
     json_option,
+    launch_options,
     load_job,
     one_kernel_option,
     output_option,
@@ -20,16 +21,11 @@ from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 
 @click.command(short_help="Simulate one launch and print its counters.")
 @file_argument
-@click.option(
-    "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
-)
+@launch_options
 @one_kernel_option
 @gpu_option
 @click.option("--scheduler", metavar="NAME", default="lrr", show_default=True, help="lrr, gto or owf.")
 @share_registers_option()
-@click.option(
-    "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
-)
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @json_option

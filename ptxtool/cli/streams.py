@@ -62,11 +62,6 @@ def to_json(data: Any) -> str:
     return json.dumps(data, indent=2, ensure_ascii=True)
 
 
-def print_json(data: Any) -> None:
-    """Print plain data as JSON."""
-    print_text(to_json(data))
-
-
 def flush() -> None:
     """Send everything on its way. Raises E503 where it cannot be written."""
     with _writing():
