@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import ptxsim
+import ptxtool.isa
 from ptxsim import jit
 
 PACKAGE = Path(ptxsim.__file__).parent
@@ -33,6 +34,19 @@ def test_no_source_of_compiled_code_imports_a_host_only_one():
         for module in _imports(path):
             target = module.removeprefix("ptxsim.").replace(".", "/") + ".py"
             assert not jit.is_host_only(target), f"{relative} imports {module}"
+
+
+def test_sources_of_compiled_code_import_only_hashed_instruction_facts():
+    """A source outside `jit.ISA_SOURCES` may change without a new cache folder, so no constant may come from it."""
+    isa = Path(ptxtool.isa.__file__).parent
+    hashed = {f"ptxtool.isa.{Path(name).stem}" for name in jit.ISA_SOURCES}
+    own = [p for p in PACKAGE.rglob("*.py") if not jit.is_host_only(p.relative_to(PACKAGE).as_posix())]
+    for path in [*own, *(isa / n for n in jit.ISA_SOURCES if n.endswith(".py"))]:
+        if path.name == "functional.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ptxtool.isa"):
+                assert node.module in hashed, f"{path.name} imports {node.module}"
 
 
 def test_host_only_sources_compile_nothing():
