@@ -1,40 +1,45 @@
-"""The instruction table: what `opcodes.toml` says, checked, and the choice of the form that fits an opcode.
+"""The instruction table: what `opcodes/*.toml` say, checked, and the choice of the form that fits an opcode.
 
-One row per *form*. Columns (all text, all optional but `ops`):
+One file per family of instructions (its `title`, then its opcodes), one row per *form*; a key is the opcode, with the
+modifiers that come first where they decide the form (`"cp.async.bulk"`). Columns (all text, all optional but `ops`):
 
-    ops       operands in order, `role:name`; a trailing `?` marks an optional one. Roles:
-              w  written           r  read            rw  read and written
-              p  written, and may be a pair: `%p|%q`, PTXPlus `$p0/$r1`
-              m  memory operand: the registers inside are read (a post-incremented one is written too)
-              l  label   s  symbol or another operand that is no register (texture, function, prototype)
-    types     the values the type modifier may take; where it stands is `T` in `mods`, by default at the end
-    stypes    the same for a second type, `S` in `mods`
-    mods      modifier groups in printing order: `a|b` alternatives, `?` behind it optional, `$name` a group of [groups]
+    ops       operands in order, `role:name:class`, as `ptxtool.isa.operands` describes
+    types     the values the type modifier may take (`$name`: a group); it stands at `T` in `mods`, or at the end
+    stypes utypes vtypes
+              the same for the second to fourth type, `S`, `U` and `V` in `mods`
+    mods      modifier groups in printing order: `a|b` alternatives, `?` behind it optional, `$name` one of groups.toml
     unit      what executes it: a key of the GPU files' latency tables
     sem       its meaning: a name that lane operations and the reference interpreter know; "" has none
     effects   load store atomic barrier branch exit call return
     implicit  registers without an operand: `w:cc r:cc`
     dialect   "ptx" or "ptxplus"; both by default
-    dst       "wide": the result is twice as wide as the type
+    ptx, sm   the first PTX version and target that have the form ("7.0", "80"); several targets are alternatives;
+              "90a" is that architecture only, "100f" its family
+    since     what came later: `relu 7.0 80, bf16 7.8 90` (modifier or type, PTX version, target)
 
-An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does.
+An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does; types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
 `w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
 """
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+from ptxtool.isa.operands import SLOTS, OperandError, OperandSpec, count_of, operand
 from ptxtool.isa.types import TYPES
 
-ROLES = frozenset({"w", "r", "rw", "p", "m", "l", "s"})
 EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "call", "return"})
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
+_TYPE_COLUMNS = dict(zip(SLOTS, ("types", "stypes", "utypes", "vtypes"), strict=True))
 _COLUMNS = frozenset(
-    {"ops", "types", "stypes", "mods", "unit", "sem", "effects", "implicit", "dialect", "dst"}
-)
+    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since"}
+) | frozenset(_TYPE_COLUMNS.values())
+_LONGEST_KEY = 6
 
 
 class TableError(Exception):
@@ -42,15 +47,8 @@ class TableError(Exception):
 
 
 @dataclass(frozen=True)
-class OperandSpec:
-    role: str
-    name: str
-    optional: bool
-
-
-@dataclass(frozen=True)
 class ModifierGroup:
-    """One place in the printing order. `slot` is "T" or "S" for a type, "" otherwise."""
+    """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, "" otherwise."""
 
     alternatives: tuple[str, ...]
     optional: bool
@@ -58,8 +56,16 @@ class ModifierGroup:
 
 
 @dataclass(frozen=True)
+class Since:
+    """What has a form, or a modifier of it: a PTX version as (major, minor), and targets, one of which is needed."""
+
+    version: tuple[int, int] = (1, 0)
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Form:
-    """One row."""
+    """One row. `since` is keyed by modifier or type, "" for the form itself."""
 
     base: str
     index: int
@@ -70,7 +76,13 @@ class Form:
     effects: frozenset[str]
     implicit: tuple[tuple[str, str], ...]
     dialect: str
-    wide: bool
+    since: Mapping[str, Since]
+    family: str
+
+    @property
+    def wide(self) -> bool:
+        """True where the result is twice as wide as the type."""
+        return bool(self.operands) and self.operands[0].doubled
 
     @property
     def min_operands(self) -> int:
@@ -83,12 +95,23 @@ class Form:
 
 @dataclass(frozen=True)
 class Match:
-    """An opcode read by its form: `type` and `stype` are type names ("" where absent)."""
+    """An opcode read by its form: `type`, `stype`, `utype`, `vtype` are its types' names ("" where absent)."""
 
     form: Form
     type: str
     stype: str
+    utype: str = ""
+    vtype: str = ""
     modifiers: frozenset[str] = field(default_factory=frozenset)
+
+    def slot(self, name: str) -> str:
+        """The type of a slot: T, S, U or V."""
+        return {"T": self.type, "S": self.stype, "U": self.utype, "V": self.vtype}[name]
+
+    @property
+    def n(self) -> int:
+        """The number that the modifiers give for vector operands (`.v4`, `.x16`), 0 where they give none."""
+        return count_of(self.modifiers)
 
     def one_of(self, *names: str) -> str:
         """The modifier among `names` that is present, or ""."""
@@ -97,21 +120,29 @@ class Match:
 
 @dataclass(frozen=True)
 class Table:
-    forms: dict[str, tuple[Form, ...]]
+    """The forms of every key, and the title of every family."""
+
+    forms: Mapping[str, tuple[Form, ...]]
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def match(self, opcode_text: str, n_operands: int, ptxplus: bool) -> Match | None:
-        """The form that fits an opcode text ("add.f32") and a number of operands, or None."""
-        return _match(self, opcode_text, n_operands, ptxplus)
+        """The first form that fits an opcode text ("add.f32") and a number of operands, or None."""
+        found = self.matches(opcode_text, n_operands, ptxplus)
+        return found[0] if found else None
+
+    def matches(self, opcode_text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
+        """Every form that fits an opcode text and a number of operands; the operands' kinds decide between them."""
+        return _matches(self, opcode_text, n_operands, ptxplus)
 
     def __hash__(self) -> int:
         return id(self)
 
 
 @cache
-def _match(table: Table, text: str, n_operands: int, ptxplus: bool) -> Match | None:
+def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
     words = text.split(".")
     candidates: list[tuple[Form, list[str]]] = []
-    for base_length in range(min(4, len(words)), 0, -1):
+    for base_length in range(min(_LONGEST_KEY, len(words)), 0, -1):
         base = ".".join(words[:base_length])
         for form in table.forms.get(base, ()):
             if form.dialect and (form.dialect == "ptxplus") != ptxplus:
@@ -120,21 +151,20 @@ def _match(table: Table, text: str, n_operands: int, ptxplus: bool) -> Match | N
             if n_operands < form.min_operands or (n_operands > form.max_operands and not ptxplus):
                 continue
             candidates.append((form, words[base_length:]))
+    found: list[Match] = []
     if not ptxplus:
-        for form, rest in candidates:
-            if found := _match_in_order(form, rest):
-                return found
-    # ptxas too takes most modifiers in any order: `div.ftz.rn.f32`, `atom.add.relaxed.cta.u64`
-    for form, rest in candidates:
-        if found := _match_any_order(form, rest, PTXPLUS_ANYWHERE if ptxplus else frozenset()):
-            return found
-    return None
+        found = [m for form, rest in candidates if (m := _match_in_order(form, rest))]
+    if not found:
+        # ptxas too takes most modifiers in any order: `div.ftz.rn.f32`, `atom.add.relaxed.cta.u64`
+        anywhere = PTXPLUS_ANYWHERE if ptxplus else frozenset[str]()
+        found = [m for form, rest in candidates if (m := _match_any_order(form, rest, anywhere))]
+    return tuple(found)
 
 
 def _match_in_order(form: Form, words: list[str]) -> Match | None:
     """PTX: the modifiers stand in the order of the groups."""
     position = 0
-    slots = {"T": "", "S": ""}
+    slots = dict.fromkeys(SLOTS, "")
     taken: list[str] = []
     for group in form.groups:
         word = _alternative(group, words, position)
@@ -148,12 +178,12 @@ def _match_in_order(form: Form, words: list[str]) -> Match | None:
             return None
     if position != len(words):
         return None
-    return Match(form, slots["T"], slots["S"], frozenset(taken))
+    return Match(form, slots["T"], slots["S"], slots["U"], slots["V"], frozenset(taken))
 
 
 def _alternative(group: ModifierGroup, words: list[str], position: int) -> str:
-    """The alternative that the words at a position spell ("" for none); some are two words, like `xorsign.abs`."""
-    for length in (2, 1):
+    """The alternative that the words at a position spell ("" for none); some are several words, like `xorsign.abs`."""
+    for length in (3, 2, 1):
         word = ".".join(words[position : position + length])
         if word in group.alternatives and position + length <= len(words):
             return word
@@ -162,7 +192,7 @@ def _alternative(group: ModifierGroup, words: list[str], position: int) -> str:
 
 def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> Match | None:
     """Modifiers in any order, those of `anywhere` too; but the first type is T and the second S."""
-    slots = {"T": "", "S": ""}
+    slots = dict.fromkeys(SLOTS, "")
     taken: list[str] = []
     rest = list(form.groups)
     type_slots = [g for g in rest if g.slot]
@@ -182,43 +212,73 @@ def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> 
         taken.append(word)
     if any(not g.optional for g in rest + type_slots):
         return None
-    return Match(form, slots["T"], slots["S"], frozenset(taken))
+    return Match(form, slots["T"], slots["S"], slots["U"], slots["V"], frozenset(taken))
 
 
-def _groups(base: str, row: dict[str, str], macros: dict[str, str]) -> tuple[ModifierGroup, ...]:
+def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tuple[ModifierGroup, ...]:
     words = row.get("mods", "").split()
     if row.get("types") and not any(w.rstrip("?") == "T" for w in words):
         words.append("T")
+    for slot, column in _TYPE_COLUMNS.items():
+        if column in row and not any(w.rstrip("?") == slot for w in words):
+            raise TableError(f"{base}: column '{column}' without '{slot}' in mods")
     groups: list[ModifierGroup] = []
     for word in words:
         optional = word.endswith("?")
         word = word.removesuffix("?")
-        if word in ("T", "S"):
-            names = row.get("types" if word == "T" else "stypes", "").split()
+        if word in SLOTS:
+            names = _alternatives(base, row.get(_TYPE_COLUMNS[word], "").split(), macros)
             for name in names:
                 if name not in TYPES:
                     raise TableError(f"{base}: '{name}' is no type")
-            groups.append(ModifierGroup(tuple(names), optional, word))
+            groups.append(ModifierGroup(names, optional, word))
         else:
-            if word.startswith("$"):
-                if word[1:] not in macros:
-                    raise TableError(f"{base}: no modifier group '{word}'")
-                word = macros[word[1:]]
-            groups.append(ModifierGroup(tuple(word.split("|")), optional))
+            groups.append(ModifierGroup(_alternatives(base, word.split("|"), macros), optional))
     return tuple(groups)
 
 
-def _form(base: str, index: int, row: dict[str, str], macros: dict[str, str]) -> Form:
+def _alternatives(base: str, words: Iterable[str], macros: Mapping[str, str]) -> tuple[str, ...]:
+    """The words, those that name a group replaced by what is in it."""
+    found: list[str] = []
+    for word in words:
+        if not word.startswith("$"):
+            found.append(word)
+        elif word[1:] in macros:
+            found += macros[word[1:]].split("|")
+        else:
+            raise TableError(f"{base}: no modifier group '{word}'")
+    return tuple(found)
+
+
+def _since(base: str, row: Mapping[str, str], known: frozenset[str]) -> Mapping[str, Since]:
+    found = {"": _feature(base, row.get("ptx", "1.0"), row.get("sm", "").split())}
+    for item in filter(None, row.get("since", "").split(",")):
+        word, version, *targets = item.split()
+        if word not in known:
+            raise TableError(f"{base}: 'since' speaks of '{word}', which the form does not have")
+        found[word] = _feature(base, version, targets)
+    return found
+
+
+def _feature(base: str, version: str, targets: list[str]) -> Since:
+    major, _, minor = version.partition(".")
+    if not (major.isdecimal() and minor.isdecimal()):
+        raise TableError(f"{base}: '{version}' is no PTX version")
+    if not all(t.rstrip("af").isdecimal() for t in targets):
+        raise TableError(f"{base}: bad targets {targets}")
+    return Since((int(major), int(minor)), tuple(targets))
+
+
+def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, str], family: str) -> Form:
     unknown = set(row) - _COLUMNS
     if unknown:
         raise TableError(f"{base}: unknown column {sorted(unknown)}")
-    operands: list[OperandSpec] = []
-    for word in row["ops"].split():
-        optional = word.endswith("?")
-        role, _, name = word.removesuffix("?").partition(":")
-        if role not in ROLES or not name:
-            raise TableError(f"{base}: bad operand '{word}'")
-        operands.append(OperandSpec(role, name, optional))
+    try:
+        operands = tuple(operand(word) for word in row["ops"].split())
+    except OperandError as problem:
+        raise TableError(f"{base}: {problem}") from problem
+    if any(a.optional and not b.optional for a, b in pairwise(operands)):
+        raise TableError(f"{base}: an optional operand before one that is not")
     effects = frozenset(row.get("effects", "").split())
     if effects - EFFECTS:
         raise TableError(f"{base}: unknown effect {sorted(effects - EFFECTS)}")
@@ -226,35 +286,57 @@ def _form(base: str, index: int, row: dict[str, str], macros: dict[str, str]) ->
     for word in row.get("implicit", "").split():
         role, _, name = word.partition(":")
         implicit.append((role, name))
+    groups = _groups(base, row, macros)
+    slots = {g.slot for g in groups if g.slot}
+    for spec in operands:
+        for fit in spec.fits:
+            if fit.type in SLOTS and fit.type not in slots and "T" in slots:
+                raise TableError(
+                    f"{base}: operand '{spec.name}' has the type '{fit.type}', which the row has not"
+                )
     return Form(
         base=base,
         index=index,
-        operands=tuple(operands),
-        groups=_groups(base, row, macros),
+        operands=operands,
+        groups=groups,
         unit=row.get("unit", "alu"),
         sem=row.get("sem", ""),
         effects=effects,
         implicit=tuple(implicit),
         dialect=row.get("dialect", ""),
-        wide=row.get("dst", "") == "wide",
+        since=_since(base, row, frozenset(a for g in groups for a in g.alternatives)),
+        family=family,
     )
 
 
-def load(text: str) -> Table:
-    """Read and check a table from TOML text. Raises `TableError`."""
-    data = tomllib.loads(text)
-    macros: dict[str, str] = data.pop("groups", {})
+def load(texts: Mapping[str, str]) -> Table:
+    """Read and check a table from TOML texts, by family. Raises `TableError`."""
+    families: dict[str, dict[str, Any]] = {name: tomllib.loads(text) for name, text in texts.items()}
+    macros: dict[str, str] = {}
+    for data in families.values():
+        for name, words in data.pop("groups", {}).items():
+            if name in macros:
+                raise TableError(f"two groups '{name}'")
+            macros[name] = words
     forms: dict[str, tuple[Form, ...]] = {}
-    for base, rows in data.items():
-        made = tuple(_form(base, i, row, macros) for i, row in enumerate(rows))
-        keys = [(f.groups, f.operands, f.dialect) for f in made]
-        if len(set(keys)) != len(keys):
-            raise TableError(f"{base}: two forms are the same")
-        forms[base] = made
-    return Table(forms)
+    titles: dict[str, str] = {}
+    for family, data in families.items():
+        title = data.pop("title", "")
+        if title:
+            titles[family] = title
+        for base, rows in data.items():
+            if base in forms:
+                raise TableError(f"{base}: in two families")
+            made = tuple(_form(base, i, row, macros, family) for i, row in enumerate(rows))
+            keys = [(f.groups, f.operands, f.dialect) for f in made]
+            if len(set(keys)) != len(keys):
+                raise TableError(f"{base}: two forms are the same")
+            forms[base] = made
+    return Table(forms, titles)
 
 
 @cache
 def table() -> Table:
     """The instruction table."""
-    return load((Path(__file__).parent / "opcodes.toml").read_text(encoding="utf-8"))
+    folder = Path(__file__).parent / "opcodes"
+    return load({path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.toml"))})

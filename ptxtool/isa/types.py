@@ -37,8 +37,14 @@ def _types() -> dict[str, Type]:
         "bf16x2": Type("bf16x2", "f", 32),
         "u16x2": Type("u16x2", "u", 32),
         "s16x2": Type("s16x2", "s", 32),
-        "e4m3x2": Type("e4m3x2", "b", 16),
-        "e5m2x2": Type("e5m2x2", "b", 16),
+        "f32x2": Type("f32x2", "f", 64),
+        # alternative and sub-byte types: operands of conversions and matrix instructions, in registers of bits
+        **{name: Type(name, "b", 8) for name in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0", "ue4m3")},
+        **{name: Type(name, "b", 4) for name in ("e2m1", "u4", "s4")},
+        **{f"{name}x2": Type(f"{name}x2", "b", 16) for name in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0")},
+        **{f"{name}x4": Type(f"{name}x4", "b", 32) for name in ("e4m3", "e5m2", "e2m3", "e3m2")},
+        "e2m1x2": Type("e2m1x2", "b", 8),
+        "e2m1x4": Type("e2m1x4", "b", 16),
         # PTXPlus: 64 and 128 bits in two and four adjacent 32-bit registers
         "bb64": Type("bb64", "b", 64),
         "ff64": Type("ff64", "f", 64),

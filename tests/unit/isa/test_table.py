@@ -130,4 +130,4 @@ def test_one_of_names_the_modifier_present() -> None:
 )
 def test_a_contradiction_is_refused(text: str) -> None:
     with pytest.raises(TableError):
-        load(text)
+        load({"family": text})
