@@ -1,14 +1,14 @@
-"""Diagnostics: what went wrong, where, and what to do next; and their rendering with a caret.
+"""Diagnostics: what went wrong, where, and what to do next. `render.py` makes text of them.
 
 Every rejection of user input anywhere in the project is a `PtxError` holding `Diagnostic`s. The codes are one
 table, `CODES`: E1xx syntax, E2xx meaning, E3xx a pass declined, E4xx launch or simulation, E5xx configuration or
-command line; a W in place of the E is a warning of the same family.
+command line; a W in place of the E is a warning of the same family. Each code has a page, `docs/errors/CODE.md`.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from unicodedata import east_asian_width
 
+from ptxtool.base.render import render
 from ptxtool.base.source import Source
 
 CODES: dict[str, str] = {
@@ -43,6 +43,16 @@ CODES: dict[str, str] = {
 
 
 @dataclass(frozen=True)
+class Note:
+    """A second place that explains a diagnostic, such as "first declared here"."""
+
+    message: str
+    source: Source
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One message. `source`, `start` and `end` (offsets, end exclusive) give the place where there is one."""
 
@@ -52,6 +62,7 @@ class Diagnostic:
     start: int = 0
     end: int = 0
     help: str = ""
+    note: Note | None = None
 
     def __post_init__(self) -> None:
         assert self.code in CODES, f"diagnostic code {self.code} is not in the table"
@@ -69,17 +80,19 @@ class Diagnostic:
         return self.source.line(self.start) if self.source else None
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data for `--json`."""
-        place: dict[str, object] = {}
-        if self.source is not None:
-            line, column = self.source.position(self.start)
-            place = {"file": self.source.name, "line": line, "column": column}
+        """Plain data for `--json`; `end_column` is the one behind the last character."""
+        note = self.note
         return {
             "code": self.code,
             "severity": self.severity,
             "message": self.message,
-            **place,
+            **(_place(self.source, self.start, self.end) if self.source else {}),
             **({"help": self.help} if self.help else {}),
+            **(
+                {"note": {"message": note.message, **_place(note.source, note.start, note.end)}}
+                if note
+                else {}
+            ),
         }
 
     def __str__(self) -> str:
@@ -109,50 +122,18 @@ def error(
     return PtxError(Diagnostic(code, message, source, start, end, help))
 
 
-def render(diagnostic: Diagnostic) -> str:
-    """The diagnostic as text: file:line:col, the line, a caret under the span, the help.
-
-    Tabs before the caret are kept as tabs, so the caret stands under its text whatever the tab width.
-    """
-    source = diagnostic.source
-    head = f"{diagnostic.severity}[{diagnostic.code}]: {_printable(diagnostic.message)}"
-    if source is None:
-        lines = [head]
-    else:
-        line, column = source.position(min(diagnostic.start, len(source.text)))
-        lines = [f"{_printable(source.name)}:{line}:{column}: {head}"]
-        text = source.line_text(line)
-        if text.strip():
-            shown, before, width = _clip(text, column - 1, max(1, diagnostic.end - diagnostic.start))
-            gutter = f"{line:5d} | "
-            indent = "".join("\t" if c == "\t" else " " * _columns(c) for c in before)
-            carets = "^" * _columns(shown[len(before) : len(before) + width] or " ")
-            lines += [gutter + _printable(shown), " " * (len(gutter) - 2) + "| " + indent + carets]
-    if diagnostic.help:
-        lines.append(f"   help: {_printable(diagnostic.help)}")
-    return "\n".join(lines)
+def by_place(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics of one file in the order of its text; those without a place come first."""
+    return sorted(diagnostics, key=lambda d: (d.source is not None, d.start, d.end, d.code))
 
 
-def _clip(text: str, column: int, width: int, limit: int = 160) -> tuple[str, str, int]:
-    """A window of a long line around the caret, the part of it before the caret, and the caret's width."""
-    first = max(0, column - limit // 2) if len(text) > limit else 0
-    shown = text[first : first + limit]
-    before = shown[: column - first]
-    return shown, before, max(1, min(width, len(shown) - len(before)))
-
-
-def _columns(text: str) -> int:
-    """How many columns a text takes as it is shown."""
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in _printable(text))
-
-
-def _printable(text: str) -> str:
-    """Text with control characters and undecodable bytes escaped (a terminal must not obey an input file)."""
-    return "".join(c if c == "\t" or (c.isprintable()) else _escape(c) for c in text)
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        code -= 0xDC00
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def _place(source: Source, start: int, end: int) -> dict[str, object]:
+    line, column = source.position(start)
+    end_line, end_column = source.position(max(start, end))
+    return {
+        "file": source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }

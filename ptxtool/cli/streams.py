@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ptxtool.base.diag import Diagnostic, PtxError, error, render
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.render import render
 
 if TYPE_CHECKING:
     from ptxtool.report.tables import Table

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from smallkernel import Cli
 
-from ptxtool.base.diag import CODES
 from ptxtool.cli.main import COMMANDS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -95,11 +94,6 @@ def test_the_two_commands_of_the_readme_are_in_the_makefile() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
-def test_every_code_is_explained_and_every_explained_code_exists() -> None:
-    text = (CHECKOUT / "docs" / "errors.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^\| ([EW]\d{3}) \|", text, re.MULTILINE)) == sorted(CODES)
-
-
 def test_every_command_and_option_is_documented() -> None:
     import importlib
 
@@ -115,7 +109,7 @@ def test_every_command_and_option_is_documented() -> None:
                 assert option in section + shared, f"{name} {option}"
 
 
-@pytest.mark.parametrize("path", [README, *sorted((CHECKOUT / "docs").glob("*.md"))], ids=lambda p: p.name)
+@pytest.mark.parametrize("path", [README, *sorted((CHECKOUT / "docs").rglob("*.md"))], ids=lambda p: p.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target

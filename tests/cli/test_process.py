@@ -163,6 +163,7 @@ def test_help_imports_no_command() -> None:
     assert done.stdout.splitlines()[-1].split() == [
         "ptxtool.base",
         "ptxtool.base.diag",
+        "ptxtool.base.render",
         "ptxtool.base.source",
         "ptxtool.cli",
         "ptxtool.cli.main",

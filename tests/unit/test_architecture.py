@@ -124,7 +124,7 @@ _PATH = re.compile(r"`((?:\.ci|benchmarks|docs|grammars|ptxtool|samples|sim|test
 
 @pytest.mark.parametrize(
     "path",
-    [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")],
+    [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")],
     ids=lambda p: str(p.relative_to(CHECKOUT)),
 )
 def test_paths_in_documents_exist(path: Path) -> None:

@@ -1,36 +1,50 @@
-"""Rendering of diagnostics: the caret stands under its text, whatever stands before it."""
+"""Diagnostics as values: their order, and as plain data."""
 
-import pytest
+import pickle
 
-from ptxtool.base.diag import Diagnostic, render
+from ptxtool.base.diag import Diagnostic, Note, PtxError, by_place
 from ptxtool.base.source import Source
 
-
-@pytest.mark.parametrize(
-    ("before", "shown"),
-    [("ab ", "ab "), ("a\x01", "a\\x01"), ("\t", "\t"), ("é", "é")],
-    ids=["plain", "control", "tab", "accent"],
-)
-def test_the_caret_stands_under_its_text(before: str, shown: str) -> None:
-    text = before + "foo bar"
-    head, line, caret = render(
-        Diagnostic("E101", "m", Source("f", text), len(before), len(before) + 3)
-    ).split("\n")
-    assert head == f"f:1:{len(before) + 1}: error[E101]: m"
-    assert line == "    1 | " + shown + "foo bar"
-    assert caret == "      | " + ("\t" if before == "\t" else " " * len(shown)) + "^^^"
+SOURCE = Source("f.ptx", "one\ntwo three\nfour")
 
 
-def test_wide_characters_take_two_columns() -> None:
-    caret = render(Diagnostic("E101", "m", Source("f", "中x"), 1, 2)).split("\n")[2]
-    assert caret == "      | " + "  ^"
+def at(start: int, end: int, code: str = "E201") -> Diagnostic:
+    return Diagnostic(code, "m", SOURCE, start, end)
 
 
-def test_an_escaped_byte_is_underlined_whole() -> None:
-    caret = render(Diagnostic("E103", "m", Source("f", "a\0b"), 1, 2)).split("\n")[2]
-    assert caret == "      |  ^^^^"
+def test_by_place_is_the_order_of_the_text() -> None:
+    nowhere = Diagnostic("E501", "m")
+    found = [at(8, 13), at(4, 7, "W201"), at(4, 7), at(4, 5), nowhere]
+    assert by_place(found) == [nowhere, at(4, 5), at(4, 7), at(4, 7, "W201"), at(8, 13)]
 
 
-def test_a_place_behind_the_last_character() -> None:
-    caret = render(Diagnostic("E101", "m", Source("f", "abc"), 3, 3)).split("\n")[2]
-    assert caret == "      |    ^"
+def test_plain_data_has_both_ends_and_the_second_place() -> None:
+    note = Note("first declared here", SOURCE, 0, 3)
+    assert Diagnostic("E204", "twice", SOURCE, 4, 18, "rename", note).to_dict() == {
+        "code": "E204",
+        "severity": "error",
+        "message": "twice",
+        "file": "f.ptx",
+        "line": 2,
+        "column": 1,
+        "end_line": 3,
+        "end_column": 5,
+        "help": "rename",
+        "note": {
+            "message": "first declared here",
+            "file": "f.ptx",
+            "line": 1,
+            "column": 1,
+            "end_line": 1,
+            "end_column": 4,
+        },
+    }
+
+
+def test_what_is_not_there_is_no_key() -> None:
+    assert Diagnostic("W201", "m").to_dict() == {"code": "W201", "severity": "warning", "message": "m"}
+
+
+def test_an_error_crosses_a_process_boundary_whole() -> None:
+    problem = PtxError(Diagnostic("E204", "m", SOURCE, 4, 7, note=Note("n", SOURCE, 0, 3)))
+    assert pickle.loads(pickle.dumps(problem)).diagnostics == problem.diagnostics
