@@ -1,0 +1,53 @@
+"""NVIDIA's assembler as a second opinion, where there is one: on the PATH, in CUDA_HOME, or nvidia-cuda-nvcc of PyPI.
+
+ptxas names every wrong instruction of a file in one run of a few milliseconds, by line; a syntax error stops it before.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+VERSION, ARCH = "9.0", "sm_100a"
+_MESSAGE = re.compile(r"ptxas .*?, line (\d+); (error|fatal)\s*: (.*)")
+_FATAL = re.compile(r"ptxas (error|fatal)\s*: (.*)")
+
+
+@cache
+def ptxas() -> str | None:
+    """The path of ptxas, None where there is none."""
+    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    site = Path(sysconfig.get_paths()["purelib"])
+    wheel = next((str(p) for p in sorted(site.glob("nvidia/*/bin/ptxas"))), None)
+    return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or wheel
+
+
+needs_ptxas = pytest.mark.skipif(
+    ptxas() is None, reason="needs ptxas: CUDA, or `pip install nvidia-cuda-nvcc`"
+)
+
+
+def ptxas_errors(text: str | bytes, arch: str = ARCH, timeout: float = 120) -> dict[int, list[str]]:
+    """What ptxas refuses: its messages by line (0 where it names none); empty if it accepts the file."""
+    program = ptxas()
+    assert program is not None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.ptx")
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        command = [program, f"-arch={arch}", "-O0", "-w", str(path), "-o", os.devnull]
+        done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+    found: dict[int, list[str]] = {}
+    for line in (done.stdout + done.stderr).decode(errors="replace").splitlines():
+        if m := _MESSAGE.match(line):
+            found.setdefault(int(m[1]), []).append(m[3])
+        elif (m := _FATAL.match(line)) and "aborted due to errors" not in m[2]:
+            found.setdefault(0, []).append(m[2])
+    if done.returncode and not found:
+        found[0] = [f"exit code {done.returncode}"]
+    return found
