@@ -75,7 +75,7 @@ def instruction_texts(form: Form, ptxplus: bool = False, limit: int = 400) -> It
             match = next((m for m in table().matches(text, n, ptxplus) if m.form is form), None)
             if match is None:
                 continue
-            texts = [operand_text(spec, match, k, turn) for k, spec in enumerate(form.operands[:n])]
+            texts = [operand_text(spec, match, k, turn) for k, spec in enumerate(match.operands[:n])]
             yield f"{text} {', '.join(texts)};", match
             turn += 1
 
@@ -167,7 +167,7 @@ def near_misses(text: str, match: Match, rng: random.Random) -> Iterator[str]:
     """Instructions one step away: an operand of another kind, one more or less, another modifier or type."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     operands = split_operands(rest)
-    places = [k for k, spec in enumerate(match.form.operands[: len(operands)]) if spec.role not in ("l", "s")]
+    places = [k for k, spec in enumerate(match.operands[: len(operands)]) if spec.role not in ("l", "s")]
     others = [register(t, 9) for t in REGISTER_TYPES] + [
         "7",
         "-1",

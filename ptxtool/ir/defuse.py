@@ -150,7 +150,7 @@ def _roles(instruction: Instruction, match: Match | None) -> tuple[str, ...]:
             "w" if i == 0 and len(operands) > 1 and isinstance(o, Group) else "r"
             for i, o in enumerate(operands)
         )
-    specs = match.form.operands
+    specs = match.operands
     names = {"w": "w", "p": "w", "rw": "x", "l": "l"}
     return tuple(names.get(specs[i].role, "r") if i < len(specs) else "r" for i in range(len(operands)))
 

@@ -7,7 +7,8 @@ For the table, which reads them, and for the checks, which hold operands against
     m  memory operand: the registers inside are read (a post-incremented one is written too)
     l  label             s  symbol or another operand that is no register (texture, function, prototype)
 
-A trailing `?` marks an optional operand; optional ones stand at the end. The class says which kind and type of operand
+A trailing `?` marks an optional operand; optional ones stand at the end. One with a modifier behind the `?`,
+`r:policy:b64?L2::cache_hint`, stands there exactly if the modifier does. The class says which kind and type of operand
 fits; alternatives are separated by `|`. Without one it is `T`, for the roles m, l and s the role itself.
 
     T S U V         a register of the row's first to fourth type, or a constant where the operand is read
@@ -83,6 +84,7 @@ class OperandSpec:
     name: str
     optional: bool
     fits: tuple[Fit, ...] = ()
+    only_with: str = ""  # the modifier that brings this operand; "" if it does not depend on one
 
     @property
     def doubled(self) -> bool:
@@ -91,14 +93,15 @@ class OperandSpec:
 
 def operand(word: str) -> OperandSpec:
     """Read one word of the `ops` column. Raises `OperandError`."""
-    optional = word.endswith("?")
-    role, _, rest = word.removesuffix("?").partition(":")
+    word, mark, only_with = word.partition("?")
+    role, _, rest = word.partition(":")
     name, _, classes = rest.partition(":")
     if role not in ROLES or not name:
         raise OperandError(f"bad operand '{word}'")
     if not classes:
         classes = "" if role in ("m", "l", "s") else "T"
-    return OperandSpec(role, name, optional, tuple(_fit(c) for c in classes.split("|") if c))
+    fits = tuple(_fit(c) for c in classes.split("|") if c)
+    return OperandSpec(role, name, bool(mark), fits, only_with)
 
 
 def _fit(text: str) -> Fit:

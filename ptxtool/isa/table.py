@@ -16,6 +16,7 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
     ptx, sm   the first PTX version and target that have the form ("7.0", "80"); several targets are alternatives;
               "90a" is that architecture only, "100f" its family
     since     what came later: `relu 7.0 80, bf16 7.8 90` (modifier or type, PTX version, target)
+    not       what does not go together: `volatile ca|cg|$l1, v2|v4 b128` (modifiers or types, `|` between alternatives)
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does; types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
@@ -25,7 +26,7 @@ PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "ca
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _TYPE_COLUMNS = dict(zip(SLOTS, ("types", "stypes", "utypes", "vtypes"), strict=True))
 _COLUMNS = frozenset(
-    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since"}
+    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since", "not"}
 ) | frozenset(_TYPE_COLUMNS.values())
 _LONGEST_KEY = 6
 
@@ -48,11 +49,12 @@ class TableError(Exception):
 
 @dataclass(frozen=True)
 class ModifierGroup:
-    """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, "" otherwise."""
+    """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, `name` that of a `$name`; else ""."""
 
     alternatives: tuple[str, ...]
     optional: bool
     slot: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,10 @@ class Since:
 
 @dataclass(frozen=True)
 class Form:
-    """One row. `since` is keyed by modifier or type, "" for the form itself."""
+    """One row. `since` is keyed by modifier or type, "" for the form itself.
+
+    An opcode with a word of every set of one of `exclusions` does not fit.
+    """
 
     base: str
     index: int
@@ -78,6 +83,11 @@ class Form:
     dialect: str
     since: Mapping[str, Since]
     family: str
+    exclusions: tuple[tuple[frozenset[str], ...], ...] = ()
+
+    def clash(self, words: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """The first exclusion that an opcode's modifiers and types violate, empty if none."""
+        return next((sets for sets in self.exclusions if not any(s.isdisjoint(words) for s in sets)), ())
 
     @property
     def wide(self) -> bool:
@@ -103,6 +113,16 @@ class Match:
     utype: str = ""
     vtype: str = ""
     modifiers: frozenset[str] = field(default_factory=frozenset)
+
+    @cached_property
+    def operands(self) -> tuple[OperandSpec, ...]:
+        """The form's operands, less those whose modifier is absent."""
+        return tuple(o for o in self.form.operands if not o.only_with or o.only_with in self.modifiers)
+
+    def takes(self, n_operands: int) -> bool:
+        """Whether that many operands are right with these modifiers."""
+        required = sum(not o.optional or bool(o.only_with) for o in self.operands)
+        return required <= n_operands <= len(self.operands)
 
     def slot(self, name: str) -> str:
         """The type of a slot: T, S, U or V."""
@@ -153,11 +173,15 @@ def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[M
             candidates.append((form, words[base_length:]))
     found: list[Match] = []
     if not ptxplus:
-        found = [m for form, rest in candidates if (m := _match_in_order(form, rest))]
+        found = [m for form, rest in candidates if (m := _match_in_order(form, rest)) and m.takes(n_operands)]
     if not found:
         # ptxas too takes most modifiers in any order: `div.ftz.rn.f32`, `atom.add.relaxed.cta.u64`
         anywhere = PTXPLUS_ANYWHERE if ptxplus else frozenset[str]()
-        found = [m for form, rest in candidates if (m := _match_any_order(form, rest, anywhere))]
+        found = [
+            m
+            for form, rest in candidates
+            if (m := _match_any_order(form, rest, anywhere)) and (ptxplus or m.takes(n_operands))
+        ]
     return tuple(found)
 
 
@@ -176,9 +200,7 @@ def _match_in_order(form: Form, words: list[str]) -> Match | None:
                 taken.append(word)
         elif not group.optional:
             return None
-    if position != len(words):
-        return None
-    return Match(form, slots["T"], slots["S"], slots["U"], slots["V"], frozenset(taken))
+    return _match(form, slots, taken) if position == len(words) else None
 
 
 def _alternative(group: ModifierGroup, words: list[str], position: int) -> str:
@@ -212,7 +234,14 @@ def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> 
         taken.append(word)
     if any(not g.optional for g in rest + type_slots):
         return None
-    return Match(form, slots["T"], slots["S"], slots["U"], slots["V"], frozenset(taken))
+    return _match(form, slots, taken)
+
+
+def _match(form: Form, slots: Mapping[str, str], taken: list[str]) -> Match | None:
+    modifiers = frozenset(taken)
+    if form.exclusions and form.clash(modifiers.union(slots.values())):
+        return None
+    return Match(form, slots["T"], slots["S"], slots["U"], slots["V"], modifiers)
 
 
 def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tuple[ModifierGroup, ...]:
@@ -233,7 +262,8 @@ def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tup
                     raise TableError(f"{base}: '{name}' is no type")
             groups.append(ModifierGroup(names, optional, word))
         else:
-            groups.append(ModifierGroup(_alternatives(base, word.split("|"), macros), optional))
+            name = word[1:] if word.startswith("$") and "|" not in word else ""
+            groups.append(ModifierGroup(_alternatives(base, word.split("|"), macros), optional, name=name))
     return tuple(groups)
 
 
@@ -260,6 +290,18 @@ def _since(base: str, row: Mapping[str, str], known: frozenset[str]) -> Mapping[
     return found
 
 
+def _exclusions(
+    base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
+) -> tuple[tuple[frozenset[str], ...], ...]:
+    found: list[tuple[frozenset[str], ...]] = []
+    for item in filter(None, row.get("not", "").split(",")):
+        sets = tuple(frozenset(_alternatives(base, w.split("|"), macros)) & known for w in item.split())
+        if len(sets) < 2 or not all(sets):
+            raise TableError(f"{base}: 'not' speaks of '{item.strip()}', which the form cannot have")
+        found.append(sets)
+    return tuple(found)
+
+
 def _feature(base: str, version: str, targets: list[str]) -> Since:
     major, _, minor = version.partition(".")
     if not (major.isdecimal() and minor.isdecimal()):
@@ -277,7 +319,7 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         operands = tuple(operand(word) for word in row["ops"].split())
     except OperandError as problem:
         raise TableError(f"{base}: {problem}") from problem
-    if any(a.optional and not b.optional for a, b in pairwise(operands)):
+    if any(a.optional and not a.only_with and not b.optional for a, b in pairwise(operands)):
         raise TableError(f"{base}: an optional operand before one that is not")
     effects = frozenset(row.get("effects", "").split())
     if effects - EFFECTS:
@@ -287,6 +329,9 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         role, _, name = word.partition(":")
         implicit.append((role, name))
     groups = _groups(base, row, macros)
+    words = frozenset(a for g in groups for a in g.alternatives)
+    if unknown := {o.only_with for o in operands if o.only_with} - words:
+        raise TableError(f"{base}: an operand for {sorted(unknown)}, which the form cannot have")
     slots = {g.slot for g in groups if g.slot}
     for spec in operands:
         for fit in spec.fits:
@@ -304,8 +349,9 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         effects=effects,
         implicit=tuple(implicit),
         dialect=row.get("dialect", ""),
-        since=_since(base, row, frozenset(a for g in groups for a in g.alternatives)),
+        since=_since(base, row, words),
         family=family,
+        exclusions=_exclusions(base, row, macros, words),
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxtool.isa.table import TableError, load, table
+from ptxtool.isa.table import Table, TableError, load, table
 from ptxtool.parse import parse
 
 # opcodes of tensor cores, asynchronous copies, clusters, video and ZLUDA: not what a scalar kernel uses
@@ -125,9 +125,46 @@ def test_one_of_names_the_modifier_present() -> None:
         'add = [{ ops = "w:d", types = "q32" }]',
         'add = [{ ops = "w:d", mods = "$nothing" }]',
         'add = [{ ops = "w:d", effects = "explode" }]',
+        'add = [{ ops = "w:d", mods = "a|b", not = "a" }]',  # alone it is no combination
+        'add = [{ ops = "w:d", mods = "a|b", not = "a c" }]',  # .c is no modifier of the form
+        'add = [{ ops = "w:d r:a?c", mods = "a|b" }]',
         'add = [{ ops = "w:d", types = "u32" }, { ops = "w:d", types = "u32" }]',  # twice the same
     ],
 )
 def test_a_contradiction_is_refused(text: str) -> None:
     with pytest.raises(TableError):
         load({"family": text})
+
+
+LITTLE = """
+f = [
+  { ops = "w:d r:mask:u32?m r:policy:b64?h", mods = "m? h? x|y?", types = "u32 u64", not = "x|m u64" },
+]
+"""
+
+
+def _little_table() -> Table:
+    return load({"family": LITTLE})
+
+
+@pytest.mark.parametrize(
+    ("opcode", "operands"),
+    [
+        ("f.u32", ["d"]),
+        ("f.m.u32", ["d", "mask"]),
+        ("f.h.u64", ["d", "policy"]),
+        ("f.m.h.y.u32", ["d", "mask", "policy"]),
+    ],
+)
+def test_a_modifier_brings_its_operand(opcode: str, operands: list[str]) -> None:
+    for n in range(5):
+        match = _little_table().match(opcode, n, False)
+        assert (match is not None) == (n == len(operands))
+        assert match is None or [o.name for o in match.operands] == operands
+
+
+@pytest.mark.parametrize(
+    ("opcode", "is_known"), [("f.x.u32", True), ("f.y.u64", True), ("f.x.u64", False), ("f.u64.x", False)]
+)
+def test_words_that_exclude_each_other(opcode: str, is_known: bool) -> None:
+    assert (_little_table().match(opcode, 1, False) is not None) == is_known
