@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ptxtool.api import compare as compare
     from ptxtool.api import emit as emit
     from ptxtool.api import first_use as first_use
+    from ptxtool.api import fmt as fmt
     from ptxtool.api import liveness as liveness
     from ptxtool.api import load as load
     from ptxtool.api import load_launch as load_launch
@@ -35,6 +36,7 @@ _HOMES = {
         (
             "compare",
             "first_use",
+            "fmt",
             "liveness",
             "load",
             "load_launch",

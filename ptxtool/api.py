@@ -31,6 +31,7 @@ __all__ = [
     "dominators",
     "emit",
     "first_use",
+    "fmt",
     "gpu",
     "kernel",
     "liveness",
@@ -77,6 +78,20 @@ def emit(module: "Module") -> str:
     from ptxtool.emit import emit
 
     return emit(module)
+
+
+def fmt(module: "Module") -> str:
+    """The module's text in canonical layout: same statements, same comments, proved. E303 would be a bug of ours."""
+    from ptxtool.base.diag import PtxError
+    from ptxtool.check.layout import check_only_layout_changed
+    from ptxtool.emit.layout import layout
+
+    text = layout(module)
+    if text != module.source.text:
+        problems = check_only_layout_changed(module, parse(text, module.source.name))
+        if problems:
+            raise PtxError(problems)
+    return text
 
 
 def save(module: "Module", path: str | Path) -> None:

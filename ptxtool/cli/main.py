@@ -27,6 +27,7 @@ COMMANDS = {
     "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
     "overhead": "Storage bits that each sharing scheme adds to a GPU.",
     "rewrite": "Run passes over a file and print the new text.",
+    "fmt": "Lay files out canonically, in place.",
     "sim": "Simulate one launch and print its counters.",
     "compare": "Simulate the papers' ladder of schemes on one kernel.",
 }

@@ -1,0 +1,91 @@
+"""Re-prove that only the layout of a file changed: same statements, same comments, each in the same order.
+
+The text that `ptxtool.emit.layout` made is parsed and its nodes are compared with those of the original, offsets
+left out; of directives, whose node holds text, the tokens count. Comments are compared as texts, without blanks at
+their end and the kind of line ends. The layout's own rules are not asked.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import zip_longest
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.emit.pieces import pieces
+from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Item, Label, Module, Statement
+from ptxtool.parse.grammar import terminals
+
+_HELP = "the file was left as it is; this is a bug in ptxtool: please report it with the file"
+
+
+def check_only_layout_changed(before: Module, after: Module) -> tuple[Diagnostic, ...]:
+    """E303 diagnostics, placed in `before`, for what a layout changed that it may not; () if nothing."""
+    return (*_items(before, after), *_comments(before, after))[:1]
+
+
+def _items(before: Module, after: Module) -> Iterator[Diagnostic]:
+    for old, new in zip_longest(before.items, after.items):
+        if isinstance(old, Function) and isinstance(new, Function):
+            yield from _functions(old, new)
+        elif old is None or new is None or not _same(old, new):
+            yield _changed(before, old or before.items[-1])
+
+
+def _functions(old: Function, new: Function) -> Iterator[Diagnostic]:
+    heads = [(f.kind, f.name, f.linkage, f.body is None) for f in (old, new)]
+    parts = ((old.params, new.params), (old.returns, new.returns), (old.directives, new.directives))
+    if heads[0] != heads[1] or not all(_all_same(a, b) for a, b in parts):
+        yield _changed(old.module, old)
+    for a, b in zip_longest(old.body or (), new.body or ()):
+        if a is None or b is None or not _same(a, b):
+            yield _changed(old.module, a or old)
+            return
+
+
+def _all_same(old: Sequence[Item | Statement], new: Sequence[Item | Statement]) -> bool:
+    return len(old) == len(new) and all(map(_same, old, new))
+
+
+def _same(a: Item | Statement, b: Item | Statement) -> bool:
+    if isinstance(a, Instruction) and isinstance(b, Instruction):
+        return a.opcode == b.opcode and a.operands == b.operands and a.guard == b.guard
+    if isinstance(a, Directive) and isinstance(b, Directive):
+        return a.name == b.name and (a.text == b.text or _tokens(a.text) == _tokens(b.text))
+    if isinstance(a, Declaration) and isinstance(b, Declaration):
+        return (a.linkage, a.space, a.qualifiers, a.align, a.declarators) == (
+            *(b.linkage, b.space, b.qualifiers, b.align, b.declarators),
+        )
+    if isinstance(a, Label) and isinstance(b, Label):
+        return a.name == b.name
+    return type(a) is type(b)  # braces
+
+
+def _tokens(text: str) -> list[str]:
+    return [piece.text for piece in pieces(text, 0, len(text)) if piece.kind != "comment"]
+
+
+@cache
+def _comment() -> "re.Pattern[str]":
+    return re.compile(f"{terminals()['STRING'].regex}|({terminals()['COMMENT'].regex})")
+
+
+def _comments(before: Module, after: Module) -> Iterator[Diagnostic]:
+    old, new = (
+        [match for match in _comment().finditer(module.source.text) if match[1]] for module in (before, after)
+    )
+    for a, b in zip_longest(old, new):
+        if a is None or b is None or _plain(a[1]) != _plain(b[1]):
+            start, end = a.span() if a else (0, 0)
+            yield Diagnostic("E303", "the layout would change this comment", before.source, start, end, _HELP)
+            return
+
+
+def _plain(comment: str) -> str:
+    return comment.replace("\r\n", "\n").rstrip()
+
+
+def _changed(module: Module, node: Item | Statement) -> Diagnostic:
+    end = node.body_start if isinstance(node, Function) else node.end
+    return Diagnostic(
+        "E303", "the layout would change what this means", module.source, node.start, end, _HELP
+    )

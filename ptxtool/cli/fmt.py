@@ -1,0 +1,121 @@
+"""`ptxtool fmt FILE...`: canonical layout, in place."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ptxtool import api
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.source import Source
+from ptxtool.cli.common import json_option, output_option, put_bytes, put_json
+from ptxtool.cli.streams import on_terminal, print_diagnostics, print_note
+from ptxtool.formats.files import STDIN
+
+
+@dataclass(frozen=True)
+class _Formatted:
+    """One file before and after; `after` is None where it cannot be laid out."""
+
+    file: str
+    name: str
+    before: bytes = b""
+    after: bytes | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return self.after is not None and self.after != self.before
+
+    def unified_diff(self) -> bytes:
+        from ptxtool.report.unified import unified_diff
+
+        if self.after is None:
+            return b""
+        before, after = (data.decode("utf-8", "surrogateescape") for data in (self.before, self.after))
+        return unified_diff(before, after, self.name, f"{self.name} (laid out)").encode(
+            "utf-8", "surrogateescape"
+        )
+
+
+@click.command(short_help="Lay files out canonically, in place.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Write nothing; list the files that would change, exit 1 if any.")
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+@json_option
+@output_option
+def command(files: tuple[str, ...], check: bool, diff: bool, as_json: bool, output: str | None) -> int:
+    """Lay files out canonically: one statement a line, operands aligned, blocks indented, comments kept.
+
+    FILE is rewritten in place, whole or not at all, and only if its layout changes; - is standard input, printed, and
+    -o - prints too. A file with syntax errors stays as it is. The meaning never changes: the new text is parsed again
+    and compared.
+    """
+    if STDIN in files and len(files) > 1:
+        raise click.UsageError("- (standard input) stands alone: give it without other files")
+    reports = check or diff or as_json
+    if output is not None and len(files) > 1 and not reports:
+        raise click.UsageError("-o OUT takes one FILE: leave it out to lay out files in place")
+    printed, output = output == STDIN, None if output == STDIN else output
+    results: list[_Formatted] = []
+    for file in files:
+        result = _format(file)
+        results.append(result)
+        if not as_json:
+            print_diagnostics(result.diagnostics)
+        if not reports:
+            _put(result, output, printed)
+    if as_json:
+        put_json({"files": [_data(result, diff) for result in results]}, output)
+    elif diff:
+        put_bytes(_coloured(b"".join(r.unified_diff() for r in results), output), output)
+    elif check:
+        put_bytes(
+            "".join(f"{r.name}\n" for r in results if r.changed).encode("utf-8", "surrogateescape"), output
+        )
+    failed = any(result.after is None for result in results)
+    return 1 if failed or (check and any(result.changed for result in results)) else 0
+
+
+def _format(file: str) -> _Formatted:
+    from ptxtool.formats.files import read_input
+
+    name = file
+    try:
+        name, before = read_input(file)
+        text = api.fmt(api.parse(before, name))
+    except PtxError as problem:
+        return _Formatted(file, name, diagnostics=problem.diagnostics)
+    return _Formatted(file, name, before, Source("", text).to_bytes())
+
+
+def _put(result: _Formatted, output: str | None, printed: bool) -> None:
+    """Write a file's new layout to where it belongs."""
+    from ptxtool.formats.files import write_output
+
+    if result.after is None:
+        return
+    if output is not None or printed or result.file == STDIN:
+        put_bytes(result.after, output)
+    elif not Path(result.file).exists():
+        raise click.UsageError(f"'{result.file}' is a packaged sample: give -o OUT to write it elsewhere")
+    elif result.changed:
+        write_output(result.file, result.after)
+        print_note(f"laid out {result.name}")
+
+
+def _data(result: _Formatted, diff: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {"file": result.name, "changed": result.changed}
+    if result.after is None:
+        return {**data, "diagnostics": [d.to_dict() for d in result.diagnostics]}
+    data["text"] = result.after.decode("utf-8", "surrogateescape")
+    return {**data, "diff": result.unified_diff().decode("utf-8", "surrogateescape")} if diff else data
+
+
+def _coloured(diff: bytes, output: str | None) -> bytes:
+    if output is not None or not on_terminal():
+        return diff
+    from ptxtool.report.unified import coloured
+
+    return coloured(diff.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
