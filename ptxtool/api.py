@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptxtool.formats.results import Comparison, Run
     from ptxtool.formats.vectors import LiveVectors
     from ptxtool.ir.nodes import Function, Module
+    from ptxtool.isa.table import Form
     from ptxtool.passes import RewriteResult
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "first_use",
     "fmt",
     "gpu",
+    "instruction_forms",
     "kernel",
     "liveness",
     "load",
@@ -262,6 +264,24 @@ def static_scratchpad(kernel: "Function") -> int:
     from ptxsim.lowering.layout import lay_out
 
     return lay_out(kernel).static_shared_bytes
+
+
+def instruction_forms(opcode: str) -> "list[Form]":
+    """The forms of an instruction in the table: "add", or the beginning of a longer one such as "cp.async.bulk".
+
+    Raises E203 for one that the table does not have.
+    """
+    from ptxtool.base.diag import error
+    from ptxtool.base.nearest import nearest
+    from ptxtool.isa.table import table
+    from ptxtool.report.instructions import forms_of, opcodes
+
+    found = forms_of(table(), opcode)
+    if not found:
+        near = nearest(opcode, [*opcodes(table()), *table().forms])
+        help = f"did you mean '{near}'?" if near else "'ptxtool isa' lists them"
+        raise error("E203", f"unknown instruction '{opcode}'", help=help)
+    return found
 
 
 def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU) -> "tuple[Storage, ...]":

@@ -1,0 +1,168 @@
+"""The forms of the instruction table as text: for `ptxtool isa`, and for docs/isa.md, which is this for every opcode.
+
+A form in the notation of the PTX ISA: `{.x}` is optional, `.a|.b` are alternatives, a group too long to write out is
+named and listed below. Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out; behind
+a colon stands what is not simply the instruction's type, `imm` a constant.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ptxtool.isa.operands import Fit, OperandSpec
+from ptxtool.isa.table import Form, ModifierGroup, Since, Table
+
+_SLOT_NAMES = {"T": "type", "S": "type2", "U": "type3", "V": "type4"}
+_INLINE = 26  # characters of alternatives that are written out
+
+
+def opcodes(table: Table) -> list[str]:
+    """The first words of all opcodes, in alphabetical order."""
+    return sorted({key.split(".")[0] for key in table.forms})
+
+
+def forms_of(table: Table, opcode: str) -> list[Form]:
+    """The forms of an opcode, given as its first word ("add") or a key of the table ("cp.async.bulk")."""
+    return [
+        form
+        for key in table.forms
+        if key == opcode or key.startswith(opcode + ".") or key.split(".")[0] == opcode
+        for form in table.forms[key]
+    ]
+
+
+def form_lines(forms: Iterable[Form]) -> list[str]:
+    """Forms under each other, their operands aligned, and the groups they name."""
+    rows: list[tuple[str, str, str]] = []
+    named: dict[str, tuple[str, ...]] = {}
+    below: list[list[str]] = []
+    for form in forms:
+        types: list[str] = []
+        for group in form.groups:
+            if _is_inline(group):
+                continue
+            if group.slot:
+                types.append(f"    .{_SLOT_NAMES[group.slot]} = {_dotted(group.alternatives, ' ')}")
+            elif group.name:
+                named[group.name] = group.alternatives
+        operands = ", ".join(map(_operand, form.operands))
+        rows.append((form.base + "".join(map(_group, form.groups)), operands, _remarks(form)))
+        below.append(types)
+    width = min(max((len(r[0]) for r in rows), default=0), 64)
+    middle = min(max((len(r[1]) for r in rows), default=0), 40)
+    lines: list[str] = []
+    for (opcode, operands, remarks), types in zip(rows, below, strict=True):
+        lines.append(f"{opcode:<{width}}  {operands:<{middle}}  {remarks}".rstrip())
+        lines += types
+    lines += [f"    .{name} = {_dotted(words, ' ')}" for name, words in named.items()]
+    return lines
+
+
+def form_data(form: Form) -> dict[str, Any]:
+    """A form as plain data, for `--json`."""
+    return {
+        "opcode": form.base,
+        "modifiers": [
+            {"alternatives": list(g.alternatives), "optional": g.optional, "is_type": bool(g.slot)}
+            for g in form.groups
+        ],
+        "operands": [
+            {
+                "name": o.name,
+                "role": o.role,
+                "classes": [_fit(f) or "type" for f in o.fits],
+                "optional": o.optional,
+            }
+            for o in form.operands
+        ],
+        "effects": sorted(form.effects),
+        "implicit": [f"{role}:{name}" for role, name in form.implicit],
+        "dialect": form.dialect or "both",
+        "since": {word or "form": _since(s) or "PTX 1.0" for word, s in form.since.items()},
+        "is_simulated": bool(form.sem),
+    }
+
+
+def markdown(table: Table) -> str:
+    """docs/isa.md: every form of every opcode, by family."""
+    head = [
+        "# Instructions",
+        "",
+        "Every form that ptxtool knows, printed from the table `ptxtool/isa/opcodes` by `ptxtool isa --markdown`.",
+        "",
+        "`{.x}` is optional and `.a|.b` are alternatives. Operands: `d|p` may be a pair, `[a]` is an address,",
+        "`{v}` a vector, `c?` may be left out; behind a colon stands what is not simply the instruction's type.",
+        "Then the first PTX version and target, `ptxplus` if only that has it, and `sim` if the simulator runs it.",
+    ]
+    return "\n".join([*head, *_families(table), ""])
+
+
+def _families(table: Table) -> Iterator[str]:
+    for family, title in table.titles.items():
+        yield from ("", f"## {title}")
+        names = dict.fromkeys(
+            key.split(".")[0] for key, forms in table.forms.items() if forms and forms[0].family == family
+        )
+        for name in names:
+            forms = [f for f in forms_of(table, name) if f.family == family]
+            yield from ("", f"### {name}", "", "```text", *form_lines(forms), "```")
+
+
+def _group(group: ModifierGroup) -> str:
+    text = _dotted(group.alternatives, "|")
+    if not _is_inline(group) and (group.slot or group.name):
+        text = f".{_SLOT_NAMES[group.slot] if group.slot else group.name}"
+    return f"{{{text}}}" if group.optional else text
+
+
+def _is_inline(group: ModifierGroup) -> bool:
+    return len(_dotted(group.alternatives, "|")) <= _INLINE
+
+
+def _dotted(words: Iterable[str], between: str) -> str:
+    return between.join(f".{word}" for word in words)
+
+
+def _operand(spec: OperandSpec) -> str:
+    classes = "|".join(filter(None, map(_fit, spec.fits)))
+    text = spec.name
+    if spec.role == "m":
+        text = f"[{text}]"
+    elif spec.role == "p":
+        text = f"{text}|p"
+    if any(f.length for f in spec.fits):
+        text = f"{{{text}}}"
+    return text + (f":{classes}" if classes else "") + ("?" if spec.optional else "")
+
+
+def _fit(fit: Fit) -> str:
+    """One alternative of an operand class; "" for a plain operand of the instruction's type."""
+    if fit.kind == "imm":
+        bounds = ",".join(map(str, fit.choices)) if fit.choices else ""
+        if fit.low is not None:
+            bounds = f"{fit.low}..{fit.high}"
+        return f"imm({bounds})" if bounds else "imm"
+    if fit.kind != "value":
+        return fit.kind
+    count = ""
+    if fit.length is not None:
+        variable = "n" + (f"*{fit.length.times}" if fit.length.times > 1 else "")
+        variable += f"/{fit.length.over}" if fit.length.over > 1 else ""
+        count = f"{fit.length.fixed or variable} x "
+    name = _SLOT_NAMES.get(fit.type, fit.type)
+    name = ("2 * " if fit.doubled else "") + ("!" if fit.negatable else "") + name
+    return "" if (count + name) == "type" else count + name
+
+
+def _remarks(form: Form) -> str:
+    first = form.since[""]
+    words = [_since(first)] if first != Since() else []
+    words += [f".{word} {_since(s)}" for word, s in form.since.items() if word]
+    words += [form.dialect] if form.dialect == "ptxplus" else []
+    words += ["sim"] if form.sem else []
+    return ", ".join(words)
+
+
+def _since(since: Since) -> str:
+    version = f"PTX {since.version[0]}.{since.version[1]}" if since.version > (1, 0) else ""
+    targets = "|".join(f"sm_{t}" for t in since.targets)
+    return " ".join(filter(None, [version, targets]))
