@@ -16,7 +16,8 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
     ptx, sm   the first PTX version and target that have the form ("7.0", "80"); several targets are alternatives;
               "90a" is that architecture only, "100f" its family
     since     what came later: `relu 7.0 80, bf16 7.8 90` (modifier or type, PTX version, target)
-    not       what does not go together: `volatile ca|cg|$l1, v2|v4 b128` (modifiers or types, `|` between alternatives)
+    not       what does not go together: `volatile ca|cg|$l1, v2|v4 b128, $l2 !v8` (modifiers or types, `|` between
+              alternatives; `!v8|v4`: without any of these); `$name` alone: a group of such items
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does; types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
@@ -66,10 +67,21 @@ class Since:
 
 
 @dataclass(frozen=True)
+class Term:
+    """Part of an exclusion: one of the words is there, or with `absent` none of them."""
+
+    words: frozenset[str]
+    absent: bool = False
+
+    def holds(self, words: frozenset[str]) -> bool:
+        return self.words.isdisjoint(words) == self.absent
+
+
+@dataclass(frozen=True)
 class Form:
     """One row. `since` is keyed by modifier or type, "" for the form itself.
 
-    An opcode with a word of every set of one of `exclusions` does not fit.
+    An opcode of which all terms of one of `exclusions` hold does not fit.
     """
 
     base: str
@@ -83,11 +95,11 @@ class Form:
     dialect: str
     since: Mapping[str, Since]
     family: str
-    exclusions: tuple[tuple[frozenset[str], ...], ...] = ()
+    exclusions: tuple[tuple[Term, ...], ...] = ()
 
-    def clash(self, words: frozenset[str]) -> tuple[frozenset[str], ...]:
+    def clash(self, words: frozenset[str]) -> tuple[Term, ...]:
         """The first exclusion that an opcode's modifiers and types violate, empty if none."""
-        return next((sets for sets in self.exclusions if not any(s.isdisjoint(words) for s in sets)), ())
+        return next((terms for terms in self.exclusions if all(t.holds(words) for t in terms)), ())
 
     @property
     def wide(self) -> bool:
@@ -219,18 +231,25 @@ def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> 
     rest = list(form.groups)
     type_slots = [g for g in rest if g.slot]
     rest = [g for g in rest if not g.slot]
-    for word in words:
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
         if word in TYPES and type_slots:
             group = type_slots.pop(0)
             if word not in group.alternatives:
                 return None
             slots[group.slot] = word
             continue
-        modifier = next((g for g in rest if word in g.alternatives), None)
-        if modifier is not None:
-            rest.remove(modifier)
-        elif word not in anywhere:
-            return None
+        for modifier in rest:
+            if found := _alternative(modifier, words, position - 1):
+                rest.remove(modifier)
+                word = found
+                position += found.count(".")
+                break
+        else:
+            if word not in anywhere:
+                return None
         taken.append(word)
     if any(not g.optional for g in rest + type_slots):
         return None
@@ -292,14 +311,24 @@ def _since(base: str, row: Mapping[str, str], known: frozenset[str]) -> Mapping[
 
 def _exclusions(
     base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
-) -> tuple[tuple[frozenset[str], ...], ...]:
-    found: list[tuple[frozenset[str], ...]] = []
-    for item in filter(None, row.get("not", "").split(",")):
-        sets = tuple(frozenset(_alternatives(base, w.split("|"), macros)) & known for w in item.split())
-        if len(sets) < 2 or not all(sets):
-            raise TableError(f"{base}: 'not' speaks of '{item.strip()}', which the form cannot have")
-        found.append(sets)
+) -> tuple[tuple[Term, ...], ...]:
+    found: list[tuple[Term, ...]] = []
+    for item in filter(None, map(str.strip, row.get("not", "").split(","))):
+        is_group = item.startswith("$") and " " not in item
+        if is_group and item[1:] not in macros:
+            raise TableError(f"{base}: no group '{item}'")
+        for one in macros[item[1:]].split(",") if is_group else [item]:
+            terms = [_term(base, word, macros, known) for word in one.split()]
+            if all(t.words or t.absent for t in terms) and len(terms) > 1:
+                found.append(tuple(terms))
+            elif not is_group:
+                raise TableError(f"{base}: 'not' speaks of '{item}', which the form cannot have")
     return tuple(found)
+
+
+def _term(base: str, word: str, macros: Mapping[str, str], known: frozenset[str]) -> Term:
+    names = _alternatives(base, word.removeprefix("!").split("|"), macros)
+    return Term(frozenset(names) & known, word.startswith("!"))
 
 
 def _feature(base: str, version: str, targets: list[str]) -> Since:

@@ -138,7 +138,7 @@ def test_a_contradiction_is_refused(text: str) -> None:
 
 LITTLE = """
 f = [
-  { ops = "w:d r:mask:u32?m r:policy:b64?h", mods = "m? h? x|y?", types = "u32 u64", not = "x|m u64" },
+  { ops = "w:d r:mask:u32?m r:policy:b64?h", mods = "m? h? x|y?", types = "u32 u64", not = "x|m u64, h !y u32" },
 ]
 """
 
@@ -152,7 +152,7 @@ def _little_table() -> Table:
     [
         ("f.u32", ["d"]),
         ("f.m.u32", ["d", "mask"]),
-        ("f.h.u64", ["d", "policy"]),
+        ("f.h.y.u32", ["d", "policy"]),
         ("f.m.h.y.u32", ["d", "mask", "policy"]),
     ],
 )
@@ -168,3 +168,10 @@ def test_a_modifier_brings_its_operand(opcode: str, operands: list[str]) -> None
 )
 def test_words_that_exclude_each_other(opcode: str, is_known: bool) -> None:
     assert (_little_table().match(opcode, 1, False) is not None) == is_known
+
+
+@pytest.mark.parametrize(
+    ("opcode", "is_known"), [("f.h.y.u32", True), ("f.h.u64", True), ("f.h.x.u32", False), ("f.h.u32", False)]
+)
+def test_a_word_that_needs_another(opcode: str, is_known: bool) -> None:
+    assert (_little_table().match(opcode, 2, False) is not None) == is_known
