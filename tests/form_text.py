@@ -92,6 +92,8 @@ def operand_text(spec: OperandSpec, match: Match, place: int, turn: int = 0) -> 
 
 
 def _address(fit: Fit | None, match: Match, place: int) -> str:
+    if fit is not None and fit.kind == "value":
+        return f"[{register(fit.type, place)}]"
     if fit is not None and fit.kind == "texture":
         geometry = match.one_of(*_COORDINATES)
         letter = {"f32": "f", "s32": "i"}.get(match.stype, "i")
@@ -121,6 +123,8 @@ def fit_text(fit: Fit, match: Match, place: int, is_written: bool) -> str:
     """A text that fits one alternative of an operand class."""
     if fit.kind == "imm":
         return str(fit.choices[0] if fit.choices else fit.low if fit.low is not None else 1)
+    if fit.kind == "_":
+        return "_"
     if fit.kind.startswith("vsel") or fit.kind.startswith("vmask"):
         return f"%u32r{place}"
     if fit.kind == "pack":
@@ -129,7 +133,7 @@ def fit_text(fit: Fit, match: Match, place: int, is_written: bool) -> str:
     name = type_name(fit, match)
     length = fit.length.of(match.n) if fit.length else 1
     if fit.length is None or (fit.length.fixed == 0 and match.n == 0):
-        return register(name, place)
+        return register(name, place) + (f"|{register('pred', place)}" if fit.paired else "")
     return "{" + ", ".join(register(name, (8 * place + k) % N_REGISTERS) for k in range(length)) + "}"
 
 

@@ -17,6 +17,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
     ~T              as wide as T or wider (loads, stores, conversions: PTX ISA 9.4.1, operand size exceeding type size)
     %T              a register, no constant
     !pred           a predicate that may be negated: `!%p`
+    &T              in a pair with a predicate, never alone: `%r|%p` (role p)
     4xb32           a vector of four: `{%r1, %r2, %r3, %r4}`; combines with the above: `2x%b64`, `Nx~T`
     NxT             as many as the modifiers say (`.v4`, `.x16`, the n of a shape `.m64n32k16`), one register if they do
                     not; `N*2xb32` and `N/2xb32` are multiples of it
@@ -26,6 +27,10 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
     texture tensor  a bracketed operand with coordinates: `[t, {x, y}]`, `[t, sampler, {x, y}]`; `[map, {x, y}]`
     vsel vsel2 vsel4 vmask2 vmask4
                     video operands: a 32-bit register with a byte or half selector (`%r1.b0`), or a mask (`%r1.h10`)
+    b32             of a memory operand: its address stands in an untyped or integer register of that width and is not
+                    the name of a variable (tensor memory)
+    _               the sink `_`, for a result that nobody wants
+    special         a special register (`%tid.x`): `mov`, and `cvt` between integers
     any             anything: its meaning is looked up elsewhere (call arguments)
 """
 
@@ -37,9 +42,22 @@ from ptxtool.isa.types import TYPES
 ROLES = frozenset({"w", "r", "rw", "p", "m", "l", "s"})
 SLOTS = ("T", "S", "U", "V")
 _PLAIN = frozenset(
-    {"pack", "address", "texture", "tensor", "vsel", "vsel2", "vsel4", "vmask2", "vmask4", "any"}
+    {
+        "pack",
+        "address",
+        "texture",
+        "tensor",
+        "vsel",
+        "vsel2",
+        "vsel4",
+        "vmask2",
+        "vmask4",
+        "_",
+        "special",
+        "any",
+    }
 )
-_VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
+_VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
 _IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)|(-?\d+(?:,-?\d+)*))\))?")
 
 
@@ -74,6 +92,7 @@ class Fit:
     low: int | None = None
     high: int | None = None
     choices: tuple[int, ...] = ()
+    paired: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +144,16 @@ def _fit(text: str) -> Fit:
         length = Length(0, k if operator != "/" else 1, k if operator == "/" else 1)
     elif count:
         length = Length(int(count))
-    return Fit("value", type_, bool(doubled), "~" in flags, "%" in flags, "!" in flags, length)
+    return Fit(
+        "value",
+        type_,
+        bool(doubled),
+        "~" in flags,
+        "%" in flags,
+        "!" in flags,
+        length,
+        paired="&" in flags,
+    )
 
 
 _COUNTED = re.compile(r"[vx](\d+)|m\d+n(\d+)k\d+")
