@@ -54,9 +54,9 @@ class Place(NamedTuple):
 def _lexer(after_operand: bool) -> "re.Pattern[str]":
     """One piece and the spacing before it. Behind an operand `%` is an operator where it may be one, else a name."""
     t = {name: f"(?:{terminal.regex})" for name, terminal in terminals().items()}
-    operator = "|".join(t[n] for n in ("INCREMENT", "OPERATOR", "PLUS", "MINUS", "NOT", "COMPLEMENT"))
+    operator = "|".join(t[n] for n in ("INCREMENT", "OPERATOR", "BAR", "PLUS", "MINUS", "NOT", "COMPLEMENT"))
     name = f"{t['OPCODE']}|{t['NAME']}"
-    choices = {"comment": t["COMMENT"], "string": t["STRING"], "number": t["NUMBER"]}
+    choices = {"comment": t["COMMENT"], "string": t["STRING"], "number": f"{t['FLOAT_BITS']}|{t['NUMBER']}"}
     choices |= {"dotted": f"{t['SPACE']}|{t['DOTTED']}"}
     choices |= {"operator": operator, "name": name} if after_operand else {"name": name, "operator": operator}
     choices |= {"other": "."}

@@ -107,7 +107,7 @@ class Group(Node, frozen=True, gc=False):
 
 
 class Apply(Node, frozen=True, gc=False):
-    """`generic(x)`, `mask(0xff)(x)` in initialisers: the function's name and its argument lists."""
+    """`generic(x)` and the byte masks `0xff(x)` in initializers: the function's name or mask, and its arguments."""
 
     function: str
     arguments: "tuple[Group, ...]"

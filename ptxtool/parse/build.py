@@ -8,7 +8,7 @@ operand node in the list.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import (
     Declaration,
@@ -24,10 +24,12 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.isa.literals import integer
-from ptxtool.parse.operands import Part, destination, fold, name
+from ptxtool.parse.operands import Part, destination, name
+from ptxtool.parse.specifiers import check_declared, check_tuning
 from ptxtool.parse.tokens import Token
 
 Item = Token | Part
+_SPECIFIERS = frozenset({"SPACE", "DOTTED", "ALIGN", "ATTRIBUTE", "POINTER"})
 
 
 class Head(NamedTuple):
@@ -67,26 +69,61 @@ def label(token: Token) -> Label:
     return Label(token.start, token.end, token.text[:-1].rstrip())
 
 
-def directive(items: Sequence[Item], text: str) -> Directive:
-    """A keyword and everything behind it, as written in the source `text`."""
+def directive(items: Sequence[Item], source: Source) -> Directive:
+    """A keyword and everything behind it, as written in the source."""
     first, last = items[0], items[-1]
     assert isinstance(first, Token)
     assert isinstance(last, Token)
+    if first.kind == "CALL_PROTOTYPE":
+        _check_prototype(items, source)
     stop = last.start if last.text == ";" else last.end
-    return Directive(first.start, last.end, first.text[1:], text[first.end : stop].strip())
+    return Directive(first.start, last.end, first.text[1:], source.text[first.end : stop].strip())
 
 
-def declaration(items: Sequence[Item], source: Source) -> Declaration:
+def _check_prototype(items: Sequence[Item], source: Source) -> None:
+    """A prototype is a function head whose name is `_`."""
+    i = 1
+    while i < len(items):
+        item = items[i]
+        assert isinstance(item, Token)
+        if item.text == "(":
+            i, _ = _parameters(items, i + 1, source)
+            continue
+        if item.kind == "IDENTIFIER" and item.text != "_":
+            help = "a prototype stands for any function: write '_' in place of its name"
+            raise error("E101", f"unexpected name '{item.text}'", source, item.start, item.end, help)
+        i += 1
+        if item.kind == "TUNING":
+            i, numbers = _numbers(items, i)
+            check_tuning(item, numbers, "callprototype", source)
+
+
+def _numbers(items: Sequence[Item], i: int) -> tuple[int, int]:
+    """The place behind a list of numbers, and how many there are."""
+    count = 0
+    while i < len(items) and (_is_kind(items[i], "NUMBER") or _is_text(items[i], ",")):
+        count += _is_kind(items[i], "NUMBER")
+        i += 1
+    return i, count
+
+
+def declaration(items: Sequence[Item], source: Source, *, parameter: bool = False) -> Declaration:
     """A declaration with its semicolon, or a parameter without one."""
     linkage: list[str] = []
     qualifiers: list[str] = []
     declarators: list[Declarator] = []
     space, align = "", None
     i, n = 0, len(items)
+    specifiers: list[Token] = []
     while i < n:
         item = items[i]
         assert isinstance(item, Token)
         i += 1
+        if item.kind in _SPECIFIERS:
+            specifiers.append(item)
+        elif specifiers:
+            check_declared(specifiers, source, item, parameter=parameter)
+            specifiers = []
         match item.kind:
             case "LINKAGE":
                 linkage.append(item.text[1:])
@@ -101,7 +138,7 @@ def declaration(items: Sequence[Item], source: Source) -> Declaration:
                 i, words = _attribute(items, i)
                 qualifiers.append("attribute" + words)
             case "IDENTIFIER":
-                i, found = _declarator(item, items, i, source)
+                i, found = _declarator(item, items, i, source, may_be_unnamed=parameter)
                 declarators.append(found)
             case _:
                 assert item.text in (",", ";"), item
@@ -124,7 +161,12 @@ def _attribute(items: Sequence[Item], i: int) -> tuple[int, str]:
             return i, "".join(words)
 
 
-def _declarator(identifier: Token, items: Sequence[Item], i: int, source: Source) -> tuple[int, Declarator]:
+def _declarator(
+    identifier: Token, items: Sequence[Item], i: int, source: Source, *, may_be_unnamed: bool
+) -> tuple[int, Declarator]:
+    if identifier.text == "_" and not may_be_unnamed:
+        help = "'_' stands for what is not used; give it a name"
+        raise error("E101", "'_' cannot be declared", source, identifier.start, identifier.end, help)
     count: int | None = None
     dimensions: list[int | None] = []
     value: Operand | None = None
@@ -142,7 +184,7 @@ def _declarator(identifier: Token, items: Sequence[Item], i: int, source: Source
             dimensions.append(None)
             i += 2
         else:
-            dimensions.append(_size(size, item, source))
+            dimensions.append(_integer(size, source))
             i += 3
     return i, Declarator(identifier.text, count, tuple(dimensions), value)
 
@@ -164,22 +206,6 @@ def _integer(item: Item, source: Source) -> int:
         ) from None
 
 
-def _size(item: Item, bracket: Token, source: Source) -> int:
-    """An array size: a literal or an expression of literals."""
-    node = _operand(item)
-    value = fold(node)
-    if value is None or value < 0:
-        raise error(
-            "E101",
-            "an array size must be a whole number",
-            source,
-            bracket.start,
-            bracket.end,
-            "write the number of elements, for example '[16]'",
-        )
-    return value
-
-
 def head(items: Sequence[Item], source: Source) -> Head:
     """What stands before a body: linkage, kind, results, name, parameters, directives."""
     linkage: list[str] = []
@@ -198,19 +224,33 @@ def head(items: Sequence[Item], source: Source) -> Head:
                 linkage.append(item.text[1:])
             case "FUNCTION":
                 kind = item.text[1:]
+                if linkage == ["common"]:
+                    raise _head_error(
+                        "'.common' at a function", items[0], source, "'.common' is for variables"
+                    )
             case "IDENTIFIER":
                 identifier = item.text
             case "ATTRIBUTE":
                 i, words = _attribute(items, i)
                 directives.append(Directive(item.start, _end(items[i - 1]), "attribute", words))
-            case "TUNING" | "SPACE" | "PRAGMA":
+            case "TUNING":
+                i, numbers = _numbers(items, i)
+                check_tuning(item, numbers, kind, source)
+                directives.append(directive(items[start:i], source))
+            case "SPACE" if item.text != ".tex":
+                help = "a head declares textures ('.tex') alone; other variables belong into the body"
+                raise _head_error(f"'{item.text}' in a function's head", item, source, help)
+            case "SPACE" | "PRAGMA":
                 while i < n and not _is_kind(items[i], "TUNING", "SPACE", "PRAGMA"):
                     i += 1
-                directives.append(directive(items[start:i], source.text))
+                directives.append(directive(items[start:i], source))
             case _:
                 i, found = _parameters(items, i, source)
                 if identifier:
                     params = found
+                elif kind == "entry":
+                    help = "a kernel returns nothing: give it a pointer to write to, or make it a '.func'"
+                    raise _head_error("results of an '.entry'", item, source, help)
                 else:
                     returns = found
     return Head(
@@ -225,6 +265,10 @@ def head(items: Sequence[Item], source: Source) -> Head:
     )
 
 
+def _head_error(message: str, item: Item, source: Source, help: str) -> PtxError:
+    return error("E101", message, source, _start(item), _end(item), help)
+
+
 def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[Declaration, ...]]:
     """The parameters behind an opening parenthesis, and the place behind the closing one."""
     found: list[Declaration] = []
@@ -232,7 +276,7 @@ def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tup
         start = i
         while not _is_text(items[i], ",", ")"):
             i += 1
-        found.append(declaration(items[start:i], source))
+        found.append(declaration(items[start:i], source, parameter=True))
         i += _is_text(items[i], ",")
     return i + 1, tuple(found)
 

@@ -8,12 +8,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.diag import Diagnostic, Note, error
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.grammar import skip, terminals
 from ptxtool.parse.operands import MAX_DEPTH
+from ptxtool.parse.specifiers import DECLARABLE
 
 if TYPE_CHECKING:
     import lark
@@ -25,12 +26,15 @@ _WORDS = {
     "NAME": "an operand",
     "IDENTIFIER": "a name",
     "NUMBER": "a number",
+    "VERSION_NUMBER": "a version such as '8.6'",
     "STRING": 'a string in "quotes"',
     "DOTTED": "a type or modifier such as '.u32'",
     "SPACE": "a declaration such as '.reg'",
+    "TUNING": "a directive such as '.maxntid'",
+    "SECTION_DATA": "data such as '.b8'",
+    "SECTION_NAME": "a section such as '.debug_info'",
     "FUNCTION": "'.entry' or '.func'",
     "VERSION": "a directive",
-    "RAW_BLOCK": "a block in braces",
     "SEMICOLON": "';'",
     "COMMA": "','",
     "COLON": "':'",
@@ -46,7 +50,13 @@ _WORDS = {
 }
 # where an operand may begin, its brackets and signs need not be listed one by one
 _OPERAND_STARTS = {"NUMBER", "STRING", "LPAR", "LSQB", "LBRACE", "DOTTED"}
+# statements of files beside those that every function has
+_OUTSIDE = re.compile(
+    r"\n[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|section|file|alias)\b)|\n[ \t]*\}"
+)
 _WORD = re.compile(r"[A-Za-z_$%@.0-9][A-Za-z0-9_$.:]*|\S")
+_LAST_BRACE = re.compile(r"\}[ \t\r}]*(?:\n|//|\Z)")
+_STATEMENT_START = re.compile(r"[A-Za-z_$%@.][A-Za-z0-9_$.:]*|[@{}]|\Z")
 _NEXT_STATEMENT = re.compile(
     r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]|(?:ret|exit|retp|nop)\b))"
 )
@@ -78,23 +88,33 @@ def nothing_there(source: Source) -> Diagnostic:
 
 def never_closed(source: Source, brace: int, keyword: str = "", place: int = 0) -> Diagnostic:
     """A block without its `}` at the end of the file, or before the next function."""
+    note = Note("this '{' is never closed", source, brace, brace + 1)
     if not keyword:
-        return Diagnostic(
-            "E102", "this '{' is never closed", source, brace, brace + 1, "add the missing '}' at the end"
-        )
-    return Diagnostic(
-        "E102",
-        f"'{keyword}' inside a function: the '{{' of line {source.line(brace)} is not closed before it",
-        source,
-        place,
-        place + len(keyword),
-        "add the missing '}' before this line",
-    )
+        message = f"the file ends inside the '{{' of line {source.line(brace)}"
+        end = len(source.text)
+        return Diagnostic("E102", message, source, end, end, "add the missing '}'", note)
+    message = f"'{keyword}' inside a function: the '{{' of line {source.line(brace)} is not closed before it"
+    help = "add the missing '}' before this line"
+    return Diagnostic("E102", message, source, place, place + 1, help, note)
 
 
 def unknown_directive(source: Source, start: int) -> Diagnostic:
     match = _WORD.match(source.text, start)
     assert match is not None
+    before = re.match(terminals()["LINKAGE"].regex + skip(), source.text[start:])
+    if before is not None and (word := _WORD.match(source.text, start + before.end())):
+        near = nearest(word[0], (".entry", ".func", ".global", ".const", ".shared"))
+        help = (
+            f"did you mean '{near}'?"
+            if near
+            else "write '.entry', '.func' or a declaration such as '.global'"
+        )
+        message = f"unexpected '{word[0]}' behind '{match[0]}'"
+        return Diagnostic("E101", message, source, word.start(), word.end(), help)
+    if match[0] in DECLARABLE:
+        help = f"write a state space before it, such as '.reg {match[0]}' or '.global {match[0]}'"
+        message = f"'{match[0]}' without a state space"
+        return Diagnostic("E101", message, source, start, match.end(), help)
     near = nearest(match[0], _directives())
     help = f"did you mean '{near}'?" if near else "directives begin with a dot, instructions do not"
     return Diagnostic("E101", f"unknown directive '{match[0]}'", source, start, match.end(), help)
@@ -113,6 +133,12 @@ def misplaced(source: Source, start: int, end: int, inside: bool) -> Diagnostic:
     )
 
 
+def unlabelled(source: Source, start: int, end: int) -> Diagnostic:
+    word = source.text[start:end]
+    help = f"write 'name: {word} ...', and use the name in the instruction"
+    return Diagnostic("E101", f"'{word}' needs a label before it", source, start, end, help)
+
+
 def too_deep(source: Source, start: int, end: int) -> Diagnostic:
     return Diagnostic(
         "E101",
@@ -127,6 +153,12 @@ def too_deep(source: Source, start: int, end: int) -> Diagnostic:
 def resume(text: str, position: int) -> int:
     """The beginning of the next statement behind an error."""
     match = _NEXT_STATEMENT.search(text, position)
+    return match.end() if match else len(text)
+
+
+def resume_outside(text: str, position: int) -> int:
+    """The same outside functions: behind a closing brace, or at the next directive of the file."""
+    match = _OUTSIDE.search(text, position)
     return match.end() if match else len(text)
 
 
@@ -150,13 +182,13 @@ def syntax_error(
         place > start
         and "SEMICOLON" in expected
         and "TUNING" not in expected
-        and "\n" in text[previous:place]
+        and ("\n" in text[previous:place] or _LAST_BRACE.match(text, place))
+        and (match := _STATEMENT_START.match(text, place))
     ):
-        line = source.line(place)
-        what = f"missing ';' after '{_last_word(text, start, previous)}'"
-        return Diagnostic(
-            "E101", what, source, previous, previous + 1, f"the next statement starts on line {line}"
-        ), place
+        message = f"missing ';' before '{match[0]}'"
+        help = f"end '{_last_word(text, start, previous)}' on line {source.line(previous)} with ';'"
+        note = Note("the ';' belongs here", source, previous, previous + 1)
+        return Diagnostic("E101", message, source, place, match.end(), help, note), place
     if place >= end:
         wanted = _human(expected)
         code = "E102" if end == len(text) else "E101"
@@ -169,11 +201,18 @@ def syntax_error(
     match = _WORD.match(text, place)
     word = match[0] if match else text[place]
     wanted = _human(expected)
+    if word in ("$", "%", ".", "@", "-", "+", "!") and place + len(word) == len(text.rstrip()):
+        help = "the text ends here: the file may be cut off"
+        return Diagnostic("E102", "the statement is not finished", source, place, place + 1, help), len(text)
     if not inside and place == start:
         message = f"unexpected '{word}' outside a function"
         help = "instructions, labels and blocks belong into the body of an '.entry' or '.func'"
         if word == "}":
             message, help = "this '}' closes nothing", "remove it, or add the '{' it should close"
+            return Diagnostic("E101", message, source, place, place + 1, help), place + 1
+        return Diagnostic("E101", message, source, place, place + len(word), help), resume_outside(
+            text, place
+        )
     else:
         message = f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
         help = _hint(text, start, previous, place, word, expected)
@@ -200,6 +239,10 @@ def _expected(found: "lark.UnexpectedInput") -> set[str]:
 
 
 def _human(expected: set[str]) -> str:
+    if "OPCODE" in expected:
+        expected = expected - {"DOTTED"}
+    if "TUNING" in expected:
+        expected = (expected - {"SPACE"}) | {"LBRACE", "SEMICOLON"}
     if "NAME" in expected:
         expected = expected - _OPERAND_STARTS
     if "COMMA" in expected:
@@ -234,7 +277,13 @@ def _hint(text: str, start: int, previous: int, place: int, word: str, expected:
         return f"did you mean '.{before[0]}'?"
     if word in _plain_words() and expected & {"DOTTED", "SPACE", "IDENTIFIER"}:
         return f"did you mean '.{word}'?"
-    if word[0].isdigit():
+    if word == '"':
+        return "strings belong to directives such as '.file' and '.pragma'; remove the '\"'"
+    if text.startswith("+=", place):
+        return "this belongs to PTXPlus, whose files begin with '.version 1.4+'"
+    if word == ";" and place == start:
+        return "remove it: there is no statement before it"
+    if word[0].isdigit() and not re.fullmatch(terminals()["NUMBER"].regex, word):
         return f"'{word}' is no number: write 0x1f, 0b101, 1.5, 0f and 8 hex digits, or 0d and 16"
     if word == "/" or word == "#":
         return "comments are '// to the end of the line' or '/* ... */'"
@@ -253,9 +302,9 @@ def _plain_words() -> frozenset[str]:
 def _directives() -> tuple[str, ...]:
     """Every directive the grammar has a keyword for."""
     found: list[str] = []
-    for terminal in terminals().values():
+    for name, terminal in terminals().items():
         match = re.match(r"\\\.(?:\(\?:)?([a-z_|]+)", terminal.regex)
-        if match:
+        if match and name != "SECTION_DATA":
             found += [f".{word}" for word in match[1].split("|") if word]
     return tuple(found)
 

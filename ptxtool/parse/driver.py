@@ -23,6 +23,7 @@ from ptxtool.ir.nodes import (
     Function,
     Guard,
     Instruction,
+    Label,
     Module,
     Opcode,
     ScopeClose,
@@ -30,17 +31,17 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.parse import build, diagnose
-from ptxtool.parse.grammar import OPERAND, lark_parse
+from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import Operands
 from ptxtool.parse.operands import Part, TooDeep, destination, name
 from ptxtool.parse.splitter import (
     BODY_RULES,
     CLOSE,
     DOT,
-    EMPTY,
     END,
     GUARD,
     LABEL,
+    LABELLED,
     LOC,
     MODULE_RULES,
     OPCODE,
@@ -50,6 +51,9 @@ from ptxtool.parse.splitter import (
     guard_parts,
     head_end,
     keywords,
+    linkage,
+    section,
+    section_end,
     shape,
     splitter,
     statement_end,
@@ -85,7 +89,10 @@ class Driver:
         self.head: build.Head | None = None
         self.braces: list[int] = []  # where the open blocks begin; the first is a function's body
         self.errors: list[Diagnostic] = []
-        self.operands = Operands()
+        self.resumed = -1  # where reading went on behind the last error
+        self.start = diagnose.text_start(source)
+        self.is_ptx = is_ptx(source, self.start)
+        self.operands = Operands(self.is_ptx)
         self.opcodes = _Opcodes()
         self.guards = _Guards({None: None})
         # pieces without a blank in front are found in the memo at once, so cut where this file's commas end
@@ -94,7 +101,7 @@ class Driver:
 
     def run(self) -> Module:
         """The module. Raises `PtxError` with every error found."""
-        position: int | None = diagnose.text_start(self.source)
+        position: int | None = self.start
         while position is not None and len(self.errors) < MAX_ERRORS:
             position = self._statements(position)
         if self.errors:
@@ -126,7 +133,7 @@ class Driver:
                 append(Instruction(start, m.end(), guards[guard], opcodes[opcode], nodes))
             elif kind == LABEL and inside:
                 append(build.label(Token("LABEL", m[LABEL], m.start(LABEL), m.end())))
-            elif kind == LOC:
+            elif kind == LOC and inside:
                 start = m.start(LOC)
                 words = self.text[start + len(".loc") : m.end()].strip()
                 self._add(Directive(start, m.end(), "loc", words))
@@ -140,7 +147,9 @@ class Driver:
             elif kind == END:
                 self._finish()
                 return None
-            elif kind != EMPTY:
+            elif kind == LOC:
+                return self._dotted(m.start(LOC))
+            else:
                 assert kind is not None
                 if kind == OPERANDS:
                     kind = GUARD if m[GUARD] else OPCODE
@@ -179,38 +188,57 @@ class Driver:
         rule = keyword.lastgroup if keyword else None
         if rule is None or keyword is None:
             return self._error(diagnose.unknown_directive(self.source, start))
+        if rule == "declaration" and self.braces and (found := linkage().match(self.text, start)):
+            return self._error(diagnose.misplaced(self.source, start, found.end(), True))
         if self.braces and rule == "function_head":
-            self.errors.append(
-                diagnose.never_closed(self.source, self.braces[0], keyword[0].split()[-1], start)
-            )
+            head = head_end().match(self.text, start)
+            word = keyword[0].split()[-1]
+            # a nested '.func' could be a declaration until its body begins
+            place = head.end() if head and word == ".func" else keyword.end() - len(word)
+            self.errors.append(diagnose.never_closed(self.source, self.braces[0], word, place))
             self._close_function(self.braces[0], start)
             self.braces.clear()
         elif rule not in (BODY_RULES if self.braces else MODULE_RULES):
             return self._error(diagnose.misplaced(self.source, start, keyword.end(), bool(self.braces)))
+        elif rule in LABELLED and not (self.body and type(self.body[-1]) is Label):
+            return self._error(diagnose.unlabelled(self.source, start, keyword.end()))
         try:
             return self._by_shape(rule, start)
         except KeyError:
             return self._by_lark(start, rule)
         except PtxError as found:
             self.errors += found.diagnostics
-            return diagnose.resume(self.text, start)
+            after = diagnose.resume(self.text, start)
+            return self._assume_function(start, after) if rule == "function_head" else after
 
     def _by_shape(self, rule: str, start: int) -> int | None:
         """Read a statement that follows a flat rule; `KeyError` where this one does not."""
+        if rule == "section":
+            return self._section(start)
+        if rule == "declaration" and self.braces:
+            rule = "local_declaration"
         tokens = shape(rule).match(self.text, start)
         if tokens is None:
             raise KeyError(rule)
         end = tokens[-1].end
-        if rule == "declaration":
-            items = [Part(self.operands[t.text], 0) if t.kind == OPERAND else t for t in tokens]
+        if rule.endswith("declaration"):
+            items = [Part(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
             self._add(build.declaration(items, self.source))
         elif rule == "function_head":
             if not body_start().match(self.text, end):
                 raise KeyError(rule)  # the rule fits the head's beginning only
             return self._open_function(build.head(tokens, self.source))
         else:
-            self._add(build.directive(tokens, self.text))
+            self._add(build.directive(tokens, self.source))
         return end
+
+    def _section(self, start: int) -> int:
+        m = section().match(self.text, start)
+        if m is None:
+            raise KeyError("section")
+        words = self.text[start + len(".section") : m.end()].strip()
+        self._add(Directive(start, m.end(), "section", words))
+        return m.end()
 
     def _open_function(self, head: build.Head) -> int | None:
         m = body_start().match(self.text, head.end)
@@ -230,26 +258,30 @@ class Driver:
         import lark
 
         inside = bool(self.braces)
+        start_rule = ("" if self.is_ptx else "plus_") + ("statement" if inside else "item")
         if rule in ("function_head", "function"):
             m = head_end().match(self.text, start)
-            start_rule = "function_head" if rule == "function_head" else "item"
+            start_rule = rule if rule == "function_head" else start_rule
+        elif rule == "section":
+            m = section_end().match(self.text, start)
+            start_rule = rule
         else:
             m = statement_end().match(self.text, start)
-            start_rule = "statement" if inside else "item"
+            start_rule = rule if rule in LABELLED else start_rule
         end = m.end() if m else len(self.text)
         try:
             node = lark_parse(self.source, start_rule, start, end)
         except lark.UnexpectedInput as found:
             diagnostic, resume = diagnose.syntax_error(self.source, found, start, end, inside)
-            self.errors.append(diagnostic)
-            if start_rule == "function_head" or rule == "function":
-                return self._assume_function(start, resume)
-            return resume
+            resume = self._report(diagnostic, start, end if rule == "section" else resume)
+            return (
+                resume if inside and start_rule != "function_head" else self._assume_function(start, resume)
+            )
         except TooDeep:
             return self._error(diagnose.too_deep(self.source, start, end))
         except PtxError as found:
             self.errors += found.diagnostics
-            return end
+            return self._assume_function(start, end) if start_rule == "function_head" else end
         if isinstance(node, build.Head):
             return self._open_function(node)
         if inside:
@@ -260,16 +292,35 @@ class Driver:
 
     def _assume_function(self, start: int, resume: int) -> int:
         """Behind a broken head: read the body that follows as one, so that it is not reported line by line."""
-        m = head_end().match(self.text, start)
-        if m is None or self.text[m.end()] != "{":
+        end, depth = start, 0
+        while m := head_end().match(self.text, end):
+            depth += self.text.count("(", end, m.end()) - self.text.count(")", end, m.end())
+            end = m.end()
+            if self.text[end] == "{" or depth <= 0:
+                break
+            end += 1  # a semicolon between parentheses
+        head = self.text[start:end]
+        if m is None or "(" not in head or "=" in head or ".section" in head:
             return resume
-        self.head = build.Head(start, m.end(), "entry", "", (), (), (), ())
-        self.braces.append(m.end())
-        return m.end() + 1
+        if self.text[end] == "{":
+            self.head = build.Head(start, end, "entry", "", (), (), (), ())
+            self.braces.append(end)
+        return end + 1
+
+    def _report(self, diagnostic: Diagnostic, start: int, resume: int) -> int:
+        """Keep an error, unless it is about the rest of the statement that the last error was about."""
+        between = self.text[self.resumed - 1 : start] if 0 < self.resumed <= start else ""
+        if diagnostic.start == start and between.rstrip(" \t") == ";":
+            self.resumed = -1
+        else:
+            self.errors.append(diagnostic)
+            self.resumed = resume
+        return resume
 
     def _error(self, diagnostic: Diagnostic) -> int | None:
-        self.errors.append(diagnostic)
-        return diagnose.resume(self.text, diagnostic.end)
+        go_on = diagnose.resume if self.braces else diagnose.resume_outside
+        resume = self._report(diagnostic, diagnostic.start, go_on(self.text, diagnostic.end))
+        return resume if self.braces else self._assume_function(diagnostic.start, resume)
 
 
 def parse_source(source: Source) -> Module:

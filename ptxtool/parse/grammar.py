@@ -24,8 +24,21 @@ if TYPE_CHECKING:
 
     from ptxtool.parse.transform import Builder
 
-STARTS = ("module", "item", "statement", "function_head", "operand")
-OPERAND = "operand"  # the one rule that recurses, and the kind of a token that holds an operand's text
+STARTS = (
+    *(
+        "module",
+        "plus_module",
+        "item",
+        "plus_item",
+        "statement",
+        "plus_statement",
+        "function_head",
+        "section",
+    ),
+    *("branch_targets", "call_targets", "call_prototype"),
+)
+INITIALIZER = "initializer"  # the one rule that recurses in declarations; the kind of a token with its text
+_LITERALS = ("NUMBER", "FLOAT_BITS")  # initializers of one token
 
 _TERMINAL = re.compile(r"([A-Z_]+)(?:\.(\d+))?:[ ]*/(.+)/$")
 _RULE = re.compile(r"[!?]?([a-z_]+):[ ]*(.*)$")
@@ -84,7 +97,9 @@ def _closure(rule: str) -> tuple[frozenset[str], frozenset[str]]:
             texts.add(text)
         elif kind == "name" and text.isupper():
             names.add(text)
-        elif kind == "name" and text != OPERAND:
+        elif text == INITIALIZER:
+            names |= {*_LITERALS}
+        elif kind == "name":
             inner = _closure(text)
             names |= inner[0]
             texts |= inner[1]
@@ -95,20 +110,22 @@ class Shape:
     """A flat rule of the grammar as two regular expressions: one cuts text into tokens, one recognises their order.
 
     The second runs over one letter per token, so it is small, and lexing stays apart from parsing as it is in Lark:
-    where several terminals of the rule match, the one of highest priority is the token. A number stands for
-    the operand rule, and whatever the expression `operand` matches, which becomes a token of kind `OPERAND`.
+    where several terminals of the rule match, the one of highest priority is the token. A literal stands for the
+    initializer rule, and whatever the expression `initializer` matches, which becomes a token of that kind.
     """
 
-    def __init__(self, rule: str, operand: str = ""):
+    def __init__(self, rule: str, initializer: str = ""):
         names, texts = _closure(rule)
         by_priority = sorted(names, key=lambda n: (-terminals()[n].priority, n))
-        choices = [f"(?P<{OPERAND}>{operand})"] if operand else []
+        choices = [f"(?P<{INITIALIZER}>{initializer})"] if initializer else []
         choices += [f"(?P<{n}>{terminals()[n].regex})" for n in by_priority]
         choices += [f"(?P<TEXT>{'|'.join(re.escape(t) for t in sorted(texts))})"] if texts else []
         self._lexer = re.compile(f"{skip()}(?:{'|'.join(choices)})")
-        self._letters = {k: chr(ord("A") + i) for i, k in enumerate([OPERAND, *by_priority, *sorted(texts)])}
+        self._letters = {
+            k: chr(ord("A") + i) for i, k in enumerate([INITIALIZER, *by_priority, *sorted(texts)])
+        }
         self._order = re.compile(self._expand(rule))
-        self._one_semicolon = _rules()[rule].endswith('";"')
+        self._one_semicolon = ";" in texts and not rule.startswith("function")
 
     def _expand(self, rule: str) -> str:
         """The rule over letters; `[`, `(` and the like are letters too, so nothing needs escaping."""
@@ -116,8 +133,8 @@ class Shape:
         for kind, text in _elements(rule):
             if kind == "operator":
                 parts.append("(?:" if text == "(" else text)
-            elif text == OPERAND:
-                parts.append(f"(?:{self._letter(OPERAND)}|{self._letter('NUMBER')})")
+            elif text == INITIALIZER:
+                parts.append(f"[{''.join(map(self._letter, (INITIALIZER, *_LITERALS)))}]")
             elif kind == "text" or text.isupper():
                 parts.append(self._letter(text))
             else:
@@ -143,6 +160,28 @@ class Shape:
                 break
         followed = self._order.match(letters)
         return tokens[: followed.end()] if followed else None
+
+
+def text_regex(rule: str) -> str:
+    """A flat rule as one expression over text, which never gives back what it took: for long stretches."""
+    parts: list[str] = []
+    for kind, text in _elements(rule):
+        if kind == "operator":
+            parts.append({"(": "(?:", "*": "*+", "+": "++", "?": "?+"}.get(text, text))
+        elif kind == "text" or text.isupper():
+            token = re.escape(text) if kind == "text" else terminals()[text].regex
+            parts.append(f"(?:{skip()}(?:{token}))")
+        else:
+            parts.append(f"(?:{text_regex(text)})")
+    return "".join(parts)
+
+
+def is_ptx(source: Source, start: int) -> bool:
+    """Whether a file says that it is PTX: it begins with a `.version`, and without the `+` of PTXPlus."""
+    t = terminals()
+    first = rf"{skip()}{t['VERSION'].regex}{skip()}(?:{t['NUMBER'].regex})?{skip()}({t['PLUS'].regex})?"
+    match = re.compile(first).match(source.text, start)
+    return match is not None and match[1] is None
 
 
 def lark_parse(source: Source, rule: str, start: int, end: int) -> Any:

@@ -1,14 +1,14 @@
 """Operands without Lark: the few forms that make up nearly all real code, and a memo over their texts.
 
 A 5 MB file holds 109,000 different statements but only 28,000 different operand texts, so an operand is read once and
-its node shared. The expressions are put together from the grammar's terminals; any other operand is refused with a
-`KeyError` and goes to Lark. Both ways give the same nodes (tested).
+its node shared. The expressions are put together from the grammar's terminals and know nothing that the grammar does
+not; any other operand is refused with a `KeyError` and goes to Lark. Both ways give the same nodes (tested).
 """
 
 import re
 from functools import cache
 
-from ptxtool.ir.nodes import Binary, Group, Immediate, Memory, Operand, Unary, Vector
+from ptxtool.ir.nodes import Binary, Group, Immediate, Memory, Name, Operand, Unary, Vector
 from ptxtool.parse.grammar import terminals
 from ptxtool.parse.operands import name
 
@@ -17,20 +17,32 @@ _BLANKS = " \t\r\n\f\v"
 
 
 @cache
-def _leaf() -> "re.Pattern[str]":
+def _leaf(is_ptx: bool) -> "re.Pattern[str]":
     t = {n: f"(?>{terminal.regex})" for n, terminal in terminals().items()}
     blank = f"(?:{t['SPACING']})?+"
-    number = f"({t['MINUS']})?{blank}({t['NUMBER']})"
+    literal = t["NUMBER"] if is_ptx else f"(?>{t['NUMBER']}|{t['FLOAT_BITS']})"
+    number = f"({t['MINUS']})?{blank}({literal})"
+    if is_ptx:
+        inside = rf"({t['NAME']}){blank}(?:({t['PLUS']}){blank}(?:{number}|((?!))){blank})?+"
+        prefix = rf"({t['MINUS']}|{t['NOT']}){blank}({t['NAME']})"
+        pair = (
+            rf"({t['NAME']}){blank}(?:({t['BAR']}){blank}({t['NAME']})|({t['PLUS']}){blank}({t['NUMBER']}))"
+        )
+    else:
+        further = f"{t['PLUS']}|{t['INCREMENT']}"
+        inside = rf"({t['NAME']}){blank}(?:({further}){blank}(?:{number}|({t['NAME']})){blank})?+"
+        prefix = rf"({t['MINUS']}|{t['NOT']}|{t['COMPLEMENT']}){blank}({t['NAME']})"
+        operator = f"({t['OPERATOR']}|{t['BAR']}|{t['PLUS']}|{t['MINUS']})"
+        pair = rf"({t['NAME']}){blank}(?:{operator}{blank}({t['NAME']})|{operator}{blank}({literal}))"
     return re.compile(
         rf"({t['NAME']})"  # 1
         rf"|{number}"  # 2 3
         # an address: 4 symbol, 5 base, 6 plus or post-increment, 7 8 offset, 9 register offset, 10 11 absolute
-        rf"|({t['NAME']})?+{blank}\[{blank}(?:({t['NAME']}){blank}"
-        rf"(?:({t['PLUS']}|{t['INCREMENT']}){blank}(?:{number}|({t['NAME']})){blank})?+|{number}{blank})\]"
-        rf"|({t['MINUS']}|{t['NOT']}|{t['COMPLEMENT']}){blank}({t['NAME']})"  # 12 13
-        # 14 15 16 17: two destinations, a symbol and an offset
-        rf"|({t['NAME']}){blank}({t['OPERATOR']}|{t['PLUS']}|{t['MINUS']}){blank}(?:({t['NAME']})|({t['NUMBER']}))"
-        rf"|({t['NOT']}|{t['COMPLEMENT']}){blank}({t['NUMBER']})"  # 18 19
+        rf"|({t['NAME']})?+{blank}\[{blank}(?:{inside}|{number}{blank})\]"
+        rf"|{prefix}"  # 12 13
+        rf"|{pair}"  # 14 15 16: two names, 17 18: a name and a number
+        rf"|({t['NOT']}|{t['COMPLEMENT']}){blank}({t['NUMBER']})"  # 19 20
+        rf"|({t['FLOAT_BITS']})"  # 21
     )
 
 
@@ -41,7 +53,12 @@ def _pieces() -> "re.Pattern[str]":
 
 
 class Operands(dict[str, Operand]):
-    """Operand text -> node; a text no leaf form fits raises `KeyError`."""
+    """Operand text -> node, in the one dialect or the other; a text no leaf form fits raises `KeyError`."""
+
+    def __init__(self, is_ptx: bool):
+        super().__init__()
+        self._is_ptx = is_ptx
+        self._leaf = _leaf(is_ptx).fullmatch
 
     def __missing__(self, text: str) -> Operand:
         stripped = text.strip(_BLANKS)
@@ -49,18 +66,23 @@ class Operands(dict[str, Operand]):
             node = self[stripped]
         else:
             # most are leaves; a text with brackets that are no plain address is a compound
-            node = _read(stripped) or self._compound(stripped)
+            match = self._leaf(stripped)
+            node = _read(match) if match else self._compound(stripped)
         self[text] = node
         return node
 
     def _compound(self, text: str) -> Operand:
         """Vectors, call arguments and addresses with coordinates, of leaves."""
-        if sum(map(text.count, "{([")) > MAX_BRACKETS:
+        if sum(map(text.count, "{([")) > MAX_BRACKETS or (self._is_ptx and "WARP_SZ" in text):
             raise KeyError(text)
         inner = text[1:-1]
         match text[:1] + text[-1:]:
             case "{}" if inner:
-                return Vector(tuple(map(self.__getitem__, inner.split(","))))
+                return Vector(self._elements(inner.split(",")))
+            case "()" if self._is_ptx:
+                return Group(
+                    self._elements(self._split(inner.strip(_BLANKS))) if inner.strip(_BLANKS) else ()
+                )
             case "()":
                 return Group(self.read_list(inner))
             case "[]":
@@ -68,10 +90,19 @@ class Operands(dict[str, Operand]):
                 address = self[f"[{first}]"] if further else None
                 if type(address) is Memory and not address.coordinates:
                     coordinates = tuple(map(self.__getitem__, further))
+                    if self._is_ptx and not all(type(c) in (Name, Vector) for c in coordinates):
+                        raise KeyError(text)
                     return Memory("", address.base, address.offset, address.post_increment, coordinates)
-            case "-}" if text[1] == "{":
+            case "-}" if text[1] == "{" and not self._is_ptx:
                 return Unary("-", self[inner + "}"])
         raise KeyError(text)
+
+    def _elements(self, texts: list[str]) -> tuple[Operand, ...]:
+        """The elements of a vector or an argument list, which in PTX are names and literals."""
+        found = tuple(map(self.__getitem__, texts))
+        if self._is_ptx and not all(type(e) is Name or type(e) is Immediate for e in found):
+            raise KeyError(texts)
+        return found
 
     def read_list(self, text: str) -> tuple[Operand, ...]:
         """The operands of a comma-separated list."""
@@ -94,10 +125,7 @@ class Operands(dict[str, Operand]):
             position = match.end() + 1
 
 
-def _read(text: str) -> Operand | None:
-    match = _leaf().fullmatch(text)
-    if match is None:
-        return None
+def _read(match: "re.Match[str]") -> Operand:
     g = match.groups()
     if g[0] is not None:
         return name(g[0])
@@ -106,9 +134,13 @@ def _read(text: str) -> Operand | None:
     if g[12] is not None:
         return Unary(g[11], name(g[12]))
     if g[13] is not None:
-        return Binary(g[14], name(g[13]), Immediate(g[16]) if g[15] is None else name(g[15]))
-    if g[18] is not None:
-        return Unary(g[17], Immediate(g[18]))
+        if g[15] is not None:
+            return Binary(g[14], name(g[13]), name(g[15]))
+        return Binary(g[16], name(g[13]), Immediate(g[17]))
+    if g[19] is not None:
+        return Unary(g[18], Immediate(g[19]))
+    if g[20] is not None:
+        return Immediate(g[20])
     symbol = g[3] or ""
     if g[10] is not None:
         return Memory(symbol, None, Immediate("-" + g[10] if g[9] else g[10]))

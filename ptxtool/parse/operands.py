@@ -107,9 +107,8 @@ def group(items: Sequence[Part]) -> Part:
     return _part(Group(tuple(i.node for i in items)), items)
 
 
-def apply(function: str, arguments: Sequence[Part]) -> Part:
-    groups = tuple(a.node for a in arguments if isinstance(a.node, Group))
-    return _part(Apply(function, groups), arguments)
+def apply(function: str, argument: Part) -> Part:
+    return _part(Apply(function, (Group((argument.node,)),)), [argument])
 
 
 def assignment(target: str, value: Part) -> Part:

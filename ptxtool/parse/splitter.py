@@ -8,18 +8,17 @@ matches, so no character is passed over. Repetitions are possessive and bounded:
 import re
 from functools import cache
 
-from ptxtool.parse.grammar import Shape, skip, terminals
+from ptxtool.parse.grammar import Shape, skip, terminals, text_regex
 
-BODY_RULES = (
-    *("declaration", "file", "loc", "pragma", "section"),
-    *("branch_targets", "call_targets", "call_prototype"),
-)
+BODY_RULES = ("declaration", "loc", "pragma", "branch_targets", "call_targets", "call_prototype")
 """The rules of statements that begin with a dot, in a function's body."""
 MODULE_RULES = (
-    *("declaration", "function_head", "file", "loc", "pragma", "section"),
+    *("declaration", "function_head", "file", "pragma", "section"),
     *("version", "target", "address_size", "alias", "constptr"),
 )
 """The same outside functions."""
+LABELLED = ("branch_targets", "call_targets", "call_prototype")
+"""The rules of statements that a label must stand before."""
 
 
 # the groups of `splitter`; the last one that matched says what was found (plain numbers: an enum halves the speed)
@@ -28,9 +27,9 @@ OPERANDS = 3  # a whole instruction without strings or comments
 LABEL = 4
 LOC = 5  # a whole `.loc` of three numbers
 DOT = 6  # the beginning of another directive, a declaration or a function
-OPEN, CLOSE, EMPTY = 7, 8, 9
-END = 10  # of the file
-OTHER = 11  # something the other groups do not know, perhaps an error
+OPEN, CLOSE = 7, 8
+END = 9  # of the file
+OTHER = 10  # something the other groups do not know, perhaps an error
 
 
 def _regexes() -> dict[str, str]:
@@ -41,15 +40,15 @@ def _regexes() -> dict[str, str]:
 def splitter() -> "re.Pattern[str]":
     t = {name: f"(?>{regex})" for name, regex in _regexes().items()}
     blank, space = f"(?:{t['SPACING']})?+", t["SPACING"]
-    some = r"[^;\"/@:]{0,2000}+"
+    some = r"[^;\"/@:#]{0,2000}+"
     return re.compile(
         rf"{skip()}(?:"
         rf"(@{blank}{t['NOT']}?+{blank}{t['NAME']})?+{blank}"
         rf"({t['OPCODE']}(?:{space}{t['DOTTED']})*+)"
         rf"{blank}({some}(?:/(?![/*]){some}){{0,8}}+);"
         rf"|({t['LABEL']})"
-        rf"|({t['LOC']}(?:{space}{t['NUMBER']}){{3}})(?=[ \t\r]*\n)(?!{blank}[,/])"
-        r"|(\.)|(\{)|(\})|(;)|(\Z)|(.))",
+        rf"|({t['LOC']}(?:{space}{t['NUMBER']}){{3}})(?=[ \t\r]*(?:\n|//))(?!{skip()},)"
+        r"|(\.)|(\{)|(\})|(\Z)|(.))",
         re.DOTALL,
     )
 
@@ -66,7 +65,7 @@ def guard_parts() -> "re.Pattern[str]":
 def statement_end() -> "re.Pattern[str]":
     """A statement to its semicolon, which may stand in a string or comment without ending it."""
     t = _regexes()
-    return re.compile(rf"(?:[^;\"/]++|{t['STRING']}|{t['COMMENT']}|[\"/])*+;")
+    return re.compile(rf"(?:[^;\"/#]++|{t['STRING']}|{t['COMMENT']}|[\"/#])*+;")
 
 
 @cache
@@ -74,7 +73,7 @@ def head_end() -> "re.Pattern[str]":
     """A function's head to its body or semicolon, without either; a pragma in it ends with a semicolon too."""
     t = _regexes()
     pragma = rf"{t['PRAGMA']}[^;\"]*+(?:{t['STRING']}[^;\"]*+)*+;"
-    return re.compile(rf"(?:[^;\"/{{.]++|{pragma}|{t['STRING']}|{t['COMMENT']}|[\"/.])*+(?=[;{{])")
+    return re.compile(rf"(?:[^;\"/{{.#]++|{pragma}|{t['STRING']}|{t['COMMENT']}|[\"/.#])*+(?=[;{{])")
 
 
 @cache
@@ -84,18 +83,41 @@ def body_start() -> "re.Pattern[str]":
 
 
 @cache
+def section() -> "re.Pattern[str]":
+    """A whole debug section."""
+    return re.compile(text_regex("section"))
+
+
+@cache
+def section_end() -> "re.Pattern[str]":
+    """A debug section, right or wrong, to its closing brace."""
+    return re.compile(rf"(?:[^}}\"/#]++|{_regexes()['STRING']}|{_regexes()['COMMENT']}|[\"/#])*+\}}")
+
+
+@cache
 def keywords() -> "re.Pattern[str]":
     """The word that says which rule a statement with a dot follows: a group per rule."""
     t = _regexes()
-    linkage = f"(?:{t['LINKAGE']}{skip()})*+"
+    linkage = f"(?:{t['LINKAGE']}{skip()})?+"
     rules = {rule: t[rule.upper()] for rule in (*MODULE_RULES, *BODY_RULES) if rule.upper() in t}
-    rules |= {"declaration": linkage + t["SPACE"], "function_head": linkage + t["FUNCTION"]}
+    rules |= {
+        "declaration": f"{linkage}(?:{t['SPACE']}|{t['ALIGN']}|{t['ATTRIBUTE']})",
+        "function_head": linkage + t["FUNCTION"],
+    }
     return re.compile("|".join(f"(?P<{rule}>{regex})" for rule, regex in rules.items()))
 
 
 @cache
+def linkage() -> "re.Pattern[str]":
+    """The word `.visible` and the like, which stands before declarations and functions."""
+    return re.compile(_regexes()["LINKAGE"])
+
+
+@cache
 def shape(rule: str) -> Shape:
-    """The shape of a rule; a declaration's initialiser may be a list of plain operands."""
-    if rule == "declaration":
-        return Shape(rule, operand=r"\{[^{}();\"/=]*+\}")
-    return Shape({"call_targets": "branch_targets"}.get(rule, rule))
+    """The shape of a rule; a declaration's initializer may be a list of literals."""
+    if not rule.endswith("declaration"):
+        return Shape(rule)
+    t, blank = _regexes(), f"(?:{_regexes()['SPACING']})?+"
+    literal = rf"{blank}(?:{t['MINUS']}?+{blank}(?:{t['NUMBER']})|{t['FLOAT_BITS']}){blank}"
+    return Shape(rule, initializer=rf"\{{{literal}(?:,{literal})*+\}}")

@@ -76,8 +76,7 @@ class Builder:
     def immediate(self, items: Sequence[Any]) -> Part:
         return Part(Immediate(str(items[0])), 0)
 
-    def string(self, items: Sequence[Any]) -> Part:
-        return Part(operands.string(str(items[0])), 0)
+    bits = immediate
 
     def prefix(self, items: Sequence[Any]) -> Part:
         return operands.prefix(str(items[0]), items[1])
@@ -97,8 +96,10 @@ class Builder:
     def group(self, items: Sequence[Any]) -> Part:
         return operands.group(_parts(items))
 
+    arguments = group
+
     def apply(self, items: Sequence[Any]) -> Part:
-        return operands.apply(str(items[0]), _parts(items))
+        return operands.apply(str(items[0]), items[1])
 
     def assignment(self, items: Sequence[Any]) -> Part:
         return operands.assignment(str(items[0]), items[1])
@@ -117,17 +118,24 @@ class Builder:
     def instruction(self, items: Sequence[Any]) -> Statement:
         return build.instruction(_tokens(items))
 
+    plus_instruction = instruction
+
     def label(self, items: Sequence[Any]) -> Label:
         return build.label(_token(items[0]))
 
     def declaration(self, items: Sequence[Any]) -> Declaration:
         return build.declaration(_tokens(items), self._source)
 
+    local_declaration = declaration
+
     def directive(self, items: Sequence[Any]) -> Directive:
-        return build.directive(_tokens(items), self._source.text)
+        return build.directive(_tokens(items), self._source)
 
     version = target = address_size = file = loc = pragma = section = alias = constptr = directive
-    branch_targets = call_prototype = directive
+    branch_targets = call_targets = call_prototype = directive
+
+    def label_list(self, items: Sequence[Any]) -> "Body":
+        return Body(list(items))
 
     def function_head(self, items: Sequence[Any]) -> build.Head:
         return build.head(_tokens(items), self._source)
@@ -149,7 +157,7 @@ class Builder:
                 statements.append(item)
         return Body(statements)
 
-    block = body
+    block = plus_body = plus_block = body
 
     def function(self, items: Sequence[Any]) -> Function:
         head, rest = items
@@ -159,10 +167,14 @@ class Builder:
         statements = rest.statements
         return build.function(head, statements[1:-1], statements[0].start, statements[-1].end)
 
-    def statement(self, items: Sequence[Any]) -> Any:
-        return items[0] if items else None
+    plus_function = function
 
-    item = statement
+    def statement(self, items: Sequence[Any]) -> Any:
+        return items[0]
+
+    item = plus_item = plus_statement = statement
 
     def module(self, items: Sequence[Any]) -> list[Any]:
-        return [i for i in items if not isinstance(i, lark.Token)]
+        return list(items)
+
+    plus_module = module

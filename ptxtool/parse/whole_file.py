@@ -7,7 +7,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import diagnose
-from ptxtool.parse.grammar import lark_parse
+from ptxtool.parse.grammar import is_ptx, lark_parse
 from ptxtool.parse.operands import TooDeep
 
 
@@ -17,7 +17,7 @@ def parse_source(source: Source) -> Module:
 
     start, end = diagnose.text_start(source), len(source.text)
     try:
-        items = lark_parse(source, "module", start, end)
+        items = lark_parse(source, "module" if is_ptx(source, start) else "plus_module", start, end)
     except lark.UnexpectedInput as found:
         raise PtxError(diagnose.syntax_error(source, found, start, end, True)[0]) from None
     except TooDeep:

@@ -32,7 +32,7 @@ def body(text: str) -> tuple[Statement, ...]:
         ("ret;", "\tret;"),
         ("L1 :", "L1:"),
         (".reg .u32 %r<4> , x;", "\t.reg .u32 %r<4>, x;"),
-        (".shared .v4 .align 16 .f32 a[2][3];", "\t.shared .align 16 .v4 .f32 a[2][3];"),
+        (".shared  .align 16 .v4 .f32 a[2][3];", "\t.shared .align 16 .v4 .f32 a[2][3];"),
         ('.pragma  "nounroll" ;', '\t.pragma "nounroll";'),
     ],
 )

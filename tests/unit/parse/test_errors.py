@@ -39,7 +39,19 @@ def one(statement: str) -> Diagnostic:
         (".loc 1 2;", 9, "unexpected ';', expected a number", ""),
         ("@p;", 3, "unexpected ';', expected an instruction", ""),
         (".reg .u32 %r<1.5>;", 14, "'1.5' is no integer", "whole number"),
-        (".shared .u32 a[b];", 15, "an array size must be a whole number", "[16]"),
+        (".shared .u32 a[b];", 16, "unexpected 'b', expected a number or ']'", "remove"),
+        (".reg .b3 %r;", 6, "'.b3' is no type of a variable", "did you mean '.b32'?"),
+        (".reg .bf16 a;", 6, "'.bf16' is no type of a variable", "did you mean '.b16'?"),
+        (".reg .u32 .b32 a;", 11, "unexpected '.b32' after the type '.u32'", "the order is"),
+        (".shared .global .u32 a;", 9, "'.global' is a second state space", "remove '.shared' or '.global'"),
+        (".align 8 .u32 a;", 1, "declaration without a state space", "'.reg'"),
+        (".u32 a;", 1, "'.u32' without a state space", "'.reg .u32'"),
+        (".reg a;", 6, "'.reg' declaration without a type", "'.u32'"),
+        (".extern .shared .u32 a[];", 1, "'.extern' inside a function", "before the function"),
+        (".branchtargets L;", 1, "'.branchtargets' needs a label", "name: .branchtargets"),
+        (";", 1, "unexpected ';'", "no statement before it"),
+        ("ret;;", 5, "unexpected ';'", "no statement before it"),
+        ("add.u32 a, b, 08;", 15, "unexpected '08'", "'08' is no number"),
         ("# comment", 1, "unexpected '#'", "comments are"),
     ],
 )
@@ -51,16 +63,19 @@ def test_one_mistake(statement: str, column: int, message: str, help: str) -> No
     assert help in found.help
 
 
-def test_a_missing_semicolon_names_the_line_of_the_next_statement() -> None:
+def test_a_missing_semicolon_stands_at_the_next_statement_and_says_where_it_belongs() -> None:
     found = one("add.u32 a, b, c // sum\n\n  mul.lo.u32 d, a, b;")
-    assert found.message == "missing ';' after 'add.u32 a, b, c'"
-    assert place(found) == (3, 16)
-    assert found.help == "the next statement starts on line 5"
+    assert found.message == "missing ';' before 'mul.lo.u32'"
+    assert place(found) == (5, 3)
+    assert found.help == "end 'add.u32 a, b, c' on line 3 with ';'"
+    assert found.note is not None
+    assert found.note.source.position(found.note.start) == (3, 16)
 
 
-def test_a_missing_semicolon_before_the_brace() -> None:
-    (found,) = errors(".entry k()\n{\n ret\n}\n")
-    assert found.message == "missing ';' after 'ret'"
+@pytest.mark.parametrize("text", [".entry k()\n{\n ret\n}\n", ".entry k() { ret }\n"])
+def test_a_missing_semicolon_before_the_brace(text: str) -> None:
+    (found,) = errors(text)
+    assert found.message == "missing ';' before '}'"
 
 
 def test_every_broken_statement_is_told_once() -> None:
@@ -68,7 +83,7 @@ def test_every_broken_statement_is_told_once() -> None:
         ".entry k(.param u32 n)\n{\nadd.u32 a, b\nmov.u32 a b;\nmov.u32 a, b;\nld.u32 a, [b;\n.rge .u32 a;\nret;\n}\n"
         ".entry j() { mov.u32 a, ; }\n"
     )
-    assert [place(e)[0] for e in errors(text)] == [1, 3, 4, 6, 7, 10]
+    assert [place(e)[0] for e in errors(text)] == [1, 4, 4, 6, 7, 10]
 
 
 def test_a_missing_dot_in_a_parameter() -> None:
@@ -78,8 +93,10 @@ def test_a_missing_dot_in_a_parameter() -> None:
 
 def test_a_block_that_is_never_closed() -> None:
     (found,) = errors(".entry k()\n{\nret;\n")
-    assert (found.code, place(found)) == ("E102", (2, 1))
-    assert "never closed" in found.message
+    assert (found.code, place(found)) == ("E102", (4, 1))
+    assert found.message == "the file ends inside the '{' of line 2"
+    assert found.note is not None
+    assert found.note.source.position(found.note.start) == (2, 1)
 
 
 def test_a_function_inside_another() -> None:
@@ -120,7 +137,7 @@ def test_a_binary_file(data: bytes) -> None:
     assert found.code == "E103"
 
 
-@pytest.mark.parametrize("text", ["", " \n", "// only a comment\n", ";"])
+@pytest.mark.parametrize("text", ["", " \n", "// only a comment\n", '# 1 "a.cu"\n'])
 def test_a_file_without_statements(text: str) -> None:
     (found,) = errors(text)
     assert found.code == "E104"
@@ -128,7 +145,7 @@ def test_a_file_without_statements(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 3000 + "1" + ")" * 3000, "-" * 3000 + "1", "{" * 3000 + "}" * 3000, "[" * 3000 + "a" + "]" * 3000,
+    ["(" * 3000 + "1" + ")" * 3000, "-" * 3000 + "1", "{" * 3000 + "a" + "}" * 3000, "[" * 3000 + "a" + "]" * 3000,
      "(.s64)" * 3000 + "a", "a ? b : " * 3000 + "c", "a" + "+a" * 3000],
 )  # fmt: skip
 def test_deep_nesting_is_refused_not_a_crash(text: str) -> None:

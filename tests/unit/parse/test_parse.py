@@ -34,8 +34,11 @@ from ptxtool.parse import parse, parse_with_lark
 A, B = Name("a"), Name("b")
 
 
-def body(text: str) -> tuple[Statement, ...]:
-    whole = f".entry k()\n{{\n{text}\n}}\n"
+PTX, PTXPLUS = ".version 8.0\n", ".version 1.4+\n"
+
+
+def body(text: str, version: str = "") -> tuple[Statement, ...]:
+    whole = f"{version}.entry k()\n{{\n{text}\n}}\n"
     module = parse(whole)
     assert module == parse_with_lark(whole)
     found = module.kernels["k"].body
@@ -43,15 +46,15 @@ def body(text: str) -> tuple[Statement, ...]:
     return found
 
 
-def instruction(text: str) -> Instruction:
-    (node,) = body(text)
+def instruction(text: str, version: str = "") -> Instruction:
+    (node,) = body(text, version)
     assert isinstance(node, Instruction)
     return node
 
 
-def operand(text: str) -> Operand:
+def operand(text: str, version: str) -> Operand:
     """The second operand of an instruction: any form but two destinations."""
-    return instruction(f"op x, {text};").operands[1]
+    return instruction(f"op x, {text};", version).operands[1]
 
 
 @pytest.mark.parametrize(
@@ -65,40 +68,110 @@ def operand(text: str) -> Operand:
         ("8U", Immediate("8U")),
         ("0f3f800000", Immediate("0f3f800000")),
         ("-2.5e-3", Immediate("-2.5e-3")),
+        (".5", Immediate(".5")),
+        ("017", Immediate("017")),
         ("!a", Unary("!", A)),
         ("-a", Unary("-", A)),
         ("~15", Unary("~", Immediate("15"))),
         ("--4", Unary("-", Immediate("-4"))),
         ("a+4", Binary("+", A, Immediate("4"))),
+        ("a + 1 * 2", Binary("+", A, Binary("*", Immediate("1"), Immediate("2")))),
         ("a|b", Binary("|", A, B)),
-        ("a + b * 2", Binary("+", A, Binary("*", B, Immediate("2")))),
-        ("a - b - 2", Binary("-", Binary("-", A, B), Immediate("2"))),
-        ("a << 2 == b", Binary("==", Binary("<<", A, Immediate("2")), B)),
-        ("a % 4", Binary("%", A, Immediate("4"))),
+        ("1 - 3 - 2", Binary("-", Binary("-", Immediate("1"), Immediate("3")), Immediate("2"))),
+        ("1 << 2 == 4", Binary("==", Binary("<<", Immediate("1"), Immediate("2")), Immediate("4"))),
+        ("9 % 4", Binary("%", Immediate("9"), Immediate("4"))),
         ("(a)", Group((A,))),
-        ("a ? b : 1", Conditional(A, B, Immediate("1"))),
-        ("(.s64) a", Cast("s64", A)),
-        ("generic(a)+4", Binary("+", Apply("generic", (Group((A,)),)), Immediate("4"))),
-        ("mask(0xff)(a)", Apply("mask", (Group((Immediate("0xff"),)), Group((A,))))),
+        ("(a, 1)", Group((A, Immediate("1")))),
+        ("(1, a)", Group((Immediate("1"), A))),
+        ("()", Group(())),
+        ("1 ? 2 : 3", Conditional(Immediate("1"), Immediate("2"), Immediate("3"))),
+        ("(.s64) 7", Cast("s64", Immediate("7"))),
+        ("WARP_SZ + 1", Binary("+", Name("WARP_SZ"), Immediate("1"))),
         ("{a, b,_}", Vector((A, B, Name("_")))),
-        ("{}", Vector(())),
-        ("-{a,b}", Unary("-", Vector((A, B)))),
+        ("{a, 1}", Vector((A, Immediate("1")))),
         ("[a]", Memory("", A)),
         ("[a+4]", Memory("", A, Immediate("4"))),
         ("[a+-4]", Memory("", A, Immediate("-4"))),
-        ("[a-4]", Memory("", A, Immediate("-4"))),
         ("[0x10]", Memory("", None, Immediate("0x10"))),
-        ("[a+b]", Memory("", A, B)),
-        ("s[$ofs1+=0x4]", Memory("s", Name("$ofs1"), Immediate("0x4"), True)),
-        ("s[$ofs1+=$r2.hi]", Memory("s", Name("$ofs1"), Name("$r2", "hi"), True)),
-        ("constant0 [0x10]", Memory("constant0", None, Immediate("0x10"))),
-        ("-s[a]", Unary("-", Memory("s", A))),
+        ("s[0x10]", Memory("s", None, Immediate("0x10"))),
+        ("s [a]", Memory("s", A)),
         ("[a, {b, b}]", Memory("", A, None, False, (Vector((B, B)),))),
         ("[a, b, {b}]", Memory("", A, None, False, (B, Vector((B,))))),
     ],
 )
 def test_operands(text: str, node: Operand) -> None:
-    assert operand(text) == node
+    assert operand(text, PTX) == node
+    assert operand(text, PTXPLUS) == node
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("~a", Unary("~", A)),
+        ("-0f3f800000", Immediate("-0f3f800000")),
+        ("a + b * 2", Binary("+", A, Binary("*", B, Immediate("2")))),
+        ("a - 2", Binary("-", A, Immediate("2"))),
+        ("a ? b : 1", Conditional(A, B, Immediate("1"))),
+        ("(.s64) a", Cast("s64", A)),
+        ("-{a,b}", Unary("-", Vector((A, B)))),
+        ("{a, !b}", Vector((A, Unary("!", B)))),
+        ("{{a}, b}", Vector((Vector((A,)), B))),
+        ("[a-4]", Memory("", A, Immediate("-4"))),
+        ("[+a]", Memory("", Unary("+", A))),
+        ("[a+b]", Memory("", A, B)),
+        ("[s[a]]", Memory("", Memory("s", A))),
+        ("s[$ofs1+=0x4]", Memory("s", Name("$ofs1"), Immediate("0x4"), True)),
+        ("s[$ofs1+=$r2.hi]", Memory("s", Name("$ofs1"), Name("$r2", "hi"), True)),
+        ("-s[a]", Unary("-", Memory("s", A))),
+    ],
+)
+def test_operands_of_ptxplus_alone(text: str, node: Operand) -> None:
+    assert operand(text, PTXPLUS) == node
+    for parser in (parse, parse_with_lark):
+        with pytest.raises(PtxError):
+            parser(f"{PTX}.entry k() {{ op x, {text}; }}")
+
+
+@pytest.mark.parametrize("text", ["{}", '"a"', "{a,}", "[]", "a+", "{a=1}", "a(1)", "$", "%"])
+@pytest.mark.parametrize("version", [PTX, PTXPLUS])
+def test_no_operands(text: str, version: str) -> None:
+    for parser in (parse, parse_with_lark):
+        with pytest.raises(PtxError):
+            parser(f"{version}.entry k() {{ op x, {text}; }}")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("-1", Immediate("-1")),
+        ("(1+2)*3", Binary("*", Group((Binary("+", Immediate("1"), Immediate("2")),)), Immediate("3"))),
+        ("0f3f800000", Immediate("0f3f800000")),
+        ("x", Name("x")),
+        ("x+4", Binary("+", Name("x"), Immediate("4"))),
+        ("generic(x)", Apply("generic", (Group((Name("x"),)),))),
+        ("generic(x)+-4", Binary("+", Apply("generic", (Group((Name("x"),)),)), Immediate("-4"))),
+        ("0xff00(x)", Apply("0xff00", (Group((Name("x"),)),))),
+        ("0xff(x + 4)", Apply("0xff", (Group((Binary("+", Name("x"), Immediate("4")),)),))),
+        ("{}", Vector(())),
+        ("{1, {2, x}, {}}", Vector((Immediate("1"), Vector((Immediate("2"), Name("x"))), Vector(())))),
+        ("{width = 4, mode = nearest}", Vector((Binary("=", Name("width"), Immediate("4")),
+                                               Binary("=", Name("mode"), Name("nearest"))))),
+    ],
+)  # fmt: skip
+def test_initializers(text: str, node: Operand) -> None:
+    whole = f".global .u32 x;\n.global .u64 v[2] = {text}, w;\n"
+    module = parse(whole)
+    assert module == parse_with_lark(whole)
+    assert module.variables["v"].declarators[0].value == node
+
+
+@pytest.mark.parametrize(
+    "text", ["-x", "x-4", "x*2", "(x)", "x[1]", "[x]", "0xff(x)+1", '"a"', "{1,}", "{a=1, 2}"]
+)
+def test_no_initializers(text: str) -> None:
+    for parser in (parse, parse_with_lark):
+        with pytest.raises(PtxError):
+            parser(f".global .u32 x;\n.global .u64 v[2] = {text};\n")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +218,7 @@ def test_offsets_cover_the_statement_alone() -> None:
 
 def test_statements_of_a_body() -> None:
     nodes = body(
-        '.reg .u32 %r<4>, x;\n{ L1: bra L1; }\nts: .branchtargets L1, L2;\n.pragma "nounroll";\n.loc 1 2 3\n;'
+        '.reg .u32 %r<4>, x;\n{ L1: bra L1; }\nts: .branchtargets L1, L2;\n.pragma "nounroll";\n.loc 1 2 3\n'
     )
     kinds = [type(n) for n in nodes]
     assert kinds == [
@@ -170,15 +243,15 @@ def test_statements_of_a_body() -> None:
 
 def test_declarations() -> None:
     text = (
-        ".visible .const .align 4 .f32 coef[2][] = { 1.0, -2 };\n.global .v4 .f32 v;\n.const[3] .b8 c;\n"
-        ".global .attribute(.managed) .s32 g = 7;\n.global .b8 pad[2*4];\n.extern .shared .b8 dyn[];\n.tex .u64 t;\n"
+        ".visible .const .align 4 .f32 coef[][2] = { 1.0, -2 };\n.global .v4 .f32 v;\n.const[3] .b8 c;\n"
+        ".global .attribute(.managed) .s32 g = 7;\n.global .b8 pad[010];\n.extern .shared .b8 dyn[];\n.tex .u64 t;\n"
     )
     module = parse(text)
     assert module == parse_with_lark(text)
     coef, v, c, g, pad, dyn, t = module.declarations()
     assert (coef.linkage, coef.space, coef.type, coef.align) == (("visible",), "const", "f32", 4)
     assert coef.declarators == (
-        Declarator("coef", None, (2, None), Vector((Immediate("1.0"), Immediate("-2")))),
+        Declarator("coef", None, (None, 2), Vector((Immediate("1.0"), Immediate("-2")))),
     )
     assert (v.type, v.vector) == ("f32", 4)
     assert c.space == "const[3]"
@@ -222,9 +295,8 @@ def test_ptxplus_file() -> None:
 
 
 def test_debug_sections_stay_text() -> None:
-    text = (
-        '.entry k() { ret; }\n.section .debug_info\n{\n.b32 .debug_abbrev // }\n.b8 "}"\n}\n@@DWARF x { y\n'
-    )
+    data = ".b32 .debug_abbrev // }\n.b8 1,-2 L: .b64 L+4 .b32 L-L\n"
+    text = f".entry k() {{ ret; }}\n.section .debug_info\n{{\n{data}}}\n@@DWARF x {{ y\n"
     module = parse(text)
     assert module == parse_with_lark(text)
     section = module.items[-1]

@@ -1,0 +1,126 @@
+"""The words before a declared name and behind a function's parameters: which there are, and in which order.
+
+The grammar takes them in any order, because what is wrong with `.reg .b3 %r` or `.maxntid 1,2,3,4` is better said by
+name than by what a parser expected. `check_declared` and `check_tuning` raise E101; the builders call them for every
+declaration, parameter and head directive, whichever lexer made the tokens.
+
+Not checked here: what needs more than the declaration (which space a variable may live in, the values of directives).
+
+Reference: PTX ISA, sections 5.4 (variables), 7.1 (function declarations), 11.4 (performance-tuning directives).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ptxtool.base.diag import PtxError, error
+from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
+from ptxtool.parse.tokens import Token
+
+_SCALARS = (
+    *("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "b8", "b16", "b32", "b64", "b128"),
+    *("f16", "f16x2", "f32", "f64", "pred", "texref", "samplerref", "surfref"),
+)
+_PTXPLUS = ("bb64", "ff64", "bb128")
+DECLARABLE = frozenset(f".{name}" for name in (*_SCALARS, *_PTXPLUS))
+"""The types a variable or register can have; the others are instruction types."""
+_VECTORS = frozenset({".v2", ".v4", ".v8"})
+
+
+class Tuning(NamedTuple):
+    """How many numbers a directive of a function's head takes, and which heads take it."""
+
+    least: int
+    most: int
+    heads: tuple[str, ...]
+
+
+_ENTRY, _FUNCTION = ("entry",), ("func", "callprototype")
+TUNING: dict[str, Tuning] = {
+    ".maxnreg": Tuning(1, 1, _ENTRY),
+    ".maxntid": Tuning(1, 3, _ENTRY),
+    ".reqntid": Tuning(1, 3, _ENTRY),
+    ".minnctapersm": Tuning(1, 1, _ENTRY),
+    ".maxnctapersm": Tuning(1, 1, _ENTRY),
+    ".explicitcluster": Tuning(0, 0, _ENTRY),
+    ".reqnctapercluster": Tuning(1, 3, _ENTRY),
+    ".maxclusterrank": Tuning(1, 1, _ENTRY),
+    ".blocksareclusters": Tuning(0, 0, _ENTRY),
+    ".noreturn": Tuning(0, 0, _FUNCTION),
+    ".abi_preserve": Tuning(1, 1, _FUNCTION),
+    ".abi_preserve_control": Tuning(1, 1, _FUNCTION),
+}
+"""The directives between a function's parameters and its body."""
+
+_ORDER = "the order is: state space, '.align', '.v2' or '.v4', type, name"
+_PARAMETER_ORDER = "the order is: '.param', '.align', type, '.ptr' with its space and alignment, name"
+# how far a declaration has come
+_BEFORE, _VECTOR, _TYPE, _POINTER, _POINTED = range(5)
+
+
+def check_declared(
+    tokens: Sequence[Token], source: Source, following: Token | None, *, parameter: bool
+) -> None:
+    """Check the words of one declaration. Raises `PtxError`; `following` is the token behind them."""
+    done, space, type_word = _BEFORE, "", ""
+    for token in tokens:
+        text = token.text
+        match token.kind:
+            case "SPACE" if done == _BEFORE:
+                if space:
+                    help = f"remove '{space}' or '{text}'"
+                    raise _wrong(f"'{text}' is a second state space", token, source, help)
+                space = text
+            case "SPACE" if done == _POINTER:
+                done = _POINTED
+            case "ALIGN" if done == _BEFORE or (parameter and done >= _TYPE):
+                done = max(done, _POINTED) if done >= _TYPE else done
+            case "ATTRIBUTE" if done == _BEFORE:
+                pass
+            case "POINTER" if parameter and done == _TYPE:
+                done = _POINTER
+            case "DOTTED" if text in _VECTORS and done == _BEFORE:
+                done = _VECTOR
+            case "DOTTED" if text not in _VECTORS and done <= _VECTOR:
+                if text not in DECLARABLE:
+                    raise _no_type(token, source)
+                done, type_word = _TYPE, text
+            case _:
+                after = f" after the type '{type_word}'" if type_word else " here"
+                order = _PARAMETER_ORDER if parameter else _ORDER
+                raise _wrong(f"unexpected '{text}'{after}", token, source, order)
+    at = following or tokens[-1]
+    if done < _TYPE:
+        word = at.text if f".{at.text}" in DECLARABLE else ""
+        help = f"did you mean '.{word}'?" if word else "write the type before the name, such as '.u32'"
+        raise _wrong(f"'{space or tokens[0].text}' declaration without a type", at, source, help)
+    if not space:
+        help = "write '.param' before the type" if parameter else "write one, such as '.reg' or '.global'"
+        raise _wrong("declaration without a state space", tokens[0], source, help)
+
+
+def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
+    """Check a directive of a head by its name and the count of its numbers. Raises `PtxError`."""
+    known = TUNING.get(token.text)
+    if known is None:
+        near = nearest(token.text, TUNING)
+        help = f"did you mean '{near}'?" if near else f"a head takes {', '.join(sorted(TUNING))}"
+        raise _wrong(f"unknown directive '{token.text}'", token, source, help)
+    if head not in known.heads:
+        help = f"it belongs to a '.{known.heads[0]}'; remove it here"
+        raise _wrong(f"'{token.text}' at a '.{head}'", token, source, help)
+    if not known.least <= numbers <= known.most:
+        wanted = (
+            "no number" if known.most == 0 else "one number" if known.most == 1 else "one to three numbers"
+        )
+        raise _wrong(f"'{token.text}' takes {wanted}, not {numbers}", token, source, "add or remove numbers")
+
+
+def _no_type(token: Token, source: Source) -> PtxError:
+    near = nearest(token.text, DECLARABLE)
+    help = f"did you mean '{near}'?" if near else "variables have types such as '.u32', '.f64', '.b8'"
+    return _wrong(f"'{token.text}' is no type of a variable", token, source, help)
+
+
+def _wrong(message: str, token: Token, source: Source, help: str) -> PtxError:
+    return error("E101", message, source, token.start, token.end, help)
