@@ -22,6 +22,10 @@ CODES: dict[str, str] = {
     "E204": "duplicate declaration",
     "E205": "kernel not in the file",
     "E206": "wrong operand",
+    "E207": "operand of another type or width",
+    "E208": "variable in another state space",
+    "E209": "constant out of range",
+    "E210": "vector of another length",
     "W201": "unknown instruction, passed through",
     "W202": "undeclared register that PTXPlus hardware has",
     "E301": "a pass cannot do what was asked",
@@ -125,6 +129,15 @@ def error(
 def by_place(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Diagnostics of one file in the order of its text; those without a place come first."""
     return sorted(diagnostics, key=lambda d: (d.source is not None, d.start, d.end, d.code))
+
+
+def at_most(diagnostics: tuple[Diagnostic, ...], most: int) -> tuple[Diagnostic, ...]:
+    """The first `most` errors and the first `most` warnings, in the order given; all where `most` is 0."""
+    if not most:
+        return diagnostics
+    errors = [n for n, d in enumerate(diagnostics) if d.is_error]
+    warnings = [n for n, d in enumerate(diagnostics) if not d.is_error]
+    return tuple(diagnostics[n] for n in sorted((*errors[:most], *warnings[:most])))
 
 
 def _place(source: Source, start: int, end: int) -> dict[str, object]:

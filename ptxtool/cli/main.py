@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from ptxtool.base.diag import PtxError
+from ptxtool.cli import colour
 from ptxtool.cli.progress import INTERRUPTED
 from ptxtool.cli.streams import ReaderGone, flush, forget_output, print_diagnostics, print_error, use_utf8
 
@@ -45,6 +46,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"ptxtool.cli.{cmd_name.replace('-', '_')}").command
+        colour.add_option(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -65,6 +67,7 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run and exit: no exception but `SystemExit` leaves this function."""
         use_utf8()
+        colour.choose("auto")
         try:
             code = self._run(args, prog_name or "ptxtool", extra)
             flush()

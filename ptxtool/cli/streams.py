@@ -1,23 +1,26 @@
 """Standard output and standard error of the commands.
 
 Results go to standard output as UTF-8 whatever the locale, so that the same input gives the same bytes; diagnostics to
-standard error, in colour on a terminal (unless NO_COLOR is set). An output that cannot be written is E503; a reader who
-has gone is `ReaderGone`, which `main` keeps quiet about.
+standard error. Both have colour where `colour.py` says so. An output that cannot be written is E503; a reader who has
+gone is `ReaderGone`, which `main` keeps quiet about.
 """
 
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.diag import Diagnostic, PtxError, at_most, by_place, error
 from ptxtool.base.render import render
+from ptxtool.cli import colour
 
 if TYPE_CHECKING:
-    from ptxtool.report.tables import Table
+    from ptxtool.report.terminal import Part
+
+MOST_SHOWN = 20
+"""Errors of one input that are printed unless more are asked for; as many warnings."""
 
 
 def use_utf8() -> None:
@@ -28,17 +31,17 @@ def use_utf8() -> None:
 
 
 def on_terminal() -> bool:
-    """True if standard output is a terminal and colour is not refused."""
-    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """True if standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
-def print_parts(*parts: "Table | str") -> None:
-    """Print tables and texts: plain to a pipe, with rich on a terminal."""
-    if on_terminal():
+def print_parts(*parts: "Part") -> None:
+    """Print tables, listings and texts: plain to a pipe, in colour on a terminal."""
+    if colour.wanted(sys.stdout):
         from ptxtool.report.terminal import show
 
         with _writing():
-            show(*parts)
+            show(sys.stdout, *parts)
     else:
         print_text("\n".join(map(str, parts)))
 
@@ -94,11 +97,19 @@ class _writing(contextlib.AbstractContextManager[None]):
             raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
 
 
-def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """Render diagnostics to standard error."""
-    for diagnostic in diagnostics:
-        text = render(diagnostic)
-        _print_stderr(_coloured(text, diagnostic) if _colour_errors() else text)
+def print_diagnostics(diagnostics: Iterable[Diagnostic], most: int = MOST_SHOWN) -> None:
+    """Render diagnostics to standard error: at most `most` errors and `most` warnings, all where it is 0."""
+    found = tuple(diagnostics)
+    shown = at_most(found, most)
+    if shown and colour.wanted(sys.stderr):
+        from ptxtool.report.terminal import show_diagnostics
+
+        with contextlib.suppress(OSError, ValueError):
+            show_diagnostics(sys.stderr, shown)
+    elif shown:
+        _print_stderr("\n".join(map(render, shown)))
+    if len(shown) < len(found):
+        _print_stderr(f"... and {len(found) - len(shown)} more; ptxtool check --max-errors 0 prints all")
 
 
 def print_note(text: str) -> None:
@@ -117,28 +128,9 @@ def _print_stderr(text: str) -> None:
         sys.stderr.flush()
 
 
-def _colour_errors() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-
-
-_HEAD = re.compile(r"(error|warning)\[[EW]\d+\]")
-
-
-def _coloured(text: str, diagnostic: Diagnostic) -> str:
-    colour = "\x1b[1;31m" if diagnostic.is_error else "\x1b[1;33m"
-    lines = text.split("\n")
-    lines[0] = _HEAD.sub(lambda hit: f"{colour}{hit.group()}\x1b[0m", lines[0], count=1)
-    for k, line in enumerate(lines[1:], 1):
-        before, separator, caret = line.partition("| ")
-        if separator and caret.strip() and not caret.strip("^ \t"):
-            lines[k] = f"{before}| {colour}{caret}\x1b[0m"
-    return "\n".join(lines)
-
-
 def raise_errors(diagnostics: Iterable[Diagnostic]) -> None:
-    """Print the warnings; raise if there are errors among the diagnostics."""
-    found = tuple(diagnostics)
-    print_diagnostics(d for d in found if not d.is_error)
-    errors = [d for d in found if d.is_error]
-    if errors:
-        raise PtxError(errors)
+    """Print the warnings; where there are errors raise all of them together, in the order of the text."""
+    found = by_place(diagnostics)
+    if any(d.is_error for d in found):
+        raise PtxError(found)
+    print_diagnostics(found)

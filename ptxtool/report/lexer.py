@@ -1,7 +1,7 @@
 """A Pygments lexer for PTX and PTXPlus: for `pygmentize`, Sphinx, notebooks, and the terminal output of ptxtool itself.
 
 Opcodes, types and special registers are those of `ptxtool.isa`: there is no second list. One regular expression cuts
-the text; what a word is follows from where it stands. Only what begins a statement is read as an opcode, so a variable may
+the text; what a word is follows from where it stands. Only what begins a statement is read as an opcode: a variable may
 be called `min`; an opcode that the table does not know stays a plain name. A dotted word by itself is a type or a
 directive. Any text is lexed, and its tokens join to it.
 

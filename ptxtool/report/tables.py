@@ -14,7 +14,7 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `style` is how a terminal shows it (a rich style); plain text ignores it."""
+    """One column. `style` is how a terminal shows it: a rich style, or "code" for PTX; plain text ignores it."""
 
     title: str
     align: Literal["left", "right"] = "left"

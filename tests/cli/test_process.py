@@ -166,6 +166,7 @@ def test_help_imports_no_command() -> None:
         "ptxtool.base.render",
         "ptxtool.base.source",
         "ptxtool.cli",
+        "ptxtool.cli.colour",
         "ptxtool.cli.main",
         "ptxtool.cli.progress",
         "ptxtool.cli.streams",
