@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.nearest import nearest
+from ptxtool.ir.explain import explain
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
@@ -38,6 +39,7 @@ from ptxtool.ir.nodes import (
     Operand,
     ScopeClose,
     ScopeOpen,
+    Statement,
     Unary,
     Vector,
 )
@@ -48,7 +50,6 @@ from ptxtool.isa.table import Match, table
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
-_PASSED_THROUGH = "it is analysed as reading and writing its operands, and cannot be simulated"
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
 
 _Placed = Instruction | Declaration | Label | Directive
@@ -56,10 +57,10 @@ _Placed = Instruction | Declaration | Label | Directive
 
 def verify(module: Module) -> tuple[Diagnostic, ...]:
     """Everything wrong or unknown in a module, in textual order."""
-    found = list(_module_declarations(module))
+    found = list(module_declarations(module))
     for item in module.items:
         if isinstance(item, Function):
-            found += _FunctionCheck(item).run()
+            found += FunctionCheck(item).run()
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
 
@@ -98,8 +99,8 @@ def _parts(node: Operand) -> list[Operand]:
             return []
 
 
-class _FunctionCheck:
-    """The checks of one function, statement by statement."""
+class FunctionCheck:
+    """The checks of one function, statement by statement. `ptxtool.check` adds its own."""
 
     def __init__(self, function: Function):
         self.function = function
@@ -126,28 +127,39 @@ class _FunctionCheck:
             self._twice(duplicate.name, duplicate.declaration)
         n = 0
         for statement in function.body or ():
-            match statement:
-                case Instruction():
-                    self._instruction(statement, n)
-                    n += 1
-                case Declaration():
-                    self._declare(statement)
-                case Label():
-                    if statement.name in self.block_labels[-1]:
-                        self._twice(statement.name, statement)
-                    self.block_labels[-1].add(statement.name)
-                case Directive(name="branchtargets"):
-                    for word in statement.text.split(","):
-                        self._label(word.strip(), n, statement)
-                case ScopeOpen():
-                    self.variables.append({})
-                    self.block_labels.append(set())
-                case ScopeClose():
-                    self.variables.pop()
-                    self.block_labels.pop()
-                case _:
-                    pass
+            if type(statement) is Instruction:
+                self._instruction(statement, n)
+                n += 1
+            else:
+                self._statement(statement, n)
         return self.found
+
+    def _statement(self, statement: Statement, n: int) -> None:
+        """Anything but an instruction; `n` is the instruction that follows."""
+        match statement:
+            case Declaration():
+                self._declare(statement)
+                self._scope_changed()
+            case Label():
+                if statement.name in self.block_labels[-1]:
+                    self._twice(statement.name, statement)
+                self.block_labels[-1].add(statement.name)
+            case Directive(name="branchtargets"):
+                for word in statement.text.split(","):
+                    self._label(word.strip(), n, statement)
+            case ScopeOpen():
+                self.variables.append({})
+                self.block_labels.append(set())
+                self._scope_changed()
+            case ScopeClose():
+                self.variables.pop()
+                self.block_labels.pop()
+                self._scope_changed()
+            case _:
+                pass
+
+    def _scope_changed(self) -> None:
+        """From here on names may mean something else."""
 
     def _declare(self, declaration: Declaration) -> None:
         if declaration.space == "reg":
@@ -166,6 +178,9 @@ class _FunctionCheck:
         match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
         if match is None:
             self._unknown(node)
+        self._operands(node, match, n)
+
+    def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
         for place, operand in enumerate(node.operands):
             role = _role(match, place)
             if role == "l":
@@ -300,8 +315,9 @@ class _FunctionCheck:
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
 
     def _unknown(self, node: Instruction) -> None:
-        message, help = unknown_instruction(node, self.is_ptxplus)
-        self._report("W201", message, node, node.opcode.base, help, width=len(node.opcode.text))
+        message, help, _ = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
+        width = len(node.opcode.text)
+        self._report("W201", f"{message}, passed through", node, node.opcode.base, help, width=width)
 
     # ---- reports
 
@@ -332,36 +348,7 @@ def place_of(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     return match.span() if match else (start, end)
 
 
-def unknown_instruction(node: Instruction, is_ptxplus: bool) -> tuple[str, str]:
-    """Why no form of the table fits an instruction, and what may have been meant."""
-    opcode, forms = node.opcode, table().forms
-    words = opcode.text.split(".")
-    keys = [".".join(words[:n]) for n in range(min(4, len(words)), 0, -1)]
-    # `bar` alone is no key of the table, but `bar.sync` is
-    known = [f for key in forms for f in forms[key] if key in keys or key.split(".")[0] == opcode.base]
-    if not known:
-        near = nearest(opcode.base, sorted({k.split(".")[0] for k in forms}))
-        return (
-            f"unknown instruction '{opcode.base}', passed through",
-            f"did you mean '{near}'?" if near else _PASSED_THROUGH,
-        )
-    allowed = {word for f in known for g in f.groups for a in g.alternatives for word in a.split(".")}
-    allowed |= {word for f in known for word in f.base.split(".")[1:]}
-    for word in opcode.modifiers:
-        if word not in allowed:
-            near = nearest(word, sorted(allowed), 0.5)
-            help = f"did you mean '.{near}'?" if near else _PASSED_THROUGH
-            return f"'{opcode.base}' has no modifier '.{word}', passed through", help
-    counts = sorted({n for n in range(9) if table().match(opcode.text, n, is_ptxplus) is not None})
-    if counts:
-        wanted = " or ".join(map(str, counts))
-        help = f"give {wanted} operands; as it stands it cannot be simulated"
-        return f"'{opcode.text}' takes {wanted} operands, not {len(node.operands)}", help
-    message = f"'{opcode.text}': no form of '{opcode.base}' has these modifiers together, passed through"
-    return message, _PASSED_THROUGH
-
-
-def _module_declarations(module: Module) -> Iterator[Diagnostic]:
+def module_declarations(module: Module) -> Iterator[Diagnostic]:
     """Names declared twice at module scope, and names that initialisers use."""
     seen: dict[str, Declaration | Function] = {}
     for item in module.items:

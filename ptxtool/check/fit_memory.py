@@ -1,0 +1,130 @@
+"""Do addresses fit: memory operands, state spaces, addresses of variables, texture and tensor coordinates.
+
+For `fit.py`. The base of an address is an integer or untyped register of any width up to 64 bits, or a variable of the
+instruction's state space, with or without a constant offset; bare constants address `.local` alone.
+
+Reference: PTX ISA, sections 6.4.1 (addresses as operands), 5.2 (state spaces); the rest was asked of ptxas 13.0.
+"""
+
+from ptxtool.check.shapes import Shape, description
+from ptxtool.check.types import (
+    BITS,
+    CLASH_OF_TYPES,
+    CLASH_OF_WIDTHS,
+    INTEGERS,
+    joined_type,
+    register_mismatch,
+)
+from ptxtool.check.wording import Place, Problem, wanted, wrong_kind
+from ptxtool.isa.operands import Fit
+
+SPACES = frozenset({"global", "shared", "local", "const", "param"})
+
+
+def memory_problem(place: Place, found: Shape) -> Problem | None:
+    """A memory operand: base, offset, state space."""
+    if found.kind != "memory":
+        message = f"is {description(found)}, '{place.opcode}' takes an address in brackets here"
+        return Problem("E206", message, "write '[' and ']' around the address")
+    if found.type == "offset":
+        return Problem("E206", "has an offset that is no whole number", "an offset is an integer constant")
+    if len(found.items) > 1:
+        message = f"has coordinates, '{place.opcode}' takes a plain address here"
+        return Problem("E206", message, "an offset is added with '+'")
+    base = found.items[0]
+    if place.spec.fits:
+        return _tensor_memory_problem(place, base)
+    spaces = {space_of(word) for word in place.opcode.split(".")} & SPACES
+    match base.kind:
+        case "constant" if spaces == {"local"}:
+            return None
+        case "constant":
+            help = "only '.local' has them: put the address into a register, or declare a variable"
+            return Problem("E206", "is a constant address", help)
+        case "register":
+            return _base_register_problem(base)
+        case "variable":
+            return _space_problem(place, base, spaces)
+        case "undeclared":
+            return None
+        case _:
+            help = "an address is a register or a variable, and a constant offset if need be"
+            return Problem("E206", f"has {description(base)} as its base", help)
+
+
+def _base_register_problem(base: Shape) -> Problem | None:
+    if base.length > 1:
+        return Problem(
+            "E210", f"has {description(base)} as its base", "name one of its elements: '.x', '.y', ..."
+        )
+    if base.type in INTEGERS or (base.type in BITS and base.type != "b128"):
+        return None
+    help = "an address is an integer: '.u32', '.u64' or as wide untyped bits"
+    return Problem("E207", f"has {description(base)} as its base", help)
+
+
+def _tensor_memory_problem(place: Place, base: Shape) -> Problem | None:
+    """An address in tensor memory: an integer register as wide as the column says."""
+    name = place.spec.fits[0].type
+    if base.kind == "undeclared":
+        return None
+    if base.kind == "register" and base.length == 1 and base.type in INTEGERS | BITS:
+        trouble = register_mismatch(base.type, name, relaxed=False)
+    else:
+        trouble = "kind"
+    if not trouble:
+        return None
+    message = f"has {description(base)} as its base, '{place.opcode}' takes a '.{name}' register here"
+    return Problem("E207", message, "tensor memory is addressed by what 'tcgen05.alloc' has written")
+
+
+def space_of(word: str) -> str:
+    """The state space of `shared::cta`, `param::entry` or `const[2]`."""
+    return word.partition("::")[0].partition("[")[0]
+
+
+def _space_problem(place: Place, variable: Shape, spaces: set[str]) -> Problem | None:
+    declared = space_of(variable.type)
+    if not spaces:
+        if declared == "param":
+            return Problem(
+                "E208", "is a parameter, which has no generic address", "write '.param' behind the opcode"
+            )
+        return None
+    if declared in spaces or ("mbarrier" in place.opcode and declared == "shared"):
+        return None
+    named = " and ".join(f"'.{space}'" for space in sorted(spaces))
+    message = f"is in '.{declared}' memory, '{place.opcode}' accesses {named}"
+    return Problem("E208", message, f"write '.{declared}' in its place, or name another variable")
+
+
+def address_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+    """The address of a variable or function as a value."""
+    if found.kind not in ("variable", "opaque", "function", "sum"):
+        return wrong_kind(place, found, wanted(place, fit))
+    type_ = place.match.type
+    if type_ and type_ not in INTEGERS and type_ not in BITS:
+        message = f"is an address, '{place.opcode}' takes '.{type_}' here"
+        return Problem("E207", message, "addresses are '.u32', '.u64' or as wide untyped bits")
+    if found.kind == "opaque" and type_ != "u64":
+        return Problem("E207", f"is {description(found)}, whose address is '.u64'", "write 'mov.u64'")
+    spaces = {space_of(word) for word in place.opcode.split(".")} & SPACES
+    return _space_problem(place, found, spaces) if spaces and found.kind == "variable" else None
+
+
+def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+    """`[texture, {x, y}]` and `[map, {x, y}]`."""
+    if found.kind != "memory":
+        return wrong_kind(place, found, wanted(place, fit))
+    base, *coordinates = found.items
+    if not coordinates:
+        return Problem("E206", "has no coordinates", f"'{place.opcode}' takes {wanted(place, fit)}")
+    if base.kind == "register" and base.type not in ("b64", "u64", "s64"):
+        return Problem(
+            "E207", f"has {description(base)} as its base", "a handle or an address of a map has 64 bits"
+        )
+    if fit.kind == "texture" and base.kind in ("variable", "function", "label", "constant"):
+        return Problem("E206", f"has {description(base)} as its base", "name a texture or surface")
+    if any(joined_type(i) in (CLASH_OF_TYPES, CLASH_OF_WIDTHS) for i in coordinates if i.kind == "vector"):
+        return Problem("E207", "has coordinates of different types", "give them one type")
+    return None

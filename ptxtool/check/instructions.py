@@ -1,0 +1,243 @@
+"""Hold every instruction of a function against the instruction table: a form, and operands that fit it.
+
+For `ptxtool check`; names, labels and guards are checked by what this extends. An instruction without a form is E203,
+an operand that does not fit its place E206 to E210. Each operand becomes a `Shape`, once per scope; what was found out
+about an opcode with operands of certain shapes is remembered for all functions, so that a file of a hundred thousand
+instructions asks some hundred times.
+
+PTXPlus: only forms are checked. Its registers have no types, and almost every operand may be memory, half or pair.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.check.fit import problem
+from ptxtool.check.places import operand_places, word_place
+from ptxtool.check.shapes import UNDECLARED, Shape, shape
+from ptxtool.check.wording import Place, Problem
+from ptxtool.ir.explain import explain
+from ptxtool.ir.nodes import (
+    Binary,
+    Cast,
+    Conditional,
+    Declaration,
+    Dual,
+    Function,
+    Group,
+    Immediate,
+    Instruction,
+    Memory,
+    Name,
+    Operand,
+    String,
+    Unary,
+    Vector,
+)
+from ptxtool.ir.verify import FunctionCheck
+from ptxtool.isa.literals import literal
+from ptxtool.isa.special import special
+from ptxtool.isa.table import Match, table
+from ptxtool.parse.operands import fold
+
+_ELEMENTS = frozenset("xyzwrgba")
+_OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+_SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
+
+
+class Verdict(NamedTuple):
+    """What is wrong with an instruction: no form of it, operands by number that do not fit, undeclared names."""
+
+    has_form: bool
+    problems: tuple[tuple[int, Problem], ...]
+
+
+_verdicts: dict[tuple[object, ...], Verdict | None] = {}
+
+
+class InstructionCheck(FunctionCheck):
+    """The checks of one function, its instructions held against the table."""
+
+    def __init__(self, function: Function):
+        super().__init__(function)
+        self._shapes: dict[int, Shape] = {}  # by identity: equal operand texts share their node
+
+    def _instruction(self, node: Instruction, n: int) -> None:
+        if self.is_ptxplus:
+            super()._instruction(node, n)
+            return
+        if node.guard is not None:
+            self._guard(node, n)
+        text, shapes = node.opcode.text, self._shapes
+        key: list[object] = [text]
+        for operand in node.operands:
+            found = shapes.get(id(operand))
+            if found is None:
+                found = shapes[id(operand)] = self._shape(operand, n)
+            key.append(found)
+        if _takes_bounded(text, len(node.operands)):
+            key += [fold(operand) for operand in node.operands]
+        known = tuple(key)
+        if known not in _verdicts:
+            _verdicts[known] = _judge(node, key[1 : 1 + len(node.operands)])  # type: ignore[arg-type]
+        verdict = _verdicts[known]
+        if verdict is not None:
+            self._complain(node, verdict, n)
+
+    def _complain(self, node: Instruction, verdict: Verdict, n: int) -> None:
+        match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
+        if not verdict.has_form:
+            self._unknown(node)
+        self._operands(node, match, n)
+        text = self.function.source.text
+        places = operand_places(node, text)
+        for k, trouble in verdict.problems:
+            start, end = places[k] if k < len(places) else (node.start, node.end)
+            written = " ".join(text[start:end].split())
+            message = f"'{written}' {trouble.message}"
+            self.found.append(
+                Diagnostic(trouble.code, message, self.function.source, start, end, trouble.help)
+            )
+
+    def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
+        if self.is_ptxplus:
+            super()._fits(role, operand, node)
+
+    def _unknown(self, node: Instruction) -> None:
+        found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
+        source = self.function.source
+        start, end = word_place(node, source.text, found.word)
+        self.found.append(Diagnostic("E203", found.message, source, start, end, found.help))
+
+    def _scope_changed(self) -> None:
+        self._shapes.clear()
+
+    # ---- what an operand is
+
+    def _shape(self, operand: Operand, n: int) -> Shape:
+        match operand:
+            case Name():
+                return self._name_shape(operand, n)
+            case Immediate():
+                return _constant(operand)
+            case Memory():
+                return self._memory_shape(operand, n)
+            case Vector():
+                return shape("vector", "", tuple(self._shape(i, n) for i in operand.items))
+            case Dual():
+                return shape("pair", "", (self._shape(operand.first, n), self._shape(operand.second, n)))
+            case Group(items=(item,)):
+                inner = self._shape(item, n)
+                return inner if inner.kind == "constant" else shape("list")
+            case String():
+                return shape("text")
+            case Unary(operator=sign):
+                inner = self._shape(operand.operand, n)
+                if inner.kind == "constant":
+                    return shape("constant", "int") if sign in "!~" else inner
+                return shape({"!": "negated", "-": "minus"}.get(sign, "sum"), "", (inner,))
+            case Binary():
+                return self._expression_shape(operand, n)
+            case Cast() | Conditional():
+                return shape("constant", "int")
+            case _:
+                return shape("list")
+
+    def _expression_shape(self, operand: Binary, n: int) -> Shape:
+        left, right = self._shape(operand.left, n), self._shape(operand.right, n)
+        if left.kind == "constant" and right.kind == "constant":
+            is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
+            return shape("constant", "int" if is_integer else "f64")
+        if left.kind == "variable" and (right.kind, right.type) == ("constant", "int"):
+            return left
+        return shape(
+            "sum", "" if (right.kind, right.type) == ("constant", "int") else "offset", (left, right)
+        )
+
+    def _memory_shape(self, operand: Memory, n: int) -> Shape:
+        inside = [i for i in (operand.base, operand.offset) if i is not None]
+        if operand.symbol:
+            inside.insert(0, Name(operand.symbol))
+        base = self._shape(inside[0], n) if inside else shape("constant", "int")
+        if base.kind == "selected":
+            base = base.items[0]
+        rest = [self._shape(i, n) for i in inside[1:]]
+        is_integer = all((s.kind, s.type) == ("constant", "int") or s is UNDECLARED for s in rest)
+        coordinates = tuple(self._shape(i, n) for i in operand.coordinates)
+        return shape("memory", "" if is_integer else "offset", (base, *coordinates))
+
+    def _name_shape(self, name: Name, n: int) -> Shape:
+        text, part = name.text, name.part
+        register = self.registers.resolve(text, n)
+        if register is not None:
+            if not part:
+                return shape("register", register.type, (), register.vector)
+            if register.vector > 1 and part in _ELEMENTS:
+                return shape("register", register.type)
+            return shape("selected", part, (shape("register", register.type),))
+        if text == "_":
+            return shape("sink")
+        declaration = self._variable(text)
+        if declaration is not None:
+            if declaration.type in _OPAQUE:
+                return shape("opaque", declaration.type)
+            return shape("variable", declaration.space)
+        function = self.module.functions.get(text)
+        if function is not None:
+            return shape("function", function.kind)
+        if self.labels.resolve(text, n) is not None:
+            return shape("label")
+        if text == "WARP_SZ":
+            return shape("constant", "int")
+        found = special(text)
+        if found is not None and found.has_part(part):
+            older = (shape("register", "u16"),) if text in _SHORT and part else ()
+            return shape("special", found.type, older, 4 if found.parts and not part else 1)
+        return UNDECLARED
+
+    def _variable(self, text: str) -> Declaration | None:
+        for block in reversed(self.variables):
+            if text in block:
+                return block[text]
+        return self.module.variables.get(text)
+
+
+def _constant(operand: Immediate) -> Shape:
+    try:
+        return shape("constant", literal(operand.text).kind)
+    except ValueError:
+        return shape("constant", "int")
+
+
+@cache
+def _takes_bounded(text: str, n_operands: int) -> bool:
+    """Whether the value of a constant decides: some operand of the opcode has bounds."""
+    return any(
+        fit.low is not None or fit.high is not None or fit.choices
+        for match in table().matches(text, n_operands, False)
+        for spec in match.operands
+        for fit in spec.fits
+    )
+
+
+def _is_undeclared(found: Shape) -> bool:
+    return found is UNDECLARED or any(_is_undeclared(i) for i in found.items)
+
+
+def _judge(node: Instruction, shapes: list[Shape]) -> Verdict | None:
+    """What is wrong under the form that fits best, None if nothing is."""
+    matches = table().matches(node.opcode.text, len(shapes), False)
+    if not matches:
+        return Verdict(False, ())
+    problems = min((_problems(node, match, shapes) for match in matches), key=len)
+    return Verdict(True, problems) if problems or any(map(_is_undeclared, shapes)) else None
+
+
+def _problems(node: Instruction, match: Match, shapes: list[Shape]) -> tuple[tuple[int, Problem], ...]:
+    found: list[tuple[int, Problem]] = []
+    for k, (spec, one) in enumerate(zip(match.operands, shapes, strict=False)):
+        trouble = problem(Place(node.opcode.text, match, spec), one, fold(node.operands[k]))
+        if trouble is not None:
+            found.append((k, trouble))
+    return tuple(found)

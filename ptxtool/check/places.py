@@ -1,0 +1,40 @@
+"""Where the operands of an instruction stand in the text: operands keep no offsets, so diagnostics ask here."""
+
+import re
+
+from ptxtool.ir.nodes import Instruction
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HEAD = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?\w+(?:\s*\.\s*[\w:]+)*\s*")
+_DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def operand_places(node: Instruction, text: str) -> list[tuple[int, int]]:
+    """The offsets of an instruction's operands, in order; comments are not part of them."""
+    statement = _COMMENT.sub(lambda m: " " * len(m[0]), text[node.start : node.end])
+    head = _HEAD.match(statement)
+    start = head.end() if head else 0
+    found: list[tuple[int, int]] = []
+    depth = 0
+    for i in range(start, len(statement)):
+        character = statement[i]
+        depth += _DEPTH.get(character, 0)
+        if (character == "," and depth == 0) or i == len(statement) - 1:
+            piece = statement[start:i] if character in ",;" else statement[start : i + 1]
+            if piece.strip():
+                left = start + len(piece) - len(piece.lstrip())
+                found.append((node.start + left, node.start + start + len(piece.rstrip())))
+            start = i + 1
+    return found
+
+
+def word_place(node: Instruction, text: str, word: str) -> tuple[int, int]:
+    """The offsets of a modifier in an instruction's opcode, of the whole opcode for ""."""
+    head = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?(\w+(?:\s*\.\s*[\w:]+)*)").match(text, node.start, node.end)
+    if head is None:
+        return node.start, node.end
+    start, end = head.span(1)
+    found = (
+        re.compile(rf"\.?\s*(?<![\w:]){re.escape(word)}(?![\w:])").search(text, start, end) if word else None
+    )
+    return found.span() if found else (start, end)
