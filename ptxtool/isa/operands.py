@@ -17,12 +17,14 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
     ~T              as wide as T or wider (loads, stores, conversions: PTX ISA 9.4.1, operand size exceeding type size)
     %T              a register, no constant
     !pred           a predicate that may be negated: `!%p`
+    -vsel           with or without a minus: `-%r1.b0` (`vmad`)
     &T              in a pair with a predicate, never alone: `%r|%p` (role p)
     4xb32           a vector of four: `{%r1, %r2, %r3, %r4}`; combines with the above: `2x%b64`, `Nx~T`
     NxT             as many as the modifiers say (`.v4`, `.x16`, the n of a shape `.m64n32k16`), one register if they do
                     not; `N*2xb32` and `N/2xb32` are multiples of it
     pack            `{a, b}`, `{a, b, c, d}`: elements that together are as wide as T (`mov`)
-    imm             an integer constant; `imm(0..7)` within bounds, `imm(1,2,4)` one of these
+    imm             an integer constant; `imm(0..7)` within bounds, `imm(0..64/8)` a multiple of 8,
+                    `imm(1,2,4)` one of these
     address         the name of a variable, function or label (`mov`)
     texture tensor  a bracketed operand with coordinates: `[t, {x, y}]`, `[t, sampler, {x, y}]`; `[map, {x, y}]`
     vsel vsel2 vsel4 vmask2 vmask4
@@ -35,7 +37,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxtool.isa.types import TYPES
 
@@ -58,7 +60,7 @@ _PLAIN = frozenset(
     }
 )
 _VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
-_IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)|(-?\d+(?:,-?\d+)*))\))?")
+_IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)(?:/(\d+))?|(-?\d+(?:,-?\d+)*))\))?")
 
 
 class OperandError(Exception):
@@ -92,7 +94,9 @@ class Fit:
     low: int | None = None
     high: int | None = None
     choices: tuple[int, ...] = ()
+    step: int = 1
     paired: bool = False
+    minus: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,15 +128,18 @@ def operand(word: str) -> OperandSpec:
 
 
 def _fit(text: str) -> Fit:
+    if text.startswith("-"):
+        return replace(_fit(text[1:]), minus=True)
     if text in _PLAIN:
         return Fit(text)
     if match := _IMMEDIATE.fullmatch(text):
-        low, high, choices = match.groups()
+        low, high, step, choices = match.groups()
         return Fit(
             "imm",
             low=int(low) if low else None,
             high=int(high) if high else None,
             choices=tuple(int(c) for c in choices.split(",")) if choices else (),
+            step=int(step or 1),
         )
     match = _VALUE.fullmatch(text)
     if match is None or (match[6] not in SLOTS and match[6] not in TYPES):

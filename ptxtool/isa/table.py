@@ -7,7 +7,8 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
     types     the values the type modifier may take (`$name`: a group); it stands at `T` in `mods`, or at the end
     stypes utypes vtypes
               the same for the second to fourth type, `S`, `U` and `V` in `mods`
-    mods      modifier groups in printing order: `a|b` alternatives, `?` behind it optional, `$name` one of groups.toml
+    mods      modifier groups in printing order: `a|b` alternatives, `?` behind it optional, `$name` one of groups.toml;
+              `^` before it: right behind the opcode, also where others change places (`mul.lo`)
     unit      what executes it: a key of the GPU files' latency tables
     sem       its meaning: a name that lane operations and the reference interpreter know; "" has none
     effects   load store atomic barrier branch exit call return
@@ -16,6 +17,8 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
     ptx, sm   the first PTX version and target that have the form ("7.0", "80"); several targets are alternatives;
               "90a" is that architecture only, "100f" its family
     since     what came later: `relu 7.0 80, bf16 7.8 90` (modifier or type, PTX version, target)
+    until     the last PTX version ("1.3"), the last target ("13") that has the form; with both it is gone where
+              version and target are newer
     not       what does not go together: `volatile ca|cg|$l1, v2|v4 b128, $l2 !v8` (modifiers or types, `|` between
               alternatives; `!v8|v4`: without any of these); `$name` alone: a group of such items
 
@@ -39,7 +42,7 @@ EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "ca
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _TYPE_COLUMNS = dict(zip(SLOTS, ("types", "stypes", "utypes", "vtypes"), strict=True))
 _COLUMNS = frozenset(
-    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since", "not"}
+    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since", "until", "not"}
 ) | frozenset(_TYPE_COLUMNS.values())
 _LONGEST_KEY = 6
 
@@ -50,12 +53,16 @@ class TableError(Exception):
 
 @dataclass(frozen=True)
 class ModifierGroup:
-    """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, `name` that of a `$name`; else ""."""
+    """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, `name` that of a `$name`; else "".
+
+    One that is `leading` stands right behind the opcode.
+    """
 
     alternatives: tuple[str, ...]
     optional: bool
     slot: str = ""
     name: str = ""
+    leading: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,13 @@ class Form:
     since: Mapping[str, Since]
     family: str
     exclusions: tuple[tuple[Term, ...], ...] = ()
+    until: Since | None = None
+
+    def is_gone(self, version: tuple[int, int], target: int) -> bool:
+        """Whether a PTX version and a target (`sm_90a`: 90) no longer have the form."""
+        if self.until is None:
+            return False
+        return version > self.until.version and all(target > int(t) for t in self.until.targets)
 
     def clash(self, words: frozenset[str]) -> tuple[Term, ...]:
         """The first exclusion that an opcode's modifiers and types violate, empty if none."""
@@ -231,6 +245,8 @@ def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> 
     rest = list(form.groups)
     type_slots = [g for g in rest if g.slot]
     rest = [g for g in rest if not g.slot]
+    if rest and rest[0].leading and not anywhere and not _alternative(rest[0], words, 0):
+        return None
     position = 0
     while position < len(words):
         word = words[position]
@@ -273,7 +289,8 @@ def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tup
     groups: list[ModifierGroup] = []
     for word in words:
         optional = word.endswith("?")
-        word = word.removesuffix("?")
+        leading = word.startswith("^")
+        word = word.removesuffix("?").removeprefix("^")
         if word in SLOTS:
             names = _alternatives(base, row.get(_TYPE_COLUMNS[word], "").split(), macros)
             for name in names:
@@ -282,7 +299,8 @@ def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tup
             groups.append(ModifierGroup(names, optional, word))
         else:
             name = word[1:] if word.startswith("$") and "|" not in word else ""
-            groups.append(ModifierGroup(_alternatives(base, word.split("|"), macros), optional, name=name))
+            alternatives = _alternatives(base, word.split("|"), macros)
+            groups.append(ModifierGroup(alternatives, optional, name=name, leading=leading))
     return tuple(groups)
 
 
@@ -329,6 +347,13 @@ def _exclusions(
 def _term(base: str, word: str, macros: Mapping[str, str], known: frozenset[str]) -> Term:
     names = _alternatives(base, word.removeprefix("!").split("|"), macros)
     return Term(frozenset(names) & known, word.startswith("!"))
+
+
+def _until(base: str, words: list[str]) -> Since | None:
+    if not words:
+        return None
+    versions = [w for w in words if "." in w]
+    return _feature(base, versions[0] if versions else "0.0", [w for w in words if "." not in w])
 
 
 def _feature(base: str, version: str, targets: list[str]) -> Since:
@@ -381,6 +406,7 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         since=_since(base, row, words),
         family=family,
         exclusions=_exclusions(base, row, macros, words),
+        until=_until(base, row.get("until", "").split()),
     )
 
 

@@ -175,3 +175,29 @@ def test_words_that_exclude_each_other(opcode: str, is_known: bool) -> None:
 )
 def test_a_word_that_needs_another(opcode: str, is_known: bool) -> None:
     assert (_little_table().match(opcode, 2, False) is not None) == is_known
+
+
+def test_a_leading_modifier_keeps_its_place() -> None:
+    row = load({"family": 'mul = [{ ops = "w:d r:a r:b", mods = "^lo|hi sat?", types = "u32" }]'})
+    assert row.match("mul.lo.sat.u32", 3, False) is not None
+    assert row.match("mul.lo.u32.sat", 3, False) is not None
+    assert row.match("mul.u32.lo", 3, False) is None
+    assert row.match("mul.half.lo.u32", 3, True) is not None
+
+
+@pytest.mark.parametrize(
+    ("until", "version", "target", "gone"),
+    [
+        ("", (9, 0), 100, False),
+        ("1.3", (1, 3), 100, False),
+        ("1.3", (1, 4), 10, True),
+        ("13", (9, 0), 13, False),
+        ("13", (1, 0), 20, True),
+        ("6.3 62", (6, 4), 62, False),
+        ("6.3 62", (6, 3), 70, False),
+        ("6.3 62", (6, 4), 70, True),
+    ],
+)
+def test_until(until: str, version: tuple[int, int], target: int, gone: bool) -> None:
+    (form,) = load({"family": f'add = [{{ ops = "w:d", until = "{until}" }}]'}).forms["add"]
+    assert form.is_gone(version, target) is gone
