@@ -1,6 +1,6 @@
 """What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -13,7 +13,7 @@ from ptxtool.cli.streams import on_terminal, print_bytes, print_parts, print_tex
 if TYPE_CHECKING:
     from ptxtool.formats.launch import Launch
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.report.tables import Table
+    from ptxtool.report.listing import Part
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,8 +98,8 @@ def put_text(text: str, output: str | None) -> None:
         write_output(output, (text + "\n").encode("utf-8", "surrogateescape"))
 
 
-def put_parts(parts: "list[Table | str]", output: str | None) -> None:
-    """Print tables and texts, or write them to `output` as plain text."""
+def put_parts(parts: "Sequence[Part]", output: str | None) -> None:
+    """Print tables, listings and texts, or write them to `output` as plain text."""
     if output is None:
         print_parts(*parts)
     else:
@@ -129,12 +129,12 @@ def kernels_json(module: "Module", reports: list[dict[str, Any]]) -> dict[str, A
 
 
 def per_kernel(
-    functions: "tuple[Function, ...]", report: "Callable[[Function], list[Table | str]]"
-) -> "list[Table | str]":
+    functions: "tuple[Function, ...]", report: "Callable[[Function], Sequence[Part]]"
+) -> "list[Part]":
     """The report of every kernel, with a blank line between."""
-    parts: list[Table | str] = []
+    parts: list[Part] = []
     for k, function in enumerate(functions):
-        parts += ([""] if k else []) + report(function)
+        parts += [*([""] if k else []), *report(function)]
     return parts
 
 

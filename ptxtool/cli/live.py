@@ -15,7 +15,7 @@ from ptxtool.cli.common import (
     per_option,
     put_bytes,
     put_json,
-    put_text,
+    put_parts,
     scope,
 )
 
@@ -52,14 +52,11 @@ def command(file: str, kernel: str | None, per: str, form: str, as_json: bool, o
         live = api.liveness(api.kernel(module, kernel), scope(per))
         put_bytes(encode(live_vectors(live), FORMS[form]), output)
         return 0
-    from ptxtool.report.live import live_data, live_text
+    from ptxtool.report.live import live_data, live_listing
 
     chosen = kernels(module, kernel)
     if as_json:
         put_json(kernels_json(module, [live_data(api.liveness(f, scope(per))) for f in chosen]), output)
     else:
-        put_text(
-            "\n".join(map(str, per_kernel(chosen, lambda f: [live_text(api.liveness(f, scope(per)))]))),
-            output,
-        )
+        put_parts(per_kernel(chosen, lambda f: [live_listing(api.liveness(f, scope(per)))]), output)
     return 0

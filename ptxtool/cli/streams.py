@@ -17,7 +17,7 @@ from ptxtool.base.render import render
 from ptxtool.cli import colour
 
 if TYPE_CHECKING:
-    from ptxtool.report.terminal import Part
+    from ptxtool.report.listing import Part
 
 MOST_SHOWN = 20
 """Errors of one input that are printed unless more are asked for; as many warnings."""

@@ -11,7 +11,7 @@ _COLUMNS = (
     Column("before", "right"),
     Column("after", "right", style="bold"),
     Column("line", "right"),
-    Column("first instruction"),
+    Column("first instruction", style="code"),
 )
 
 

@@ -17,7 +17,7 @@ _BLOCKS = (
     Column("successors"),
     Column("labels"),
 )
-_BRANCHES = (Column("line", "right"), Column("branch that may diverge"), Column("lanes rejoin"))
+_BRANCHES = (Column("line", "right"), Column("branch that may diverge", style="code"), Column("lanes rejoin"))
 
 
 def flow_parts(

@@ -1,8 +1,12 @@
-"""A listing: lines of code with something beside them, as text, and with the code in colour on a terminal."""
+"""A listing: lines of code with something beside them, as text, and with the code in colour on a terminal.
+
+`Part` is what a report is made of: a list of tables, listings and texts, each of which has a `str`.
+"""
 
 from dataclasses import dataclass
 
 from ptxtool.base.render import Line
+from ptxtool.report.tables import Table
 
 
 @dataclass(frozen=True)
@@ -13,3 +17,6 @@ class Listing:
 
     def __str__(self) -> str:
         return "\n".join("".join(text for text, _ in line) for line in self.lines)
+
+
+Part = Table | Listing | str

@@ -10,13 +10,15 @@ from typing import Any
 
 from ptxtool.analysis.liveness import Liveness
 from ptxtool.base.bits import indices
+from ptxtool.base.render import Line
+from ptxtool.report.listing import Listing
 from ptxtool.report.tables import WIDTH, clip, heading
 
 _CODE_WIDTH = 56
 _LEGEND = "^ defined  v used  x both  : live through"
 
 
-def live_text(live: Liveness, width: int = WIDTH) -> str:
+def live_listing(live: Liveness, width: int = WIDTH) -> Listing:
     """The listing of one kernel."""
     kernel = live.kernel
     n = len(live.def_uses)
@@ -27,27 +29,29 @@ def live_text(live: Liveness, width: int = WIDTH) -> str:
     code_width = min(_CODE_WIDTH, max([len(text) for text in code], default=0))
     left = line_width + 2 + code_width + 2 + 5 + 2
     title = f"live registers per {live.per}"
-    lines: list[str] = []
+    above: list[str] = []
     gap = " " if left + 2 * len(columns) <= width else ""
     if left + len(columns) * (1 + len(gap)) <= width:
-        lines.append(heading(kernel.name, f"{title}   {_LEGEND}", width))
+        above.append(heading(kernel.name, f"{title}   {_LEGEND}", width))
         height = max((len(t) for t in titles), default=0)
         for row in range(height):
             marks = gap.join(t.rjust(height)[row] for t in titles)
             head = "line".rjust(line_width) if row == height - 1 else ""
-            lines.append(f"{head:<{left - 7}}{'count' if row == height - 1 else '':>5}  {marks}".rstrip())
+            above.append(f"{head:<{left - 7}}{'count' if row == height - 1 else '':>5}  {marks}".rstrip())
         beside = [gap.join(_mark(live, i, k) for k in columns).rstrip() for i in range(n)]
     else:
-        lines.append(heading(kernel.name, title, width))
-        lines.append(
+        above.append(heading(kernel.name, title, width))
+        above.append(
             f"{'line':>{line_width}}{'':<{max(0, left - 7 - max(4, line_width))}}{'count':>5}  live before"
         )
         beside = [" ".join(live.before[i]) for i in range(n)]
+    lines: list[Line] = [[(text, "message" if k == 0 else "")] for k, text in enumerate(above)]
     for i in range(n):
-        count = live.before_bits[i].bit_count()
-        text = f"{kernel.line(i):>{line_width}}  {clip(code[i], code_width):<{code_width}}  {count:>5}  {beside[i]}"
-        lines.append(clip(text.rstrip(), width))
-    return "\n".join(lines)
+        number, text = f"{kernel.line(i):>{line_width}}  ", clip(code[i], code_width)
+        right = f"{'':<{code_width - len(text)}}  {live.before_bits[i].bit_count():>5}  {beside[i]}".rstrip()
+        room = width - len(number) - len(text)
+        lines.append([(number, "gutter"), (text, "code"), (clip(right, room), "")])
+    return Listing(tuple(lines))
 
 
 def _columns(live: Liveness) -> list[int]:

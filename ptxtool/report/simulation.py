@@ -11,7 +11,7 @@ _STALLS = (
     Column("warp-cycles", "right"),
     Column("first cycle", "right"),
     Column("register"),
-    Column("instruction"),
+    Column("instruction", style="code"),
 )
 _STALLS_SHOWN = 10
 _SLOTS = ("issued", "stall", "idle", "scoreboard")

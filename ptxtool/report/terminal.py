@@ -19,10 +19,8 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.render import Line, layout
 from ptxtool.report.lexer import Kind, PtxLexer
-from ptxtool.report.listing import Listing
+from ptxtool.report.listing import Listing, Part
 from ptxtool.report.tables import GAP, WIDTH, Table, clip
-
-Part = Table | Listing | str
 
 _LEAST_TEXT = 24
 _STYLES = {

@@ -195,8 +195,8 @@ def test_without_a_file(cli: Cli) -> None:
 # ---- the pages
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_every_code_is_explained(cli: Cli, code: str) -> None:
+@pytest.mark.parametrize("code", ["E101", "W201", "E303"])  # that every code has a page: test_error_pages.py
+def test_a_code_is_explained(cli: Cli, code: str) -> None:
     result = cli("check", "--explain", code.lower())
     assert (result.exit_code, result.stderr) == (0, "")
     assert lines(result.stdout)[0] == f"# {code}: {CODES[code]}"
