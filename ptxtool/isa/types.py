@@ -41,6 +41,7 @@ def _types() -> dict[str, Type]:
         # alternative and sub-byte types: operands of conversions and matrix instructions, in registers of bits
         **{name: Type(name, "b", 8) for name in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0", "ue4m3")},
         **{name: Type(name, "b", 4) for name in ("e2m1", "u4", "s4")},
+        **{name: Type(name, "b", 2) for name in ("u2", "s2")},
         **{f"{name}x2": Type(f"{name}x2", "b", 16) for name in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0")},
         **{f"{name}x4": Type(f"{name}x4", "b", 32) for name in ("e4m3", "e5m2", "e2m3", "e3m2")},
         "e2m1x2": Type("e2m1x2", "b", 8),
