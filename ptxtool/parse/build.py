@@ -222,7 +222,7 @@ def head(items: Sequence[Item], source: Source) -> Head:
         match item.kind:
             case "LINKAGE":
                 linkage.append(item.text[1:])
-            case "FUNCTION":
+            case "ENTRY" | "FUNC":
                 kind = item.text[1:]
                 if linkage == ["common"]:
                     raise _head_error(
@@ -248,9 +248,6 @@ def head(items: Sequence[Item], source: Source) -> Head:
                 i, found = _parameters(items, i, source)
                 if identifier:
                     params = found
-                elif kind == "entry":
-                    help = "a kernel returns nothing: give it a pointer to write to, or make it a '.func'"
-                    raise _head_error("results of an '.entry'", item, source, help)
                 else:
                     returns = found
     return Head(

@@ -33,7 +33,9 @@ _WORDS = {
     "TUNING": "a directive such as '.maxntid'",
     "SECTION_DATA": "data such as '.b8'",
     "SECTION_NAME": "a section such as '.debug_info'",
-    "FUNCTION": "'.entry' or '.func'",
+    "ENTRY": "'.entry' or '.func'",
+    "INTEGER": "a whole number",
+    "FUNCTION_NAME": "'function_name'",
     "VERSION": "a directive",
     "SEMICOLON": "';'",
     "COMMA": "','",
@@ -189,15 +191,12 @@ def syntax_error(
         help = f"end '{_last_word(text, start, previous)}' on line {source.line(previous)} with ';'"
         note = Note("the ';' belongs here", source, previous, previous + 1)
         return Diagnostic("E101", message, source, place, match.end(), help, note), place
-    if place >= end:
+    if place >= len(text):
         wanted = _human(expected)
-        code = "E102" if end == len(text) else "E101"
         message = "the statement is not finished" + (f": expected {wanted}" if wanted else "")
-        otherwise = (
-            "the text ends here: the file may be cut off" if end == len(text) else "complete the statement"
-        )
+        otherwise = "the text ends here: the file may be cut off"
         help = "end the statement with ';'" if "SEMICOLON" in expected else otherwise
-        return Diagnostic(code, message, source, max(start, previous - 1), previous, help), end
+        return Diagnostic("E102", message, source, max(start, previous - 1), previous, help), end
     match = _WORD.match(text, place)
     word = match[0] if match else text[place]
     wanted = _human(expected)
@@ -279,6 +278,8 @@ def _hint(text: str, start: int, previous: int, place: int, word: str, expected:
         return f"did you mean '.{word}'?"
     if word == '"':
         return "strings belong to directives such as '.file' and '.pragma'; remove the '\"'"
+    if word == "(" and text[:previous].endswith(".entry"):
+        return "the kernel's name comes first; a kernel returns nothing, a '.func' may"
     if text.startswith("+=", place):
         return "this belongs to PTXPlus, whose files begin with '.version 1.4+'"
     if word == ";" and place == start:

@@ -47,7 +47,9 @@ from ptxtool.parse.splitter import (
     OPCODE,
     OPEN,
     OPERANDS,
+    UNENDED,
     body_start,
+    comma_next,
     guard_parts,
     head_end,
     keywords,
@@ -221,6 +223,8 @@ class Driver:
         if tokens is None:
             raise KeyError(rule)
         end = tokens[-1].end
+        if rule in UNENDED and comma_next().match(self.text, end):
+            raise KeyError(rule)  # a list goes on, wrongly
         if rule.endswith("declaration"):
             items = [Part(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
             self._add(build.declaration(items, self.source))

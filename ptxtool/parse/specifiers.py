@@ -24,7 +24,7 @@ _SCALARS = (
 _PTXPLUS = ("bb64", "ff64", "bb128")
 DECLARABLE = frozenset(f".{name}" for name in (*_SCALARS, *_PTXPLUS))
 """The types a variable or register can have; the others are instruction types."""
-_VECTORS = frozenset({".v2", ".v4", ".v8"})
+_VECTORS = frozenset({".v2", ".v4"})
 
 
 class Tuning(NamedTuple):

@@ -19,6 +19,8 @@ MODULE_RULES = (
 """The same outside functions."""
 LABELLED = ("branch_targets", "call_targets", "call_prototype")
 """The rules of statements that a label must stand before."""
+UNENDED = ("loc", "file", "target")
+"""The rules of lists without a semicolon at their end."""
 
 
 # the groups of `splitter`; the last one that matched says what was found (plain numbers: an enum halves the speed)
@@ -83,6 +85,11 @@ def body_start() -> "re.Pattern[str]":
 
 
 @cache
+def comma_next() -> "re.Pattern[str]":
+    return re.compile(rf"{skip()},")
+
+
+@cache
 def section() -> "re.Pattern[str]":
     """A whole debug section."""
     return re.compile(text_regex("section"))
@@ -102,7 +109,7 @@ def keywords() -> "re.Pattern[str]":
     rules = {rule: t[rule.upper()] for rule in (*MODULE_RULES, *BODY_RULES) if rule.upper() in t}
     rules |= {
         "declaration": f"{linkage}(?:{t['SPACE']}|{t['ALIGN']}|{t['ATTRIBUTE']})",
-        "function_head": linkage + t["FUNCTION"],
+        "function_head": f"{linkage}(?:{t['ENTRY']}|{t['FUNC']})",
     }
     return re.compile("|".join(f"(?P<{rule}>{regex})" for rule, regex in rules.items()))
 
