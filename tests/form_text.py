@@ -1,7 +1,8 @@
 """Instruction texts made from the rows of the instruction table, and a kernel to put them in.
 
 For tests that ask a second implementation about the table: every alternative of every modifier group and type occurs,
-and the operands are what the operand classes promise. Not made: calls and indirect branches (role s): they need names.
+and the operands are what the operand classes promise. Not made: forms that have ended, and calls and indirect branches
+(role s), which need names.
 """
 
 import itertools
@@ -36,6 +37,7 @@ DECLARED = {
     **{f"{n}x2": "b16" for n in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0")},
     **{f"{n}x4": "b32" for n in ("e4m3", "e5m2", "e2m3", "e3m2")}, "e2m1x4": "b16",
 }  # fmt: skip
+_NAMES = ("any", "address", "special")  # classes of names, which are not made
 DOUBLE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 N_REGISTERS = 130
 _COORDINATES = {
@@ -67,7 +69,7 @@ def opcode_texts(form: Form, limit: int = 400, seed: int = 0) -> list[str]:
 
 def instruction_texts(form: Form, ptxplus: bool = False, limit: int = 400) -> Iterator[tuple[str, Match]]:
     """Instructions of a form, with and without its optional operands, an alternative of each operand class in turn."""
-    if any(o.role == "s" or any(f.kind in ("any", "address") for f in o.fits) for o in form.operands):
+    if any(o.role == "s" for o in form.operands) or form.until is not None:
         return
     turn = 0
     for text in opcode_texts(form, limit):
@@ -82,7 +84,8 @@ def instruction_texts(form: Form, ptxplus: bool = False, limit: int = 400) -> It
 
 def operand_text(spec: OperandSpec, match: Match, place: int, turn: int = 0) -> str:
     """A text that fits an operand: the `turn`-th alternative of its class."""
-    fit = spec.fits[turn % len(spec.fits)] if spec.fits else None
+    fits = [f for f in spec.fits if f.kind not in _NAMES]
+    fit = fits[turn % len(fits)] if fits else None
     if spec.role == "l":
         return "L0"
     if spec.role == "m":
@@ -103,8 +106,14 @@ def _address(fit: Fit | None, match: Match, place: int) -> str:
         ]
         name = "surf0" if match.form.base.startswith("su") else "tex0"
         return f"[{name}, {{{', '.join(items)}}}]"
+    if fit is not None and fit.kind == "handle":
+        return "[surf0]" if match.form.base == "suq" else "[%u64r0]"
     if fit is not None and fit.kind == "tensor":
-        n = int(match.one_of("1d", "2d", "3d", "4d", "5d")[0] or 1)
+        n = (
+            5
+            if match.one_of("tile::gather4", "tile::scatter4")
+            else int(match.one_of("1d", "2d", "3d", "4d", "5d")[0] or 1)
+        )
         return f"[%u64r0, {{{', '.join(f'%s32r{k}' for k in range(n))}}}]"
     if "param" in match.modifiers or "param::entry" in match.modifiers:
         return "[parameter]"
@@ -129,7 +138,7 @@ def fit_text(fit: Fit, match: Match, place: int, is_written: bool) -> str:
         return f"%u32r{place}"
     if fit.kind == "pack":
         bits = int("".join(c for c in match.type if c.isdigit()))
-        return "{" + ", ".join(register(f"b{bits // 2}", 2 * place + k) for k in range(2)) + "}"
+        return "{" + ", ".join(f"%b{bits // 2}r{2 * place + k}" for k in range(2)) + "}"
     name = type_name(fit, match)
     length = fit.length.of(match.n) if fit.length else 1
     if fit.length is None or (fit.length.fixed == 0 and match.n == 0):

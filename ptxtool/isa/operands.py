@@ -27,6 +27,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
                     `imm(1,2,4)` one of these
     address         the name of a variable, function or label (`mov`)
     texture tensor  a bracketed operand with coordinates: `[t, {x, y}]`, `[t, sampler, {x, y}]`; `[map, {x, y}]`
+    handle          a bracketed texture, sampler or surface: its name, or a 64-bit register with its handle
     vsel vsel2 vsel4 vmask2 vmask4
                     video operands: a 32-bit register with a byte or half selector (`%r1.b0`), or a mask (`%r1.h10`)
     b32             of a memory operand: its address stands in an untyped or integer register of that width and is not
@@ -49,6 +50,7 @@ _PLAIN = frozenset(
         "address",
         "texture",
         "tensor",
+        "handle",
         "vsel",
         "vsel2",
         "vsel4",

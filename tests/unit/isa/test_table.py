@@ -52,6 +52,8 @@ def test_every_opcode_of_scalar_kernels_matches(shared: Path) -> None:
         opcode = line.split("\t")[0]
         if opcode.split(".")[0] in NOT_SCALAR.split() or "cluster" in opcode:
             continue
+        if opcode == "mov.v8.u16":  # ptxas refuses it: PTX has vectors of eight in loads and stores alone
+            continue
         if not any(table().match(opcode, n, False) for n in range(9)):
             unknown.append(opcode)
     assert unknown == []
