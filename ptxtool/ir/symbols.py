@@ -90,10 +90,11 @@ class Register:
 
 @dataclass(frozen=True)
 class Duplicate:
-    """A name declared again in the same block: which, and where."""
+    """A name declared again in the same block: which, where, and the index of the register that has it already."""
 
     name: str
     declaration: Declaration
+    first: int
 
 
 @dataclass(frozen=True)
@@ -218,8 +219,9 @@ class RegisterTable(Sequence[Register]):
                 self._length += count
 
     def _add_name(self, name: str, declaration: Declaration, scope: _Scope, position: int) -> None:
-        if scope.find(name) is not None:
-            self._duplicates.append(Duplicate(name, declaration))
+        known = scope.find(name)
+        if known is not None:
+            self._duplicates.append(Duplicate(name, declaration, known[0]))
             return
         segment = _Segment(self._length, 1, name, None, declaration, position)
         scope.names[name] = segment

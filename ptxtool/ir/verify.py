@@ -17,8 +17,9 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 import re
 from collections.abc import Iterator
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
 from ptxtool.ir.explain import explain
 from ptxtool.ir.nodes import (
     Apply,
@@ -110,7 +111,7 @@ class FunctionCheck:
         self.labels: LabelTable = label_table(function)
         self.label_names = {s.name for s in function.body or () if type(s) is Label}
         self.variables: list[dict[str, Declaration]] = [{}]
-        self.block_labels: list[set[str]] = [set()]
+        self.block_labels: list[dict[str, Label]] = [{}]
         self.reported: set[str] = set()
         self.found: list[Diagnostic] = []
         self._names: dict[int, tuple[Name, ...]] = {}  # by identity: equal operand texts share their node
@@ -124,7 +125,7 @@ class FunctionCheck:
                 name = directive.text.split()[-1]
                 self.variables[0][name] = Declaration(directive.start, directive.end, (), "tex", (), None, ())
         for duplicate in self.registers.duplicates:
-            self._twice(duplicate.name, duplicate.declaration)
+            self._twice(duplicate.name, duplicate.declaration, self.registers[duplicate.first].declaration)
         n = 0
         for statement in function.body or ():
             if type(statement) is Instruction:
@@ -141,15 +142,15 @@ class FunctionCheck:
                 self._declare(statement)
                 self._scope_changed()
             case Label():
-                if statement.name in self.block_labels[-1]:
-                    self._twice(statement.name, statement)
-                self.block_labels[-1].add(statement.name)
+                first = self.block_labels[-1].setdefault(statement.name, statement)
+                if first is not statement:
+                    self._twice(statement.name, statement, first)
             case Directive(name="branchtargets"):
                 for word in statement.text.split(","):
                     self._label(word.strip(), n, statement)
             case ScopeOpen():
                 self.variables.append({})
-                self.block_labels.append(set())
+                self.block_labels.append({})
                 self._scope_changed()
             case ScopeClose():
                 self.variables.pop()
@@ -167,7 +168,7 @@ class FunctionCheck:
         block = self.variables[-1]
         for declarator in declaration.declarators:
             if declarator.name in block and declarator.name != "_":
-                self._twice(declarator.name, declaration)
+                self._twice(declarator.name, declaration, block[declarator.name])
             block[declarator.name] = declaration
 
     # ---- instructions
@@ -321,9 +322,10 @@ class FunctionCheck:
 
     # ---- reports
 
-    def _twice(self, name: str, node: Declaration | Label) -> None:
-        self._report(
-            "E204", f"'{name}' is declared twice", node, name, "rename one, or put it into a '{ }' block"
+    def _twice(self, name: str, node: Declaration | Label, first: Declaration | Label) -> None:
+        help = "rename one, or put it into a '{ }' block"
+        self.found.append(
+            _again(self.function.source, name, (node.start, node.end), (first.start, first.end), help)
         )
 
     def _report(
@@ -357,7 +359,7 @@ def module_declarations(module: Module) -> Iterator[Diagnostic]:
             if isinstance(before, Declaration) or (
                 before is not None and before.body is not None and item.body is not None
             ):
-                yield _again(module, item.name, item.start, item.body_start)
+                yield _again(module.source, item.name, _span(item), _span(before))
             if before is None or item.body is not None:
                 seen[item.name] = item
         elif isinstance(item, Declaration):
@@ -367,17 +369,30 @@ def module_declarations(module: Module) -> Iterator[Diagnostic]:
                     isinstance(before, Declaration) and "extern" in before.linkage
                 )
                 if before is not None and not external:
-                    yield _again(module, declarator.name, item.start, item.end)
+                    yield _again(module.source, declarator.name, _span(item), _span(before))
                 seen[declarator.name] = item
                 if declarator.value is not None:
                     yield from _initialiser(module, item, declarator.value)
 
 
-def _again(module: Module, name: str, start: int, end: int) -> Diagnostic:
-    place = place_of(module.source.text, start, end, name)
-    return Diagnostic(
-        "E204", f"'{name}' is declared twice", module.source, *place, "rename or remove one of them"
+def _span(item: Declaration | Function) -> tuple[int, int]:
+    """Where a declaration, or the head of a function, stands."""
+    return item.start, item.body_start if isinstance(item, Function) else item.end
+
+
+def _again(
+    source: Source,
+    name: str,
+    second: tuple[int, int],
+    first: tuple[int, int],
+    help: str = "rename or remove one of them",
+) -> Diagnostic:
+    """A name declared twice, and where it was declared first (a place in another statement)."""
+    start, end = place_of(source.text, *second, name)
+    note = (
+        Note("first declared here", source, *place_of(source.text, *first, name)) if first != second else None
     )
+    return Diagnostic("E204", f"'{name}' is declared twice", source, start, end, help, note)
 
 
 def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
