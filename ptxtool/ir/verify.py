@@ -16,6 +16,7 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
@@ -27,6 +28,7 @@ from ptxtool.ir.nodes import (
     Cast,
     Conditional,
     Declaration,
+    Declarator,
     Directive,
     Dual,
     Function,
@@ -256,11 +258,39 @@ class FunctionCheck:
                 return
         self.reported.add(text)
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
-        near = nearest(text, self._visible(n))
-        help = f"did you mean '{near}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
+        help = self._beyond_its_range(text)
+        if not help:
+            near = nearest(text, self._visible(n))
+            help = f"did you mean '{near}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
         if not self.is_ptxplus and self._is_segment(text, operand):
             help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
+
+    def _beyond_its_range(self, text: str) -> str:
+        """What to do about `%r8` where `%r<8>` declares `%r0` to `%r7`; "" for another name."""
+        for name in (text[:i] for i in range(len(text.rstrip("0123456789")), len(text))):
+            declarator, start = self._ranges.get(name, (None, 0))
+            number = int(text[len(name) :][:7])
+            if (
+                declarator is not None
+                and declarator.count is not None
+                and declarator.count <= number < 1_000_000
+            ):
+                line = self.function.source.line(start)
+                ends = f"'{name}<{declarator.count}>' in line {line} ends at '{name}{declarator.count - 1}'"
+                return f"{ends}: raise it to '{name}<{number + 1}>'?"
+        return ""
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[Declarator, int]]:
+        """The ranges of registers that the function declares, by prefix, and where."""
+        return {
+            declarator.name: (declarator, statement.start)
+            for statement in self.function.body or ()
+            if type(statement) is Declaration and statement.space == "reg"
+            for declarator in statement.declarators
+            if declarator.count is not None
+        }
 
     @staticmethod
     def _is_segment(text: str, operand: Operand | None) -> bool:

@@ -146,3 +146,26 @@ def test_ptxplus_files_know_every_instruction(corpus: tuple[Path, ...]) -> None:
     for path in corpus:
         if path.suffix == ".ptxplus":
             assert [d for d in verify(parse(path.read_bytes(), path.name)) if d.code == "W201"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("%r4", "'%r<4>' in line 5 ends at '%r3': raise it to '%r<5>'?"),
+        ("%r40", "'%r<4>' in line 5 ends at '%r3': raise it to '%r<41>'?"),
+        ("%rx", "did you mean '%r"),
+    ],
+)
+def test_a_register_beyond_its_range(name: str, told: str) -> None:
+    text = f".version 8.0\n.target sm_80\n.entry k()\n{{\n.reg .b32 %r<4>;\nmov.u32 %r1, {name};\nret;\n}}\n"
+    (found,) = verify(parse(text))
+    assert found.code == "E201"
+    assert told in found.help
+
+
+def test_a_repetition_says_where_the_name_was_declared_first() -> None:
+    text = ".version 8.0\n.target sm_80\n.entry k()\n{\n.reg .b32 %r<4>;\n.reg .b64 %r2;\nret;\n}\n"
+    (found,) = verify(parse(text))
+    assert found.code == "E204"
+    assert found.note is not None
+    assert found.note.source.position(found.note.start) == (5, 11)
