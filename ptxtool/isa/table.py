@@ -16,11 +16,13 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
     dialect   "ptx" or "ptxplus"; both by default
     ptx, sm   the first PTX version and target that have the form ("7.0", "80"); several targets are alternatives;
               "90a" is that architecture only, "100f" its family
-    since     what came later: `relu 7.0 80, bf16 7.8 90` (modifier or type, PTX version, target)
+    since     what came later: `relu 7.0 80, bf16|$x 7.8 90` (modifiers or types, PTX version, target)
     until     the last PTX version ("1.3"), the last target ("13") that has the form; with both it is gone where
               version and target are newer
     not       what does not go together: `volatile ca|cg|$l1, v2|v4 b128, $l2 !v8` (modifiers or types, `|` between
-              alternatives; `!v8|v4`: without any of these); `$name` alone: a group of such items
+              alternatives; `!v8|v4`: without any of these)
+
+In `since` and `not`, `$name` alone is a group of such items, of which those count that speak of the form's words.
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does; types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
@@ -28,7 +30,7 @@ PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
@@ -317,13 +319,27 @@ def _alternatives(base: str, words: Iterable[str], macros: Mapping[str, str]) ->
     return tuple(found)
 
 
-def _since(base: str, row: Mapping[str, str], known: frozenset[str]) -> Mapping[str, Since]:
+def _items(base: str, text: str, macros: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """The items of `since` and `not`, those of a group that stands for some included, and whether it is of a group."""
+    for item in filter(None, map(str.strip, text.split(","))):
+        if not item.startswith("$") or " " in item:
+            yield item, False
+        elif item[1:] in macros:
+            yield from ((one.strip(), True) for one in macros[item[1:]].split(","))
+        else:
+            raise TableError(f"{base}: no group '{item}'")
+
+
+def _since(
+    base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
+) -> Mapping[str, Since]:
     found = {"": _feature(base, row.get("ptx", "1.0"), row.get("sm", "").split())}
-    for item in filter(None, row.get("since", "").split(",")):
-        word, version, *targets = item.split()
-        if word not in known:
-            raise TableError(f"{base}: 'since' speaks of '{word}', which the form does not have")
-        found[word] = _feature(base, version, targets)
+    for item, is_of_group in _items(base, row.get("since", ""), macros):
+        names, version, *targets = item.split()
+        words = known.intersection(_alternatives(base, names.split("|"), macros))
+        if not words and not is_of_group:
+            raise TableError(f"{base}: 'since' speaks of '{names}', which the form does not have")
+        found |= dict.fromkeys(sorted(words), _feature(base, version, targets))
     return found
 
 
@@ -331,16 +347,12 @@ def _exclusions(
     base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
 ) -> tuple[tuple[Term, ...], ...]:
     found: list[tuple[Term, ...]] = []
-    for item in filter(None, map(str.strip, row.get("not", "").split(","))):
-        is_group = item.startswith("$") and " " not in item
-        if is_group and item[1:] not in macros:
-            raise TableError(f"{base}: no group '{item}'")
-        for one in macros[item[1:]].split(",") if is_group else [item]:
-            terms = [_term(base, word, macros, known) for word in one.split()]
-            if all(t.words or t.absent for t in terms) and len(terms) > 1:
-                found.append(tuple(terms))
-            elif not is_group:
-                raise TableError(f"{base}: 'not' speaks of '{item}', which the form cannot have")
+    for item, is_of_group in _items(base, row.get("not", ""), macros):
+        terms = [_term(base, word, macros, known) for word in item.split()]
+        if all(t.words or t.absent for t in terms) and len(terms) > 1:
+            found.append(tuple(terms))
+        elif not is_of_group:
+            raise TableError(f"{base}: 'not' speaks of '{item}', which the form cannot have")
     return tuple(found)
 
 
@@ -403,7 +415,7 @@ def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, st
         effects=effects,
         implicit=tuple(implicit),
         dialect=row.get("dialect", ""),
-        since=_since(base, row, words),
+        since=_since(base, row, macros, words),
         family=family,
         exclusions=_exclusions(base, row, macros, words),
         until=_until(base, row.get("until", "").split()),

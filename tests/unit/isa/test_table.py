@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxtool.isa.table import Table, TableError, load, table
+from ptxtool.isa.table import Since, Table, TableError, load, table
 from ptxtool.parse import parse
 
 # opcodes of tensor cores, asynchronous copies, clusters, video and ZLUDA: not what a scalar kernel uses
@@ -139,9 +139,15 @@ def test_a_contradiction_is_refused(text: str) -> None:
 
 
 LITTLE = """
-f = [
-  { ops = "w:d r:mask:u32?m r:policy:b64?h", mods = "m? h? x|y?", types = "u32 u64", not = "x|m u64, h !y u32" },
-]
+groups.later = "x|u64 3.1 35, z 9.0"
+groups.apart = "x|m u64, z u32"
+
+[[f]]
+ops = "w:d r:mask:u32?m r:policy:b64?h"
+mods = "m? h? x|y?"
+types = "u32 u64"
+not = "$apart, h !y u32"
+since = "h 2.0, $later"
 """
 
 
@@ -203,3 +209,13 @@ def test_a_leading_modifier_keeps_its_place() -> None:
 def test_until(until: str, version: tuple[int, int], target: int, gone: bool) -> None:
     (form,) = load({"family": f'add = [{{ ops = "w:d", until = "{until}" }}]'}).forms["add"]
     assert form.is_gone(version, target) is gone
+
+
+def test_a_group_of_items_says_what_came_later() -> None:
+    (form,) = _little_table().forms["f"]
+    assert form.since == {
+        "": Since(),
+        "h": Since((2, 0)),
+        "x": Since((3, 1), ("35",)),
+        "u64": Since((3, 1), ("35",)),
+    }
