@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ptxtool.api import compare as compare
+    from ptxtool.api import diff as diff
     from ptxtool.api import emit as emit
     from ptxtool.api import first_use as first_use
     from ptxtool.api import fmt as fmt
@@ -35,6 +36,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "compare",
+            "diff",
             "first_use",
             "fmt",
             "liveness",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from ptxtool.analysis.difference import Difference
     from ptxtool.analysis.first_use import FirstUse
     from ptxtool.analysis.liveness import Liveness
     from ptxtool.analysis.loops import Loops
@@ -29,6 +30,7 @@ __all__ = [
     "cfg",
     "check",
     "compare",
+    "diff",
     "dominators",
     "emit",
     "first_use",
@@ -197,6 +199,38 @@ def loops(kernel: "Function") -> "Loops":
     from ptxtool.analysis.loops import loops
 
     return loops(kernel)
+
+
+def diff(
+    before: "Function",
+    after: "Function",
+    *,
+    exact: bool = False,
+    threads: int | None = None,
+    registers: tuple[int, int] | None = None,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+) -> "Difference":
+    """What changed between two kernels: `.counts`, `.figures`, `.renamed`, `.steps`, `.is_worse("pressure")`.
+
+    Names of registers and labels count only if `exact`. With `threads` per CTA also resident CTAs, at `registers` per
+    thread before and after, by default the most live ones. Raises E402 where a CTA does not fit.
+    """
+    from dataclasses import replace
+
+    from ptxtool.analysis.difference import difference
+    from ptxtool.analysis.occupancy import occupancy
+
+    found = difference(before, after, exact)
+    if threads is None:
+        return found
+    machine = _machine(gpu)
+    if registers is None:
+        registers = found.figures[0].live_registers, found.figures[1].live_registers
+    resident = [
+        occupancy(machine, threads, n, static_scratchpad(kernel))
+        for kernel, n in zip((before, after), registers, strict=True)
+    ]
+    return replace(found, occupancy=(resident[0], resident[1]))
 
 
 # ---- machines

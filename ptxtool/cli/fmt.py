@@ -1,5 +1,6 @@
 """`ptxtool fmt FILE...`: canonical layout, in place."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
+from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_bytes, put_json
-from ptxtool.cli.streams import on_terminal, print_diagnostics, print_note
+from ptxtool.cli.streams import print_diagnostics, print_note
 from ptxtool.formats.files import STDIN
 
 
@@ -114,7 +116,7 @@ def _data(result: _Formatted, diff: bool) -> dict[str, Any]:
 
 
 def _coloured(diff: bytes, output: str | None) -> bytes:
-    if output is not None or not on_terminal():
+    if output is not None or not colour.wanted(sys.stdout):
         return diff
     from ptxtool.report.unified import coloured
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "overhead": "Storage bits that each sharing scheme adds to a GPU.",
     "rewrite": "Run passes over a file and print the new text.",
     "fmt": "Lay files out canonically, in place.",
+    "diff": "What changed between two kernels; for CI, whether it grew.",
     "isa": "The forms of an instruction: modifiers, types, operands, versions.",
     "sim": "Simulate one launch and print its counters.",
     "compare": "Simulate the papers' ladder of schemes on one kernel.",

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from smallkernel import Cli
 
-from ptxtool.cli import fmt
-
 TEXT = b".version 7.0\n.target sm_70\n.entry k(){ret;}\n"
 LAID_OUT = b".version 7.0\n.target sm_70\n\n.entry k()\n{\n    ret;\n}\n"
 
@@ -86,10 +84,11 @@ def test_diff(cli: Cli, file: Path) -> None:
     assert cli("fmt", "--diff", "--check", "k.ptx").exit_code == 1
 
 
-def test_diff_in_colour(cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fmt, "on_terminal", lambda: True)
-    out = cli("fmt", "--diff", "k.ptx").stdout
+def test_diff_in_colour(cli: Cli, file: Path) -> None:
+    out = cli("fmt", "--diff", "k.ptx", "--color", "always").stdout
     assert "\x1b[31m-.entry k(){ret;}\x1b[0m\n\x1b[32m+\x1b[0m\n" in out
+    assert cli("fmt", "--diff", "k.ptx", "--color", "always", "-o", "changes").exit_code == 0
+    assert b"\x1b" not in Path("changes").read_bytes()
 
 
 def test_json(cli: Cli, file: Path) -> None:
