@@ -13,7 +13,7 @@ from ptxtool.emit.pieces import Piece, pieces
 from ptxtool.parse import parse
 
 KERNEL = """\
-.version 6.5
+.version 6.5+
 .target sm_50, texmode_independent
 .address_size 64
 .file 1 "a.cu", 12, 34
@@ -34,7 +34,7 @@ KERNEL = """\
   add.s32 %r1, %r2, -3; fma.rn.f32 f1, f1, f2, 0fBF800000;
   set.le.s32.s32 $p0/$o127, s[0x0018], $r124; mov.u32 $r5, s[$ofs1+=0x0010];
   add.half.u32 $p0|$r1.lo, $r2, -$r3; add.ff64 {$r0, $r1}, {$r2, $r3}, -{$r4, $r5};
-  mov.u32 x, (1 << 4) | 3 * 2; mov.u32 x, y ? 1 : 2; mov.u64 x, (.s64) y; mov.u32 x, (y) % 3;
+  mov.u32 x, (1 << 4) | 3 * 2; mov.u32 x, 5 ? 1 : 2; mov.u64 x, (.s64) 7; mov.u32 x, (7) % 3;
   setp.lt.and.f32 p2|p3, f1, f2, !p1; tex.2d.v4.f32.f32 {f1, f2, f3, f4}, [tx, smp, {f5, f6}];
   call (r28), leaf, (%r26, 7); and.b32 x, x, ~15; ld.shared::cluster.b32 r7, [r5];
   { .reg .u32 t; L1: add.u32 t, t, 1; ts: .branchtargets L1, L2; bra L2; }
