@@ -33,7 +33,7 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
     base, *words = text.split(".")
     forms = _forms(base, is_ptxplus)
     if not forms:
-        return _unknown(base, is_ptxplus)
+        return _unknown(base, words, n_operands, is_ptxplus)
     allowed = _words(forms)
     for word in words:
         if word not in allowed:
@@ -83,12 +83,22 @@ def _words(forms: Iterable[Form]) -> dict[str, None]:
     return found
 
 
-def _unknown(base: str, is_ptxplus: bool) -> Explanation:
-    known = sorted({key.split(".")[0] for key in table().forms if _forms(key.split(".")[0], is_ptxplus)})
-    near = nearest(base, known)
-    if base in (key.split(".")[0] for key in table().forms):
+@cache
+def _bases(is_ptxplus: bool) -> tuple[str, ...]:
+    """The first words of all opcodes of a dialect."""
+    return tuple(
+        sorted({key.split(".")[0] for key in table().forms if _forms(key.split(".")[0], is_ptxplus)})
+    )
+
+
+def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> Explanation:
+    """No such instruction; the likeliest is one like it that the rest of the opcode fits."""
+    if base in _bases(not is_ptxplus):
         other = "PTX" if is_ptxplus else "PTXPlus ('.version 1.4+')"
         return Explanation(f"unknown instruction '{base}'", f"it belongs to {other}", base)
+    alike = [known for known in _bases(is_ptxplus) if nearest(base, [known])]
+    fitting = [k for k in alike if table().match(".".join([k, *words]), n_operands, is_ptxplus) is not None]
+    near = nearest(base, fitting or alike)
     help = f"did you mean '{near}'?" if near else "'ptxtool isa' lists the instructions"
     return Explanation(f"unknown instruction '{base}'", help, base)
 
@@ -137,8 +147,10 @@ def _one_more(base: str, words: list[str], fits: _Ask, allowed: dict[str, None])
         return None
     text = ".".join([base, *words])
     if all(w in TYPES for w in missing):
-        return Explanation(f"'{text}' lacks a type", f"write {_listed(missing)} behind it")
-    return Explanation(f"'{text}' lacks a modifier", f"add {_listed(w for w in missing if w not in TYPES)}")
+        return Explanation(f"'{text}' lacks a type", f"write {_listed(missing, 'or')} behind it")
+    return Explanation(
+        f"'{text}' lacks a modifier", f"add {_listed((w for w in missing if w not in TYPES), 'or')}"
+    )
 
 
 def _another(base: str, words: list[str], fits: _Ask, allowed: dict[str, None]) -> Explanation | None:
@@ -160,10 +172,10 @@ def _either(words: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def _listed(words: Iterable[str]) -> str:
+def _listed(words: Iterable[str], last_one: str = "and") -> str:
     """'.a', '.b' and '.c', cut where there are many."""
     named = [f"'.{word}'" for word in words]
     if len(named) > _LISTED:
         return f"{', '.join(named[:_LISTED])}, ..."
     *most, last = named
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} {last_one} {last}" if most else last
