@@ -115,6 +115,87 @@ def test_ptx(text: str, defs: str, kills: str, uses: str) -> None:
     assert set(step_uses.split()) == set(uses.split())
 
 
+MATRICES = [
+    (
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+        " {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f4, %f5, %f6, %f7};",
+        "%f0 %f1 %f2 %f3",
+        "%f0 %f1 %f2 %f3",
+        "%r0 %r1 %r2 %r3 %r4 %r5 %f4 %f5 %f6 %f7",
+    ),
+    # the accumulator as both: written and read
+    (
+        "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+        " {%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r2, %r3}, {%f0, %f1, %f2, %f3}, %r4, 0x0;",
+        "%f0 %f1 %f2 %f3",
+        "%f0 %f1 %f2 %f3",
+        "%r0 %r1 %r2 %r3 %f0 %f1 %f2 %f3 %r4",
+    ),
+    # one operand for both: nothing is killed, and scale-d is read
+    (
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p1, 1, 1, 0, 0;",
+        "%f0 %f1 %f2 %f3",
+        "",
+        "%f0 %f1 %f2 %f3 %rd0 %rd1 %p1",
+    ),
+    (
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8"
+        " {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, %rd1, !%p1;",
+        "%r0 %r1 %r2 %r3",
+        "",
+        "%r0 %r1 %r2 %r3 %r4 %r5 %r6 %r7 %rd1 %p1",
+    ),
+    ("wmma.load.c.sync.aligned.row.m8n8k32.s32 {%r0, %r1}, [%rd0], %r2;", "%r0 %r1", "%r0 %r1", "%rd0 %r2"),
+    ("wmma.store.d.sync.aligned.row.m8n8k32.s32 [%rd0], {%r0, %r1}, %r2;", "", "", "%rd0 %r0 %r1 %r2"),
+    ("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0, %r1}, [%r2+16];", "%r0 %r1", "%r0 %r1", "%r2"),
+    ("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r2], {%r0, %r1};", "", "", "%r0 %r1 %r2"),
+    ("movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;", "%r0", "%r0", "%r1"),
+    # tensor memory is no register: addresses of results are read
+    ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%rd0], %r1;", "", "", "%rd0 %r1"),
+    ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r0, %r1}, [%r2];", "%r0 %r1", "%r0 %r1", "%r2"),
+    ("tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%r2], 4, {%r0};", "", "", "%r0 %r2"),
+    (
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.min.f32 {%f0, %f1}, %f2, [%r2];",
+        "%f0 %f1 %f2",
+        "%f0 %f1 %f2",
+        "%r2",
+    ),
+    ("tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;", "", "", "%r0 %rd0 %rd1 %r1 %p0"),
+    (
+        "tcgen05.mma.cta_group::1.kind::f16 [%r0], [%r9], %rd1, %r1, {%r2, %r3, %r4, %r5}, !%p0;",
+        "",
+        "",
+        "%r0 %r9 %rd1 %r1 %r2 %r3 %r4 %r5 %p0",
+    ),
+    (
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster.b64 [%rd0], %h1;",
+        "",
+        "",
+        "%rd0 %h1",
+    ),
+]
+
+WARPS = [
+    ("bar.red.popc.u32 %r0, %r1, !%p1;", "%r0", "%r0", "%r1 %p1"),
+    ("barrier.cta.red.or.aligned.pred %p0, 1, %r1, %p1;", "%p0", "%p0", "%r1 %p1"),
+    ("vote.sync.ballot.b32 %r0, !%p1, %r1;", "%r0", "%r0", "%p1 %r1"),
+    ("match.all.sync.b64 %r0|%p0, %rd1, %r1;", "%r0 %p0", "%r0 %p0", "%rd1 %r1"),
+    ("elect.sync _|%p0, %r1;", "%p0", "%p0", "%r1"),
+    ("redux.sync.min.abs.NaN.f32 %f0, %f1, %r1;", "%f0", "%f0", "%f1 %r1"),
+    ("fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;", "", "", "%rd0"),
+    ("brx.idx %r0, targets; targets: .branchtargets l; l:", "", "", "%r0"),
+    ("mov.v2.u32 {%r0, %r1}, {%r2, %r3};", "%r0 %r1", "%r0 %r1", "%r2 %r3"),
+    ("mov.b32 {%h0, %h1}, %laneid;", "%h0 %h1", "%h0 %h1", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "defs", "kills", "uses"), MATRICES + WARPS, ids=[row[0][:60] for row in MATRICES + WARPS]
+)
+def test_matrices_and_warps(text: str, defs: str, kills: str, uses: str) -> None:
+    test_ptx(text, defs, kills, uses)
+
+
 def test_a_part_of_a_vector_register_is_written_in_part() -> None:
     kernel = ptx("mov.f32 %v.x, %w.y; mov.b32 %r0, %r1; ret;", ".reg .v4 .f32 %v, %w; .reg .b32 %r<2>;")
     assert sets(kernel) == ("%v", "", "%w")
