@@ -4,7 +4,7 @@ For liveness, first use, the scoreboard and everything else that asks. The roles
 this file adds what no table row can say:
 
 * a guarded write is a def and no kill: lanes whose guard is false keep the old value;
-* `$r1.lo`, `$r1.hi` and `%v.x` write a part: a def and no kill;
+* `$r1.lo`, `$r1.hi` and `%v.x` write a part: a def and no kill (not so the selectors of video instructions, `%r1.b0`);
 * the registers inside an address are read, also those of a store, and where memory is the destination of `mov`;
 * `s[$ofs1+=4]` reads and writes `$ofs1`, wherever in the instruction it stands;
 * `{a, b}`, `p|q`, `$p0/$r1`, `(result)` write each of their registers;
@@ -66,7 +66,7 @@ class DefUse(msgspec.Struct, frozen=True, gc=False):
     touched: tuple[int, ...]
 
 
-class _Access(NamedTuple):
+class Access(NamedTuple):
     """The names in one operand: those written (and whether wholly), those read, all in order."""
 
     writes: tuple[tuple[str, bool], ...]
@@ -87,8 +87,8 @@ class _Reader:
     def one_word(name: Name) -> tuple[str, ...]:
         return (name.text,)
 
-    def result(self) -> _Access:
-        return _Access(tuple(self.writes), tuple(self.reads), tuple(self.named))
+    def result(self) -> Access:
+        return Access(tuple(self.writes), tuple(self.reads), tuple(self.named))
 
     def read(self, operand: Operand | None) -> None:
         if isinstance(operand, Name):
@@ -127,7 +127,9 @@ class _Reader:
     def write(self, operand: Operand, whole: bool) -> None:
         if isinstance(operand, Name):
             words = self._words(operand)
-            self.writes += ((word, whole and not operand.part) for word in words)
+            # `%r1.b0` in a video instruction: the rest of %r1 comes from another operand
+            partial = bool(operand.part) and not operand.part[1:].isdecimal()
+            self.writes += ((word, whole and not partial) for word in words)
             self.named += words
         elif isinstance(operand, (Vector, Group)):
             self._words = self.one_word
@@ -140,7 +142,7 @@ class _Reader:
             self.read(operand)
 
 
-def _roles(instruction: Instruction, match: Match | None) -> tuple[str, ...]:
+def roles(instruction: Instruction, match: Match | None) -> tuple[str, ...]:
     """A role per operand: "r", "w" (written wholly), "x" (read and perhaps written), "l" (a label)."""
     operands = instruction.operands
     if match is None:
@@ -177,13 +179,18 @@ def _adjacent(registers: RegisterTable, position: int, n: int) -> Callable[[Name
     return words
 
 
-def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]]) -> _Access:
+def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]]) -> Access:
     reader = _Reader(words)
     if role in ("r", "x"):
         reader.read(operand)
     if role in ("w", "x"):
         reader.write(operand, whole=role == "w")
     return reader.result()
+
+
+def accessed(operand: Operand, role: str) -> Access:
+    """The names in a PTX operand, under one of the roles that `roles` gives."""
+    return _access(operand, role, _Reader.one_word)
 
 
 def def_use(function: Function) -> tuple[DefUse, ...]:
@@ -194,7 +201,7 @@ def def_use(function: Function) -> tuple[DefUse, ...]:
     resolve = registers.resolve_index
     opcodes: Table = table()
     # equal operand texts share one node, so the names in an operand are found once per node and role
-    accesses: dict[tuple[int, str, int], _Access] = {}
+    accesses: dict[tuple[int, str, int], Access] = {}
     result: list[DefUse] = []
     for position, instruction in enumerate(function.instructions):
         match = opcodes.match(instruction.opcode.text, len(instruction.operands), ptxplus)
@@ -203,7 +210,7 @@ def def_use(function: Function) -> tuple[DefUse, ...]:
         touched: dict[int, None] = {}
         wide = ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
         for i, (operand, role) in enumerate(
-            zip(instruction.operands, _roles(instruction, match), strict=True)
+            zip(instruction.operands, roles(instruction, match), strict=True)
         ):
             if role == "l":
                 continue

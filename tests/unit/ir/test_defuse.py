@@ -189,6 +189,35 @@ WARPS = [
 ]
 
 
+ARITHMETIC = [
+    ("add.f32.f16 %f1, %h1, %f2;", "%f1", "%f1", "%h1 %f2"),
+    ("fma.rn.f32.bf16 %f1, %h1, %h2, %f2;", "%f1", "%f1", "%h1 %h2 %f2"),
+    ("min.ftz.abs.f32 %f1, %f2, %f3, %f4;", "%f1", "%f1", "%f2 %f3 %f4"),
+    ("madc.hi.cc.u32 %r1, %r2, %r3, %r1;", "%r1", "%r1", "%r1 %r2 %r3"),
+    ("lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x80, !%p2;", "%r1 %p1", "%r1 %p1", "%r2 %r3 %r4 %p2"),
+    ("lop3.and.b32 _|%p1, %r2, %r3, %r4, 0x80, %p2;", "%p1", "%p1", "%r2 %r3 %r4 %p2"),
+    ("setp.gt.f16x2 _|%p1, %r1, %r2;", "%p1", "%p1", "%r1 %r2"),
+    ("selp.b32 %r1, %r2, %r3, !%p1;", "%r1", "%r1", "%r2 %r3 %p1"),
+    ("bfi.b64 %rd1, %rd2, %rd3, %r1, 8;", "%rd1", "%rd1", "%rd2 %rd3 %r1"),
+    ("cvt.rs.satfinite.e4m3x4.f32 %r1, {%f1, %f2, %f3, %f4}, %r2;", "%r1", "%r1", "%f1 %f2 %f3 %f4 %r2"),
+    ("cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r1;", "%r1", "%r1", "%r1 %r2 %r3"),
+    ("isspacep.global %p1, %rd1;", "%p1", "%p1", "%rd1"),
+    # a selector says which part of a video source is read; of the result the rest comes from the last operand
+    ("vadd.s32.u32.s32.sat %r1.b2, %r2.h1, %r3.b0, %r4;", "%r1", "%r1", "%r2 %r3 %r4"),
+    ("vadd2.s32.s32.s32 %r1.h1, %r2.h10, %r3.h32, %r1;", "%r1", "%r1", "%r1 %r2 %r3"),
+    ("vabsdiff4.u32.u32.u32.add %r1, %r2.b3210, %r3, %r4;", "%r1", "%r1", "%r2 %r3 %r4"),
+    ("vmad.s32.u32.s32.shr7 %r1, -%r2.b0, %r3, -%r4;", "%r1", "%r1", "%r2 %r3 %r4"),
+    ("@%p1 vset.u32.u32.lt.add %r1, %r2, %r3, %r4;", "%r1", "", "%r2 %r3 %r4 %p1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "defs", "kills", "uses"), ARITHMETIC, ids=[row[0][:60] for row in ARITHMETIC]
+)
+def test_arithmetic(text: str, defs: str, kills: str, uses: str) -> None:
+    test_ptx(text, defs, kills, uses)
+
+
 @pytest.mark.parametrize(
     ("text", "defs", "kills", "uses"), MATRICES + WARPS, ids=[row[0][:60] for row in MATRICES + WARPS]
 )
