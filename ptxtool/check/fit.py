@@ -7,6 +7,7 @@ the message speaks of the one that is nearest to what was written.
 Not checked: limits that come from values at run time, and which modifiers a target has.
 """
 
+import re
 from dataclasses import replace
 
 from ptxtool.check.fit_memory import address_problem, coordinates_problem, memory_problem
@@ -25,6 +26,15 @@ from ptxtool.check.wording import (
 from ptxtool.isa.operands import Fit
 from ptxtool.isa.types import TYPES
 
+_SELECTORS = {
+    "vsel": (re.compile(r"b[0-3]|h[01]"), "'.b0' to '.b3', '.h0' and '.h1'"),
+    "vsel2": (re.compile(r"h[0-3]{2}"), "'.h' and two of the digits 0 to 3"),
+    "vsel4": (re.compile(r"b[0-7]{4}"), "'.b' and four of the digits 0 to 7"),
+    "vmask2": (re.compile(r"h(?:0|1|10)"), "'.h0', '.h1' and '.h10'"),
+    "vmask4": (re.compile(r"b(?=.)3?2?1?0?"), "'.b' and some of the digits 3210 in this order"),
+}
+"""What may stand behind the dot of a video operand, by class, and in words."""
+
 _NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 """Codes from the farthest miss to the nearest."""
 
@@ -36,7 +46,7 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
         return None
     if spec.role == "l":
         return None if found.kind == "label" else wrong_kind(place, found, "a label")
-    if spec.role == "m" and all(f.kind not in ("texture", "tensor") for f in spec.fits):
+    if spec.role == "m" and all(f.kind not in ("texture", "tensor", "handle") for f in spec.fits):
         return memory_problem(place, found)
     problems: list[Problem] = []
     for fit in spec.fits:
@@ -53,6 +63,8 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
 
 
 def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Problem | None:
+    if fit.minus and found.kind == "minus":
+        found = found.items[0]
     match fit.kind:
         case "value":
             return _value_problem(place, fit, found)
@@ -64,7 +76,7 @@ def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Pro
             return address_problem(place, fit, found)
         case "special":
             return _special_problem(place, fit, found)
-        case "texture" | "tensor":
+        case "texture" | "tensor" | "handle":
             return coordinates_problem(place, fit, found)
         case "vsel" | "vsel2" | "vsel4" | "vmask2" | "vmask4":
             return _video_problem(place, fit, found)
@@ -235,8 +247,11 @@ def _special_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
 
 def _video_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     if found.kind == "selected":
+        if not _SELECTORS[fit.kind][0].fullmatch(found.type):
+            message = f"has the selector '.{found.type}', which '{place.opcode}' does not have here"
+            return Problem("E206", message, f"{_SELECTORS[fit.kind][1]} are selectors here")
         found = found.items[0]
-    if (found.kind, found.type) == ("constant", "int") and not place.is_written:
+    if (found.kind, found.type) == ("constant", "int") and fit.kind == "vsel" and not place.is_written:
         return None
     if found.kind == "register" and found.length == 1:
         trouble = register_mismatch(found.type, "u32", relaxed=False)
