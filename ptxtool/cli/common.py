@@ -75,9 +75,14 @@ def scope(per: str) -> Literal["warp", "thread"]:
 
 
 def load(file: str) -> "Module":
-    """Parse and verify a file; warnings are printed, errors raised."""
+    """Parse and verify a file; warnings are printed, errors raised.
+
+    An unknown instruction is a warning here: only `check` holds every instruction against the table.
+    """
+    from ptxtool.ir.verify import verify
+
     module = api.load(file)
-    raise_errors(api.check(module))
+    raise_errors(verify(module))
     return module
 
 
