@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ptxtool.isa.table import Since, Table, TableError, load, table
+from ptxtool.isa.forms import Since
+from ptxtool.isa.rows import TableError
+from ptxtool.isa.table import Table, files, load, table
 from ptxtool.parse import parse
 
 # opcodes of tensor cores, asynchronous copies, clusters, video and ZLUDA: not what a scalar kernel uses
@@ -34,6 +36,12 @@ ssy 1; exit 0; andn.b32 3; orn.b32 3; nandn.b32 3; norn.b32 3; neg.s32 2; neg.f3
 setp.lt.u32 3; div.u32 3; rem.u32 3; sqrt.f32 2; popc.b32 2; clz.b32 2; brev.b32 2; bfe.u32 4; bfi.b32 5
 prmt.b32 4; breakaddr 1; break 0; membar.gl 0; and.pred 3; or.pred 3; not.pred 2; xor.pred 3; nandn.pred 3
 cnot.pred 2
+vote.ballot.b32 2; mul.wide.s16 3; mul.hi.u16 3; set.ltu.u32.f32 3; set.num.f32.f32 3; set.hs.u16.u16 3
+set.eq.ff64.ff64 3; abs.f64 2; cvt.rz.f32.f32 2; cvt.rpi.s32.f32 2; cvt.rn.ff64.f32 2; cvt.s32.ff64 2
+cvt.neg.f32.f32 2; mov.f32 2; mov.s8 2; mov.ff64 2; sub.ff64 3; add.rz.f32 3; mad.rz.f32 4; mad.sat.f32 4
+mul.sat.f32 3; fma.rn.f64 4; mad.half.lo.u16 4; madp.lo.u32 5; addp.half.u32 4; sad.u16 4; sad.s32 4; shl.u16 3
+shr.u16 3; slct.u32.f32 4; setp.lt.and.f32 4; setp.eq.s32 3; div.f32 3; atom.global.cas.b32 4; tex.2d.v4.f32.f32 3
+membar.sys 0; andn.b16 3; nandn.b64 3; orn.pred 3; norn.pred 3; retp.exit 0; and.exit.b32 3; ret 0; abs.s32 2
 """
 
 
@@ -118,9 +126,17 @@ def test_one_of_names_the_modifier_present() -> None:
     assert match.one_of("eq") == ""
 
 
+def test_the_whole_table_is_consistent() -> None:
+    whole = load(files())
+    assert dict(whole.forms) == dict(table().forms)
+    assert len(whole.forms) > 300
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        'add = [{ ops = "w:d" }]\nadd = [{ ops = "r:d" }]',  # twice the same key
+        ' add = [{ ops = "w:d" }]',  # a key that does not begin its line
         'add = [{ ops = "w:d", colour = "red" }]',  # no such column
         'add = [{ ops = "d" }]',  # a role without a name
         'add = [{ ops = "z:d" }]',  # no such role
