@@ -108,7 +108,7 @@ def space_named(match: Match) -> str:
     found = next((m for m in sorted(match.modifiers) if m.partition("::")[0] in _SPACES), "")
     if found.endswith("::cluster"):
         raise Unsupported(f"'.{found}'")
-    return "global" if match.form.base == "ld.global" else found.partition("::")[0]
+    return found.partition("::")[0]
 
 
 def _memory(operand: Operand) -> Memory:
