@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptxtool.formats.results import Comparison, Run
     from ptxtool.formats.vectors import LiveVectors
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.isa.table import Form
+    from ptxtool.isa.forms import Form
     from ptxtool.passes import RewriteResult
 
 __all__ = [

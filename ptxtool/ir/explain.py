@@ -10,7 +10,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ptxtool.base.nearest import nearest
-from ptxtool.isa.table import Form, table
+from ptxtool.isa.forms import Form
+from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
 _Ask = Callable[[list[str]], bool]

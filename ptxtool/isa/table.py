@@ -1,134 +1,29 @@
-"""The instruction table: what `opcodes/*.toml` say, checked, and the choice of the form that fits an opcode.
+"""The instruction table: the choice of the form that fits an opcode.
 
-One file per family of instructions (its `title`, then its opcodes), one row per *form*; a key is the opcode, with the
-modifiers that come first where they decide the form (`"cp.async.bulk"`). Columns (all text, all optional but `ops`):
-
-    ops       operands in order, `role:name:class`, as `ptxtool.isa.operands` describes
-    types     the values the type modifier may take (`$name`: a group); it stands at `T` in `mods`, or at the end
-    stypes utypes vtypes
-              the same for the second to fourth type, `S`, `U` and `V` in `mods`
-    mods      modifier groups in printing order: `a|b` alternatives, `?` behind it optional, `$name` one of groups.toml;
-              `^` before it: right behind the opcode, also where others change places (`mul.lo`)
-    unit      what executes it: a key of the GPU files' latency tables
-    sem       its meaning: a name that lane operations and the reference interpreter know; "" has none
-    effects   load store atomic barrier branch exit call return
-    implicit  registers without an operand: `w:cc r:cc`
-    dialect   "ptx" or "ptxplus"; both by default
-    ptx, sm   the first PTX version and target that have the form ("7.0", "80"); several targets are alternatives;
-              "90a" is that architecture only, "100f" its family
-    since     what came later: `relu 7.0 80, bf16|$x 7.8 90` (modifiers or types, PTX version, target)
-    until     the last PTX version ("1.3"), the last target ("13") that has the form; with both it is gone where
-              version and target are newer
-    not       what does not go together: `volatile ca|cg|$l1, v2|v4 b128, $l2 !v8` (modifiers or types, `|` between
-              alternatives; `!v8|v4`: without any of these)
-
-In `since` and `not`, `$name` alone is a group of such items, of which those count that speak of the form's words.
+`ptxtool.isa.rows` describes the files it is read from. A key's rows are read when an instruction first asks for them: a
+kernel uses a few of the hundreds of opcodes, and every command waits for this.
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does; types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
 `w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
 """
 
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ptxtool.isa.operands import SLOTS, OperandError, OperandSpec, count_of, operand
+from ptxtool.isa.forms import Form, ModifierGroup
+from ptxtool.isa.operands import SLOTS, OperandSpec, count_of
+from ptxtool.isa.rows import TableError, read_forms
 from ptxtool.isa.types import TYPES
 
-EFFECTS = frozenset({"load", "store", "atomic", "barrier", "branch", "exit", "call", "return"})
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
-_TYPE_COLUMNS = dict(zip(SLOTS, ("types", "stypes", "utypes", "vtypes"), strict=True))
-_COLUMNS = frozenset(
-    {"ops", "mods", "unit", "sem", "effects", "implicit", "dialect", "ptx", "sm", "since", "until", "not"}
-) | frozenset(_TYPE_COLUMNS.values())
 _LONGEST_KEY = 6
-
-
-class TableError(Exception):
-    """The table contradicts itself: our bug, found by the tests."""
-
-
-@dataclass(frozen=True)
-class ModifierGroup:
-    """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, `name` that of a `$name`; else "".
-
-    One that is `leading` stands right behind the opcode.
-    """
-
-    alternatives: tuple[str, ...]
-    optional: bool
-    slot: str = ""
-    name: str = ""
-    leading: bool = False
-
-
-@dataclass(frozen=True)
-class Since:
-    """What has a form, or a modifier of it: a PTX version as (major, minor), and targets, one of which is needed."""
-
-    version: tuple[int, int] = (1, 0)
-    targets: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Term:
-    """Part of an exclusion: one of the words is there, or with `absent` none of them."""
-
-    words: frozenset[str]
-    absent: bool = False
-
-    def holds(self, words: frozenset[str]) -> bool:
-        return self.words.isdisjoint(words) == self.absent
-
-
-@dataclass(frozen=True)
-class Form:
-    """One row. `since` is keyed by modifier or type, "" for the form itself.
-
-    An opcode of which all terms of one of `exclusions` hold does not fit.
-    """
-
-    base: str
-    index: int
-    operands: tuple[OperandSpec, ...]
-    groups: tuple[ModifierGroup, ...]
-    unit: str
-    sem: str
-    effects: frozenset[str]
-    implicit: tuple[tuple[str, str], ...]
-    dialect: str
-    since: Mapping[str, Since]
-    family: str
-    exclusions: tuple[tuple[Term, ...], ...] = ()
-    until: Since | None = None
-
-    def is_gone(self, version: tuple[int, int], target: int) -> bool:
-        """Whether a PTX version and a target (`sm_90a`: 90) no longer have the form."""
-        if self.until is None:
-            return False
-        return version > self.until.version and all(target > int(t) for t in self.until.targets)
-
-    def clash(self, words: frozenset[str]) -> tuple[Term, ...]:
-        """The first exclusion that an opcode's modifiers and types violate, empty if none."""
-        return next((terms for terms in self.exclusions if all(t.holds(words) for t in terms)), ())
-
-    @property
-    def wide(self) -> bool:
-        """True where the result is twice as wide as the type."""
-        return bool(self.operands) and self.operands[0].doubled
-
-    @property
-    def min_operands(self) -> int:
-        return sum(not o.optional for o in self.operands)
-
-    @property
-    def max_operands(self) -> int:
-        return len(self.operands)
+_KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -281,175 +176,75 @@ def _match(form: Form, slots: Mapping[str, str], taken: list[str]) -> Match | No
     return Match(form, slots["T"], slots["S"], slots["U"], slots["V"], modifiers)
 
 
-def _groups(base: str, row: Mapping[str, str], macros: Mapping[str, str]) -> tuple[ModifierGroup, ...]:
-    words = row.get("mods", "").split()
-    if row.get("types") and not any(w.rstrip("?") == "T" for w in words):
-        words.append("T")
-    for slot, column in _TYPE_COLUMNS.items():
-        if column in row and not any(w.rstrip("?") == slot for w in words):
-            raise TableError(f"{base}: column '{column}' without '{slot}' in mods")
-    groups: list[ModifierGroup] = []
-    for word in words:
-        optional = word.endswith("?")
-        leading = word.startswith("^")
-        word = word.removesuffix("?").removeprefix("^")
-        if word in SLOTS:
-            names = _alternatives(base, row.get(_TYPE_COLUMNS[word], "").split(), macros)
-            for name in names:
-                if name not in TYPES:
-                    raise TableError(f"{base}: '{name}' is no type")
-            groups.append(ModifierGroup(names, optional, word))
-        else:
-            name = word[1:] if word.startswith("$") and "|" not in word else ""
-            alternatives = _alternatives(base, word.split("|"), macros)
-            groups.append(ModifierGroup(alternatives, optional, name=name, leading=leading))
-    return tuple(groups)
+class _Rows(Mapping[str, tuple[Form, ...]]):
+    """The forms by key, each read when it is first asked for."""
+
+    def __init__(self, texts: Mapping[str, tuple[str, str]], macros: Mapping[str, str]):
+        self._texts = texts  # key -> family, TOML text
+        self._macros = macros
+        self._read: dict[str, tuple[Form, ...]] = {}
+
+    def __getitem__(self, key: str) -> tuple[Form, ...]:
+        found = self._read.get(key)
+        if found is None:
+            family, text = self._texts[key]
+            (rows,) = tomllib.loads(text).values()
+            found = self._read[key] = read_forms(key, rows, self._macros, family)
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
-def _alternatives(base: str, words: Iterable[str], macros: Mapping[str, str]) -> tuple[str, ...]:
-    """The words, those that name a group replaced by what is in it."""
-    found: list[str] = []
-    for word in words:
-        if not word.startswith("$"):
-            found.append(word)
-        elif word[1:] in macros:
-            found += macros[word[1:]].split("|")
-        else:
-            raise TableError(f"{base}: no modifier group '{word}'")
-    return tuple(found)
-
-
-def _items(base: str, text: str, macros: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """The items of `since` and `not`, those of a group that stands for some included, and whether it is of a group."""
-    for item in filter(None, map(str.strip, text.split(","))):
-        if not item.startswith("$") or " " in item:
-            yield item, False
-        elif item[1:] in macros:
-            yield from ((one.strip(), True) for one in macros[item[1:]].split(","))
-        else:
-            raise TableError(f"{base}: no group '{item}'")
-
-
-def _since(
-    base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
-) -> Mapping[str, Since]:
-    found = {"": _feature(base, row.get("ptx", "1.0"), row.get("sm", "").split())}
-    for item, is_of_group in _items(base, row.get("since", ""), macros):
-        names, version, *targets = item.split()
-        words = known.intersection(_alternatives(base, names.split("|"), macros))
-        if not words and not is_of_group:
-            raise TableError(f"{base}: 'since' speaks of '{names}', which the form does not have")
-        found |= dict.fromkeys(sorted(words), _feature(base, version, targets))
-    return found
-
-
-def _exclusions(
-    base: str, row: Mapping[str, str], macros: Mapping[str, str], known: frozenset[str]
-) -> tuple[tuple[Term, ...], ...]:
-    found: list[tuple[Term, ...]] = []
-    for item, is_of_group in _items(base, row.get("not", ""), macros):
-        terms = [_term(base, word, macros, known) for word in item.split()]
-        if all(t.words or t.absent for t in terms) and len(terms) > 1:
-            found.append(tuple(terms))
-        elif not is_of_group:
-            raise TableError(f"{base}: 'not' speaks of '{item}', which the form cannot have")
-    return tuple(found)
-
-
-def _term(base: str, word: str, macros: Mapping[str, str], known: frozenset[str]) -> Term:
-    names = _alternatives(base, word.removeprefix("!").split("|"), macros)
-    return Term(frozenset(names) & known, word.startswith("!"))
-
-
-def _until(base: str, words: list[str]) -> Since | None:
-    if not words:
-        return None
-    versions = [w for w in words if "." in w]
-    return _feature(base, versions[0] if versions else "0.0", [w for w in words if "." not in w])
-
-
-def _feature(base: str, version: str, targets: list[str]) -> Since:
-    major, _, minor = version.partition(".")
-    if not (major.isdecimal() and minor.isdecimal()):
-        raise TableError(f"{base}: '{version}' is no PTX version")
-    if not all(t.rstrip("af").isdecimal() for t in targets):
-        raise TableError(f"{base}: bad targets {targets}")
-    return Since((int(major), int(minor)), tuple(targets))
-
-
-def _form(base: str, index: int, row: Mapping[str, str], macros: Mapping[str, str], family: str) -> Form:
-    unknown = set(row) - _COLUMNS
-    if unknown:
-        raise TableError(f"{base}: unknown column {sorted(unknown)}")
-    try:
-        operands = tuple(operand(word) for word in row["ops"].split())
-    except OperandError as problem:
-        raise TableError(f"{base}: {problem}") from problem
-    if any(a.optional and not a.only_with and not b.optional for a, b in pairwise(operands)):
-        raise TableError(f"{base}: an optional operand before one that is not")
-    effects = frozenset(row.get("effects", "").split())
-    if effects - EFFECTS:
-        raise TableError(f"{base}: unknown effect {sorted(effects - EFFECTS)}")
-    implicit: list[tuple[str, str]] = []
-    for word in row.get("implicit", "").split():
-        role, _, name = word.partition(":")
-        implicit.append((role, name))
-    groups = _groups(base, row, macros)
-    words = frozenset(a for g in groups for a in g.alternatives)
-    if unknown := {o.only_with for o in operands if o.only_with} - words:
-        raise TableError(f"{base}: an operand for {sorted(unknown)}, which the form cannot have")
-    slots = {g.slot for g in groups if g.slot}
-    for spec in operands:
-        for fit in spec.fits:
-            if fit.type in SLOTS and fit.type not in slots and "T" in slots:
-                raise TableError(
-                    f"{base}: operand '{spec.name}' has the type '{fit.type}', which the row has not"
-                )
-    return Form(
-        base=base,
-        index=index,
-        operands=operands,
-        groups=groups,
-        unit=row.get("unit", "alu"),
-        sem=row.get("sem", ""),
-        effects=effects,
-        implicit=tuple(implicit),
-        dialect=row.get("dialect", ""),
-        since=_since(base, row, macros, words),
-        family=family,
-        exclusions=_exclusions(base, row, macros, words),
-        until=_until(base, row.get("until", "").split()),
-    )
+def _read(texts: Mapping[str, str]) -> Table:
+    """A table from TOML texts, by family, its rows not yet read."""
+    entries: dict[str, tuple[str, str]] = {}
+    macros: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    for family, text in texts.items():
+        found = list(_KEY.finditer(text))
+        ends = [m.start() for m in found[1:]] + [len(text)]
+        for m, end in zip(found, ends, strict=False):
+            key = m[1] or m[2]
+            part = text[m.start() : end]
+            if key is None:
+                groups: dict[str, Any] = tomllib.loads(text[m.start() :])["groups"]
+                if clash := macros.keys() & groups.keys():
+                    raise TableError(f"two groups {sorted(clash)}")
+                macros |= groups
+                break
+            if key == "title":
+                titles[family] = tomllib.loads(part)["title"]
+            elif key in entries:
+                raise TableError(f"{key}: twice")
+            else:
+                entries[key] = family, part
+    return Table(_Rows(entries, macros), titles)
 
 
 def load(texts: Mapping[str, str]) -> Table:
-    """Read and check a table from TOML texts, by family. Raises `TableError`."""
-    families: dict[str, dict[str, Any]] = {name: tomllib.loads(text) for name, text in texts.items()}
-    macros: dict[str, str] = {}
-    for data in families.values():
-        for name, words in data.pop("groups", {}).items():
-            if name in macros:
-                raise TableError(f"two groups '{name}'")
-            macros[name] = words
-    forms: dict[str, tuple[Form, ...]] = {}
-    titles: dict[str, str] = {}
-    for family, data in families.items():
-        title = data.pop("title", "")
-        if title:
-            titles[family] = title
-        for base, rows in data.items():
-            if base in forms:
-                raise TableError(f"{base}: in two families")
-            made = tuple(_form(base, i, row, macros, family) for i, row in enumerate(rows))
-            keys = [(f.groups, f.operands, f.dialect) for f in made]
-            if len(set(keys)) != len(keys):
-                raise TableError(f"{base}: two forms are the same")
-            forms[base] = made
-    return Table(forms, titles)
+    """Read and check a whole table from TOML texts, by family. Raises `TableError`."""
+    made = _read(texts)
+    for family, text in texts.items():
+        keys = tomllib.loads(text).keys() - {"title", "groups"}
+        if keys != {key for key, forms in made.forms.items() if forms and forms[0].family == family}:
+            raise TableError(f"{family}: a key does not begin its line")
+    return made
+
+
+def files() -> dict[str, str]:
+    """The texts of the families' files."""
+    folder = Path(__file__).parent / "opcodes"
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.toml"))}
 
 
 @cache
 def table() -> Table:
     """The instruction table."""
-    folder = Path(__file__).parent / "opcodes"
-    return load({path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.toml"))})
+    return _read(files())

@@ -8,8 +8,9 @@ a colon stands what is not simply the instruction's type, `imm` a constant.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ptxtool.isa.forms import Form, ModifierGroup, Since
 from ptxtool.isa.operands import Fit, OperandSpec
-from ptxtool.isa.table import Form, ModifierGroup, Since, Table
+from ptxtool.isa.table import Table
 
 _SLOT_NAMES = {"T": "type", "S": "type2", "U": "type3", "V": "type4"}
 _INLINE = 26  # characters of alternatives that are written out
