@@ -85,6 +85,15 @@ def space_of(word: str) -> str:
 
 def _space_problem(place: Place, variable: Shape, spaces: set[str]) -> Problem | None:
     declared = space_of(variable.type)
+    effects = place.match.form.effects
+    if variable.type == "param::in" and "store" in effects and declared in spaces:
+        return Problem(
+            "E206", "is a parameter of this function, which it cannot write", "copy it into a register"
+        )
+    if variable.type == "param::out" and "store" not in effects and "load" in effects and declared in spaces:
+        return Problem(
+            "E206", "is a result of this function, which it cannot read", "keep it in a register too"
+        )
     if not spaces:
         if declared == "param":
             return Problem(
@@ -112,19 +121,51 @@ def address_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     return _space_problem(place, found, spaces) if spaces and found.kind == "variable" else None
 
 
+# how many coordinates a vector may have; a lone register stands for all
+_COORDINATES = {
+    "1d": (1, 2, 4),
+    "2d": (2, 4),
+    "a1d": (2, 4),
+    **dict.fromkeys(("3d", "a2d", "cube", "acube", "2dms", "a2dms"), (4,)),
+}
+_ROWS = frozenset({"tile::gather4", "tile::scatter4"})  # four rows of a matrix: their column and numbers
+
+
 def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
-    """`[texture, {x, y}]` and `[map, {x, y}]`."""
+    """`[texture, {x, y}]`, `[map, {x, y}]`, and `[handle]` without coordinates."""
     if found.kind != "memory":
         return wrong_kind(place, found, wanted(place, fit))
     base, *coordinates = found.items
-    if not coordinates:
+    if fit.kind == "handle" and coordinates:
+        return Problem("E206", "has coordinates", f"'{place.opcode}' takes {wanted(place, fit)}")
+    if fit.kind != "handle" and not coordinates:
         return Problem("E206", "has no coordinates", f"'{place.opcode}' takes {wanted(place, fit)}")
-    if base.kind == "register" and base.type not in ("b64", "u64", "s64"):
-        return Problem(
-            "E207", f"has {description(base)} as its base", "a handle or an address of a map has 64 bits"
-        )
-    if fit.kind == "texture" and base.kind in ("variable", "function", "label", "constant"):
+    if base.kind == "register" and base.type not in ("b64", "u64", "s64") and fit.kind != "tensor":
+        return Problem("E207", f"has {description(base)} as its base", "a handle has 64 bits")
+    if fit.kind != "tensor" and base.kind in ("variable", "function", "label", "constant"):
         return Problem("E206", f"has {description(base)} as its base", "name a texture or surface")
-    if any(joined_type(i) in (CLASH_OF_TYPES, CLASH_OF_WIDTHS) for i in coordinates if i.kind == "vector"):
+    if fit.kind == "tensor" and coordinates[-1].kind != "vector":
+        return Problem("E206", "has coordinates that are no vector", f"'{place.opcode}' takes them in braces")
+    if not coordinates or coordinates[-1].kind != "vector":
+        return None
+    n = len(coordinates[-1].items)
+    sizes = _sizes(place, fit)
+    if n not in sizes:
+        takes = " or ".join(map(str, sizes))
+        return Problem(
+            "E210", f"has {n} coordinates, '{place.opcode}' takes {takes} here", "count them again"
+        )
+    if not place.match.one_of("a1d", "a2d", "acube", "a2dms") and (
+        joined_type(coordinates[-1]) in (CLASH_OF_TYPES, CLASH_OF_WIDTHS)
+    ):
         return Problem("E207", "has coordinates of different types", "give them one type")
     return None
+
+
+def _sizes(place: Place, fit: Fit) -> tuple[int, ...]:
+    """The numbers of coordinates that fit."""
+    if fit.kind == "texture":
+        return _COORDINATES[place.match.one_of(*_COORDINATES)]
+    if place.match.modifiers & _ROWS:
+        return (5,)
+    return (int(place.match.one_of("1d", "2d", "3d", "4d", "5d")[0]),)
