@@ -1,7 +1,7 @@
 """Small pieces of PTX that ptxas 13.0 accepts, and others that it refuses as syntax errors.
 
-The verdicts were asked of ptxas once, for sm_90a. `whole` puts a piece where it belongs: at module level, in a kernel's body
-with a few declarations around it, or as the whole file.
+The verdicts were asked of ptxas once, for sm_90a. `whole` puts a piece where it belongs: at module level, in a
+kernel's body with a few declarations around it, or as the whole file.
 """
 
 MODULE, BODY, FILE = "module", "body", "file"

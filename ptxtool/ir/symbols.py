@@ -28,6 +28,12 @@ PTXPLUS_ZERO = "$r124"
 """PTXPlus: reads as zero, is never written."""
 PTXPLUS_SINKS = frozenset({"$o127", "_"})
 """PTXPlus: what is written there is gone."""
+MAX_DIGITS = 18
+"""A range has fewer registers than a number of so many digits."""
+MAX_SINGLE = 65_536
+"""Up to this number a range is compared name by name with other names of its block that it may repeat."""
+MAX_REPEATED = 8
+"""So many names are listed of a range that repeats another."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,9 @@ class _Scope:
         self.names: dict[str, _Segment] = {}
         self.ranges: dict[str, list[_Segment]] = {}
         self.found: dict[str, tuple[int, int]] = {}  # name -> (index, first instruction that sees it)
+        self.outer: dict[str, _Scope | None] = {}  # name -> the next block around that declares it
+        self._ends: dict[str, int] = {}  # prefix -> the end of its ranges
+        self._limits: dict[str, int] = {}  # prefix -> the end of the numbers behind it in names of this block
 
     def find(self, name: str) -> tuple[int, int] | None:
         """Index and first instruction of a name declared in this very block."""
@@ -139,26 +148,47 @@ class _Scope:
         self.found[name] = index, segment.visible_from
         return self.found[name]
 
+    def add_name(self, name: str, segment: _Segment) -> None:
+        self.names[name] = segment
+        for prefix, number in _splits(name):
+            self._limits[prefix] = max(self._limits.get(prefix, 0), number + 1)
+
+    def add_range(self, prefix: str, segment: _Segment) -> None:
+        self.ranges.setdefault(prefix, []).append(segment)
+        end = self._ends[prefix] = max(self._ends.get(prefix, 0), (segment.low or 0) + segment.count)
+        for shorter, number in _splits(prefix):
+            self._limits[shorter] = max(self._limits.get(shorter, 0), int(f"{number}{end}"))
+
+    def range_end(self, prefix: str) -> int:
+        """The end of the numbers that ranges of that very name have taken."""
+        return self._ends.get(prefix, 0)
+
     def clash_limit(self, prefix: str) -> int:
         """The number from which on no name of `prefix<n>` can repeat a name of this block."""
-        limit = 0
-        for name in self.names:
-            if name.startswith(prefix) and name[len(prefix) :].isdecimal():
-                limit = max(limit, int(name[len(prefix) :]) + 1)
-        for other, segments in self.ranges.items():
-            last = max((s.low or 0) + s.count for s in segments)
-            if prefix.startswith(other) and (prefix == other or prefix[len(other) :].isdecimal()):
-                limit = max(limit, last)
-            elif other.startswith(prefix) and other[len(prefix) :].isdecimal():
-                limit = max(limit, int(f"{other[len(prefix) :]}{last}"))
-        return limit
+        ranges = max((self._ends.get(shorter, 0) for shorter, _ in _splits(prefix)), default=0)
+        return max(self._limits.get(prefix, 0), self.range_end(prefix), ranges)
+
+    def around(self, name: str) -> "_Scope | None":
+        """The nearest block around this one that declares a name; asked once per block and name."""
+        path: list[_Scope] = []
+        scope: _Scope = self
+        while name not in scope.outer:
+            path.append(scope)
+            parent = scope.parent
+            if parent is None or parent.find(name) is not None:
+                scope.outer[name] = parent
+                break
+            scope = parent
+        for passed in path:
+            passed.outer[name] = scope.outer[name]
+        return scope.outer[name]
 
 
 def _splits(name: str) -> Iterator[tuple[str, int]]:
     """The ways to read a name as prefix and number, without leading zeros: `a10` is a+10 and a1+0."""
     end = len(name)
     start = end
-    while start > 0 and name[start - 1] in "0123456789":
+    while start > max(0, end - MAX_DIGITS) and name[start - 1] in "0123456789":
         start -= 1
     for cut in range(start, end):
         if name[cut] != "0" or cut == end - 1:
@@ -208,13 +238,16 @@ class RegisterTable(Sequence[Register]):
             if declarator.count is None:
                 self._add_name(declarator.name, declaration, scope, position)
                 continue
-            low = min(declarator.count, scope.clash_limit(declarator.name))
-            for number in range(low):
+            repeated = min(declarator.count, scope.range_end(declarator.name))
+            for number in range(min(repeated, MAX_REPEATED)):
+                self._add_name(f"{declarator.name}{number}", declaration, scope, position)
+            low = max(repeated, min(declarator.count, scope.clash_limit(declarator.name), MAX_SINGLE))
+            for number in range(repeated, low):
                 self._add_name(f"{declarator.name}{number}", declaration, scope, position)
             count = declarator.count - low
             if count > 0:
                 segment = _Segment(self._length, count, declarator.name, low, declaration, position)
-                scope.ranges.setdefault(declarator.name, []).append(segment)
+                scope.add_range(declarator.name, segment)
                 self._segments.append(segment)
                 self._length += count
 
@@ -224,7 +257,7 @@ class RegisterTable(Sequence[Register]):
             self._duplicates.append(Duplicate(name, declaration, known[0]))
             return
         segment = _Segment(self._length, 1, name, None, declaration, position)
-        scope.names[name] = segment
+        scope.add_name(name, segment)
         self._segments.append(segment)
         self._length += 1
 
@@ -241,7 +274,7 @@ class RegisterTable(Sequence[Register]):
             known = scope.found.get(name) or scope.find(name)
             if known is not None and known[1] <= instruction_index:
                 return known[0]
-            scope = scope.parent
+            scope = scope.around(name)
         return -1
 
     def resolve(self, name: str, instruction_index: int) -> Register | None:
@@ -317,6 +350,7 @@ class LabelTable:
 
     def __init__(self, function: Function):
         self._blocks: list[dict[str, int]] = [{}]
+        self._outer: list[dict[str, int]] = [{}]  # labels found in a block around: nesting may be deep
         self._parents = [-1]
         self._starts = [
             0
@@ -338,6 +372,7 @@ class LabelTable:
                 self._blocks[block].pop(pending[-1], None)
             elif kind is ScopeOpen:
                 self._blocks.append({})
+                self._outer.append({})
                 self._parents.append(block)
                 block = self._enter(len(self._blocks) - 1, position)
             elif kind is ScopeClose and self._parents[block] >= 0:
@@ -355,12 +390,20 @@ class LabelTable:
     def resolve(self, name: str, instruction_index: int) -> int | None:
         """The instruction that a label means at an instruction (their number: the end), None if undeclared."""
         block = self._in_force[bisect_right(self._starts, instruction_index) - 1]
+        passed: list[int] = []
+        target: int | None = None
         while block >= 0:
             target = self._blocks[block].get(name)
+            if target is None:
+                target = self._outer[block].get(name)
             if target is not None:
-                return target
+                break
+            passed.append(block)
             block = self._parents[block]
-        return None
+        if target is not None:
+            for inner in passed:
+                self._outer[inner][name] = target
+        return target
 
     def resolve_list(self, name: str, instruction_index: int) -> tuple[int, ...] | None:
         """The targets of a `.branchtargets` list, without those that are undeclared; None if there is no such list."""
