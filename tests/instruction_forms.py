@@ -84,6 +84,13 @@ INTEGER = [
     " not.pred %p6, %p5; selp.u32 %r4, 1, 2, %p5; selp.u32 %r5, 4, 8, %p6; mov.b64 %d0, {%r4, %r5};",
 ]  # fmt: skip
 
+
+def holds(to: str, of: str) -> bool:
+    """Whether an integer type has all values of another; `.sat` is refused there."""
+    spare = int(to[1:]) - int(of[1:])
+    return spare >= 0 if to[0] == of[0] else to[0] == "s" and spare > 0
+
+
 CONVERT_INT = [
     f"cvt{sat}.{to}.{of} {_target}, {_source}; {_after}"
     for sat in ("", ".sat")
@@ -103,6 +110,7 @@ CONVERT_INT = [
         ("s32", "%r1"),
         ("s64", "%d1"),
     )
+    if not (sat and holds(to, of))
 ]
 
 FLOAT32 = [
