@@ -30,6 +30,9 @@ from ptxtool.parse.grammar import terminals
 
 _LABEL_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 
+MAX_LEVELS = 32
+"""Blocks nested more deeply than this are not indented further, so that no input gives quadratic output."""
+
 
 class Comment(NamedTuple):
     """A comment on a line of its own; `raw` is the text and what stood before it on its line."""
@@ -158,7 +161,7 @@ class _Layout:
         text, gaps, lines = self.text, self.gaps, self.lines
         instruction = self.statements.instruction
         position = function.body_start + 1
-        indent, outer = INDENT, ""
+        level, indent, outer = 1, INDENT, ""
         label: Label | None = None
         for statement in function.body or ():
             kind = type(statement)
@@ -180,12 +183,20 @@ class _Layout:
                 lines.append(line)
             elif kind is ScopeOpen:
                 self.open(indent)
-                indent, outer = indent + INDENT, indent
+                level += 1
+                indent, outer = _indents(level)
             else:
-                indent, outer = outer, outer.removesuffix(INDENT)
+                level -= 1
+                indent, outer = _indents(level)
                 lines.append(indent + "}")
             label = statement if isinstance(statement, Label) else None
         return position
+
+
+def _indents(level: int) -> tuple[str, str]:
+    """The indentation of statements and of labels in a nested block."""
+    steps = min(level, MAX_LEVELS)
+    return INDENT * steps, INDENT * (steps - 1)
 
 
 def _own_line(comment: Comment, indent: str) -> str:

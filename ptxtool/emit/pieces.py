@@ -124,18 +124,23 @@ def write(found: Sequence[Piece], places: Sequence[Place], field: int = -1) -> l
             line, fresh = place.indent, True
         ended = False
         if comment:
+            ended = is_line_comment(text)
             if fresh:
                 line += comment_text(text)
+            elif ended:
+                line = with_comment(line, text)
             else:
-                line = with_comment(line, text) if is_line_comment(text) else f"{line} {text}"
-            ended, fresh, spaced = is_line_comment(text), False, True
+                line += " " + text
+            fresh, spaced = False, True
             continue
         if text in _CLOSING:
             depth -= 1
         if k == field and not lines:
             line = indent + pad(line[len(indent) :], FIELD)
         elif not fresh and (
-            spaced or (before and not unary and _blank(before, piece, place, after_operand, depth))
+            text not in _NOTHING_BEFORE
+            if spaced
+            else before and not unary and _blank(before, piece, place, after_operand, depth)
         ):
             line += " "
         line += text

@@ -18,10 +18,14 @@ from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction
 
 _WORD = r"%?+[\w$.]++"
 _OPERAND = rf"[\[{{(!~-]*+{_WORD}[\]}})]*+(?:(?:[\[{{(!~-]|\+=?)++{_WORD}[\]}})]*+)*+"
+_COMMA = r"[ \t]*+,[ \t]*+"
+# an instruction with nothing to lay out but the blanks around its commas
 _PLAIN = re.compile(
     rf"(?:(@!?+{_WORD})[ \t]++)?+([A-Za-z_][\w.:]*+)"  # 1 guard, 2 opcode
-    rf"(?:[ \t]*+((?:{_WORD}[|/]{_WORD}(?=,)|{_OPERAND})(?:, {_OPERAND})*+))?+[ \t]*+;"  # 3 operands as they should be
+    rf"(?:[ \t]*+((?:{_WORD}[|/]{_WORD}(?=,)|{_OPERAND})(?:{_COMMA}{_OPERAND})*+))?+[ \t]*+;"  # 3 operands
 )
+_COMMAS = re.compile(_COMMA)
+_WRONG_COMMA = re.compile(r",(?! (?![ \t]))|[ \t],")
 _LINE_INFORMATION = re.compile(r"\.loc[ \t]++(\d++)[ \t]++(\d++)[ \t]++(\d++)")
 _SECTION = re.compile(r"\.section\s++([\w$.]++)\s*+\{(.*)\}", re.DOTALL)
 _SECTION_LABEL = re.compile(rf"^{INDENT}(?=[\w$]+:$)", re.MULTILINE)
@@ -43,6 +47,8 @@ class Statements:
         guard, opcode, operands = plain.groups()
         if operands is None:
             return f"{indent}{guard} {opcode};" if guard else f"{indent}{opcode};"
+        if _WRONG_COMMA.search(operands):
+            operands = _COMMAS.sub(", ", operands)
         field = self._fields.get((guard, opcode))
         if field is None:
             field = self._fields[guard, opcode] = pad(f"{guard} {opcode}" if guard else opcode, FIELD)

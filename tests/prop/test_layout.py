@@ -6,6 +6,7 @@ import pytest
 from conftest import corpus_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syntax_samples import ACCEPTED, whole
 
 from ptxtool.check.layout import check_only_layout_changed
 from ptxtool.emit.layout import layout
@@ -99,6 +100,11 @@ def test_comments_and_line_ends_anywhere(text: str) -> None:
 @given(noisy(BLANKS))
 def test_blanks_do_not_matter(text: str) -> None:
     assert check(text) == layout(parse(KERNEL))
+
+
+@pytest.mark.parametrize(("place", "text"), ACCEPTED)
+def test_everything_that_ptxas_accepts(place: str, text: str) -> None:
+    check(whole(place, text))
 
 
 @pytest.mark.parametrize("path", corpus_files(), ids=lambda p: p.name)

@@ -13,6 +13,7 @@ TEXT = """\
 {
     .reg .b32 %r<3>;
     .loc 1 2 3
+    .pragma "a b";
 L:
     @%p1 add.u32 %r1, %r2, 3; /* a comment */
     { ret; }
@@ -52,6 +53,7 @@ def test_spacing_may_change(old: str, new: str) -> None:
         ("{ ret; }", "{ ret; ret; }"),
         ("{ ret; }", "{ } ret;"),
         ("L:", "M:"),
+        ('"a b"', '"a  b"'),
         ("%r<3>", "%r<4>"),
         (".u32 n", ".u32 m"),
         (".maxntid 32", ".maxntid 3, 2"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.emit.layout import layout
+from ptxtool.emit.layout import MAX_LEVELS, layout
 from ptxtool.parse import parse
 
 HEAD = ".version 7.0\n.target sm_70\n"
@@ -44,6 +44,7 @@ def body(text: str) -> list[str]:
             "    .loc 1 2 3, function_name $L+4, inlined_at 1 2 3",
         ),
         ("p : .callprototype _(.param .b32 _);", "    p: .callprototype _ (.param .b32 _);"),
+        ("add.u32 a /* c */ , b, /* d */ 1;", "    add.u32         a /* c */, b, /* d */ 1;"),
         ("L : ret;", "L:\n    ret;"),
         ("{ { ret; } }", "    {\n        {\n            ret;\n        }\n    }"),
         ("{ L: ret; }", "    {\n    L:\n        ret;\n    }"),
@@ -60,6 +61,12 @@ def test_a_line_that_reaches_the_comments_column_has_its_comment_at_the_next_sto
     (line,) = body("mov.b32 a_long_name_of_a_register, another_one; // why")
     assert line == "    mov.b32         a_long_name_of_a_register, another_one;     // why"
     assert line.index("//") % 8 == 0
+
+
+def test_deep_blocks_are_not_indented_for_ever() -> None:
+    lines = body("{" * 500 + "ret;" + "}" * 500)
+    assert len(lines) == 1001
+    assert max(map(len, lines)) == 4 * MAX_LEVELS + len("ret;")
 
 
 def test_blank_lines() -> None:
