@@ -107,10 +107,10 @@ def save(module: "Module", path: str | Path) -> None:
 
 
 def check(module: "Module") -> "tuple[Diagnostic, ...]":
-    """Errors and warnings about what the text means: undeclared names, duplicates, unknown instructions."""
-    from ptxtool.ir.verify import verify
+    """Errors and warnings about what the text means: every instruction, name, declaration and directive."""
+    from ptxtool.check.module import check_module
 
-    return verify(module)
+    return check_module(module)
 
 
 def kernel(module: "Module", name: str | None = None) -> "Function":

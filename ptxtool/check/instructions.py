@@ -47,10 +47,14 @@ _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 
 class Verdict(NamedTuple):
-    """What is wrong with an instruction: no form of it, operands by number that do not fit, undeclared names."""
+    """What there is to say about an instruction: no form of it, or operands by number that do not fit.
+
+    Without either it has undeclared names, or names (`follows`: of what is called, of lists of targets) to look up.
+    """
 
     has_form: bool
     problems: tuple[tuple[int, Problem], ...]
+    follows: bool = False
 
 
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}
@@ -92,6 +96,8 @@ class InstructionCheck(FunctionCheck):
         self._operands(node, match, n)
         text = self.function.source.text
         places = operand_places(node, text)
+        if verdict.follows:
+            self._follow(node, n)
         for k, trouble in verdict.problems:
             start, end = places[k] if k < len(places) else (node.start, node.end)
             written = " ".join(text[start:end].split())
@@ -112,6 +118,9 @@ class InstructionCheck(FunctionCheck):
 
     def _scope_changed(self) -> None:
         self._shapes.clear()
+
+    def _follow(self, node: Instruction, n: int) -> None:
+        """Look up the names of an instruction that lead to others: functions, prototypes, lists of targets."""
 
     # ---- what an operand is
 
@@ -178,16 +187,16 @@ class InstructionCheck(FunctionCheck):
             return shape("selected", part, (shape("register", register.type),))
         if text == "_":
             return shape("sink")
-        declaration = self._variable(text)
-        if declaration is not None:
-            if declaration.type in _OPAQUE:
-                return shape("opaque", declaration.type)
-            return shape("variable", declaration.space)
+        for block in reversed(self.variables):
+            if text in block:
+                return self._variable_shape(block[text])
+        if self.labels.resolve(text, n) is not None:
+            return shape("label")
+        if text in self.module.variables:
+            return self._variable_shape(self.module.variables[text])
         function = self.module.functions.get(text)
         if function is not None:
             return shape("function", function.kind)
-        if self.labels.resolve(text, n) is not None:
-            return shape("label")
         if text == "WARP_SZ":
             return shape("constant", "int")
         found = special(text)
@@ -196,7 +205,17 @@ class InstructionCheck(FunctionCheck):
             return shape("special", found.type, older, 4 if found.parts and not part else 1)
         return UNDECLARED
 
-    def _variable(self, text: str) -> Declaration | None:
+    def _variable_shape(self, declaration: Declaration) -> Shape:
+        if declaration.type in _OPAQUE:
+            return shape("opaque", declaration.type)
+        if declaration in self.function.params:
+            return shape("variable", "param::in")
+        if declaration in self.function.returns:
+            return shape("variable", "param::out")
+        return shape("variable", declaration.space)
+
+    def variable(self, text: str) -> Declaration | None:
+        """The variable or parameter of that name that is in force here."""
         for block in reversed(self.variables):
             if text in block:
                 return block[text]
@@ -231,7 +250,10 @@ def _judge(node: Instruction, shapes: list[Shape]) -> Verdict | None:
     if not matches:
         return Verdict(False, ())
     problems = min((_problems(node, match, shapes) for match in matches), key=len)
-    return Verdict(True, problems) if problems or any(map(_is_undeclared, shapes)) else None
+    follows = any(spec.role == "s" for match in matches for spec in match.operands)
+    return (
+        Verdict(True, problems, follows) if problems or follows or any(map(_is_undeclared, shapes)) else None
+    )
 
 
 def _problems(node: Instruction, match: Match, shapes: list[Shape]) -> tuple[tuple[int, Problem], ...]:

@@ -1,15 +1,42 @@
-"""Everything that can be said about the meaning of a module: `ptxtool check`."""
+"""Everything that can be said about the meaning of a module: what `ptxtool check` reports.
+
+The pass pipeline keeps the lighter `ir/verify.py`, on which this builds. Errors are what ptxas refuses or no tool could
+give a meaning, warnings what it takes without a word. PTXPlus has no ptxas: there names, forms and guards are checked.
+"""
+
+from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.check.instructions import InstructionCheck
-from ptxtool.ir.nodes import Function, Module
+from ptxtool.check.body import BodyCheck
+from ptxtool.check.features import feature_problems
+from ptxtool.check.flow import flow_problems
+from ptxtool.check.functions import alias_problems, head_problems, prototype_problems
+from ptxtool.check.header import header_problems
+from ptxtool.check.tuning import tuning_problems
+from ptxtool.check.variables import declaration_problems, redeclaration_problems
+from ptxtool.ir.nodes import Declaration, Function, Module
 from ptxtool.ir.verify import module_declarations
 
 
 def check_module(module: Module) -> tuple[Diagnostic, ...]:
     """Every error and warning about what a module means, in the order of its text."""
-    found = list(module_declarations(module))
+    found = [*module_declarations(module), *header_problems(module)]
+    if not module.is_ptxplus:
+        found += [*prototype_problems(module), *redeclaration_problems(module)]
+        found += [*alias_problems(module), *feature_problems(module)]
     for item in module.items:
         if isinstance(item, Function):
-            found += InstructionCheck(item).run()
+            found += _function_problems(item)
+        elif isinstance(item, Declaration) and not module.is_ptxplus:
+            found += declaration_problems(module, item, "module")
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
+
+
+def _function_problems(function: Function) -> Iterator[Diagnostic]:
+    found = BodyCheck(function).run()
+    yield from found
+    if not function.module.is_ptxplus:
+        yield from head_problems(function)
+        yield from tuning_problems(function)
+    if not any(d.is_error for d in found):  # what runs after what is known only if all of it means something
+        yield from flow_problems(function)

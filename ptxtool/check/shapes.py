@@ -15,7 +15,8 @@ class Shape:
     register   of `type`; `length` 2, 4, 8 for a vector register
     constant   "int", "f32" (`0f...`) or "f64" (decimal fractions, `0d...`)
     special    a special register of `type`; `length` 4 for a whole vector
-    variable   in the state space `type`; its name stands for its address
+    variable   in the state space `type`; its name stands for its address. The function's own parameters and results
+               are in "param::in" and "param::out"
     opaque     a texture, sampler or surface: "texref", "samplerref", "surfref"
     function   "entry" or "func"
     label, sink, text, list, undeclared

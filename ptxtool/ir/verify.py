@@ -427,7 +427,7 @@ def _again(
 
 def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
     for name in dict.fromkeys(n.text for n in names(value)):
-        if name not in module.variables and name not in module.functions:
+        if name not in module.variables and name not in module.functions and special(name) is None:
             near = nearest(name, [*module.variables, *module.functions])
             help = f"did you mean '{near}'?" if near else "declare it at module scope"
             place = place_of(module.source.text, item.start, item.end, name)

@@ -59,6 +59,10 @@ CONDITIONS: tuple[Condition, ...] = (
 )
 
 
+GPGPU_SIM_CONDITIONS = frozenset({"lt", "eq", "le", "ne", "ge", "equ", "gtu", "neu", "cf", "sf", "nsf"})
+"""The conditions that GPGPU-Sim's grammar takes in guards; its own converter prints others too."""
+
+
 @cache
 def _by_name() -> dict[str, Condition]:
     return {name: condition for condition in CONDITIONS for name in condition.names}

@@ -95,7 +95,7 @@ def test_kernel_by_name_or_the_only_one() -> None:
 
 def test_check_returns_errors_and_warnings() -> None:
     module = api.parse(KERNEL.replace("bra L1", "bra L9").replace("add.u32", "adx.u32"))
-    assert sorted(d.code for d in api.check(module)) == ["E202", "W201"]
+    assert sorted(d.code for d in api.check(module)) == ["E202", "E203"]
     assert api.check(api.parse(KERNEL)) == ()
 
 

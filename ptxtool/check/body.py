@@ -1,0 +1,189 @@
+"""The checks of one function for `check`: its instructions, and the declarations, calls and labels between them.
+
+Errors E211 (calls) and E212 (declarations) of a body, and names that mean two things in one block; for PTX.
+"""
+
+import re
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.check.calls import Signature, call_trouble, parts, prototype, signature, targets
+from ptxtool.check.instructions import InstructionCheck
+from ptxtool.check.shapes import description
+from ptxtool.check.variables import declaration_problems
+from ptxtool.ir.nodes import (
+    Declaration,
+    Directive,
+    Function,
+    Immediate,
+    Instruction,
+    Label,
+    Name,
+    ScopeClose,
+    ScopeOpen,
+    Statement,
+)
+from ptxtool.ir.verify import place_of
+from ptxtool.isa.conditions import GPGPU_SIM_CONDITIONS, condition
+
+_GPGPU_SIM_LITERAL = re.compile(
+    r"0x[0-9a-fA-F]+|-?(?:0|[1-9][0-9]*)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|[0-9]+\.[0-9]+"
+)
+_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
+
+
+class _Registers:
+    """The names of the registers that one block declares."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Declaration] = {}
+        self.ranges: dict[str, tuple[int, Declaration]] = {}
+
+    def find(self, name: str) -> Declaration | None:
+        if name in self.names:
+            return self.names[name]
+        prefix = name.rstrip("0123456789")
+        count, declaration = self.ranges.get(prefix, (0, None))
+        number = name[len(prefix) :]
+        return declaration if number and len(number) < 10 and int(number) < count else None
+
+
+class BodyCheck(InstructionCheck):
+    """Everything that is checked statement by statement."""
+
+    def __init__(self, function: Function):
+        super().__init__(function)
+        self._registers = [_Registers()]
+        self._lists: dict[str, Directive] = {}  # the `.callprototype` and its like behind a label
+        label: Label | None = None
+        for statement in function.body or ():
+            if type(statement) is Directive and label is not None and statement.name in _LISTS:
+                self._lists[label.name] = statement
+            label = statement if type(statement) is Label else None
+
+    def _statement(self, statement: Statement, n: int) -> None:
+        super()._statement(statement, n)
+        if self.is_ptxplus:
+            return
+        match statement:
+            case ScopeOpen():
+                self._registers.append(_Registers())
+            case ScopeClose():
+                self._registers.pop()
+            case Declaration():
+                self.found += declaration_problems(self.module, statement, "body")
+            case _:
+                pass
+
+    def _declare(self, declaration: Declaration) -> None:
+        super()._declare(declaration)
+        if self.is_ptxplus:
+            return
+        registers = self._registers[-1]
+        for declarator in declaration.declarators:
+            name = declarator.name
+            if declaration.space == "reg":
+                other = self.variables[-1].get(name) or self.block_labels[-1].get(name)
+                if declarator.count is None:
+                    registers.names[name] = declaration
+                else:
+                    registers.ranges[name] = declarator.count, declaration
+            else:
+                other = registers.find(name) or self.block_labels[-1].get(name)
+            if other is not None and declarator.count is None:
+                self._twice(name, declaration, other)
+
+    def _guard(self, node: Instruction, n: int) -> None:
+        super()._guard(node, n)
+        guard = node.guard
+        if not self.is_ptxplus or guard is None or condition(guard.condition) is None:
+            return
+        if guard.negated or guard.condition not in GPGPU_SIM_CONDITIONS:
+            sign = "!" if guard.negated else ""
+            message = f"GPGPU-Sim has no guard '@{sign}{guard.name}.{guard.condition}'"
+            help = "it takes '@$p', '@!$p' and '@$p' with " + ", ".join(
+                f".{c}" for c in sorted(GPGPU_SIM_CONDITIONS)
+            )
+            self._point(node, "W206", message, f"{guard.name}.{guard.condition}", help)
+
+    def _instruction(self, node: Instruction, n: int) -> None:
+        super()._instruction(node, n)
+        if self.is_ptxplus:
+            for operand in node.operands:
+                if type(operand) is Immediate and _GPGPU_SIM_LITERAL.fullmatch(operand.text) is None:
+                    message = f"GPGPU-Sim does not read the constant '{operand.text}'"
+                    help = "it reads '0x1f', '31', '-31', bits ('0f3f800000'), and '1.5' without a sign"
+                    self._point(node, "W206", message, operand.text, help)
+
+    def _follow(self, node: Instruction, n: int) -> None:
+        if node.opcode.base == "call":
+            self._call(node, n)
+            return
+        for operand in node.operands:
+            text = operand.text if isinstance(operand, Name) else ""
+            if text and text in self.label_names and self._lists.get(text) is None:
+                help = "write 'name: .branchtargets label, ...;' before it, and name that"
+                self._point(node, "E206", f"'{text}' is no list of branch targets", text, help)
+
+    def _call(self, node: Instruction, n: int) -> None:
+        called = parts(node)
+        if called is None:
+            self._point(
+                node, "E211", "a call names a function", node.opcode.text, "write 'call f, (arguments);'"
+            )
+            return
+        assert isinstance(called.target, Name)
+        target = called.target.text
+        found = self._shape(called.target, n)
+        expected: list[Signature] = []
+        if found.kind == "function":
+            if found.type == "entry":
+                help = "kernels are launched by the host; move its code into a '.func'"
+                self._point(node, "E211", f"'{target}' is a kernel, which cannot be called", target, help)
+            else:
+                expected = [signature(self.module.functions[target])]
+        elif found.kind == "register":
+            expected = self._listed(node, called.prototype, target)
+        elif found.kind != "undeclared":
+            message = f"'{target}' is {description(found)}, which cannot be called"
+            self._point(
+                node, "E211", message, target, "name a function, or a register that holds its address"
+            )
+        troubles = [call_trouble(called, one, lambda o: self._shape(o, n), self.variable) for one in expected]
+        if troubles and None not in troubles:
+            trouble = troubles[0]
+            assert trouble is not None
+            self._point(node, "E211", trouble.message, trouble.word, trouble.help)
+
+    def _listed(self, node: Instruction, name: object, target: str) -> list[Signature]:
+        """What the functions of an indirect call may take, by its prototype or list of targets."""
+        if not isinstance(name, Name):
+            message = f"the call through '{target}' has no prototype"
+            help = "write 'name: .callprototype (...) _ (...);' before it, and ', name' at its end"
+            self._point(node, "E211", message, target, help)
+            return []
+        directive = self._lists.get(name.text)
+        if directive is None:
+            if (
+                name.text in self.label_names
+                or self.variable(name.text)
+                or name.text in self.module.functions
+            ):
+                help = "write 'name: .callprototype (...) _ (...);' before it, and name that"
+                self._point(node, "E211", f"'{name.text}' is no prototype", name.text, help)
+            return []
+        if directive.name == "callprototype":
+            return [prototype(directive)]
+        found: list[Signature] = []
+        for word in targets(directive):
+            function = self.module.functions.get(word)
+            if function is None or function.kind == "entry":
+                what = "is a kernel, which cannot be called" if function else "is no function"
+                self._point(directive, "E211", f"'{word}' {what}", word, "name device functions ('.func')")
+                return []
+            found.append(signature(function))
+        return found
+
+    def _point(self, node: Instruction | Directive, code: str, message: str, word: str, help: str) -> None:
+        source = self.function.source
+        place = place_of(source.text, node.start, node.end, word)
+        self.found.append(Diagnostic(code, message, source, *place, help))

@@ -1,0 +1,124 @@
+"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with values there are.
+
+Reference: PTX ISA, section 11.1 (PTX module directives).
+"""
+
+import re
+from collections.abc import Iterator
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.base.nearest import nearest
+from ptxtool.ir.nodes import Directive, Item, Module
+from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
+
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_HEAD = ("version", "target", "address_size")
+
+
+def version_of(module: Module) -> tuple[int, int]:
+    """The PTX version that a module names; (1, 0) where it names none."""
+    found = _VERSION.match(module.directive("version") or "")
+    return (int(found[1]), int(found[2])) if found else (1, 0)
+
+
+def target_of(module: Module) -> str:
+    """The first architecture that a module's `.target` names, "" where it names none."""
+    words = [w.strip() for w in (module.directive("target") or "").split(",")]
+    return next((w for w in words if w.startswith(("sm_", "compute_"))), "")
+
+
+def header_problems(module: Module) -> Iterator[Diagnostic]:
+    """What is wrong with the directives at the head of a module."""
+    place = 0  # the next of `_HEAD` that may come
+    for item in module.items:
+        name = item.name if isinstance(item, Directive) else ""
+        if name not in _HEAD:
+            if place < 2:
+                yield _missing(module, item, _HEAD[place])
+                place = 2
+            place = 3
+            continue
+        assert isinstance(item, Directive)
+        at = _HEAD.index(name)
+        if at > place and place < 2:
+            yield _missing(module, item, _HEAD[place])
+        elif at < place:
+            first = next(i for i in module.items if isinstance(i, Directive) and i.name == name)
+            message = (
+                f"'.{name}' stands twice"
+                if first is not item
+                else f"'.{name}' is not at the head of the file"
+            )
+            help = "a file begins with '.version', '.target' and '.address_size', each once"
+            yield _problem(module, item, message, help)
+        yield from _value_problems(module, item)
+        place = max(place, at + 1)
+    if place < 2 and module.items:
+        yield _missing(module, module.items[-1], _HEAD[place])
+
+
+def _missing(module: Module, item: Item, name: str) -> Diagnostic:
+    example = {"version": ".version 8.0", "target": ".target sm_80"}[name]
+    message = f"no '.{name}' at the head of the file"
+    order = "first" if name == "version" else "behind '.version'"
+    end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))
+    return Diagnostic(
+        "E213", message, module.source, item.start, max(end, item.start), f"write '{example}' {order}"
+    )
+
+
+def _problem(module: Module, item: Directive, message: str, help: str, word: str = "") -> Diagnostic:
+    start, end = item.start, item.end
+    if word:
+        at = module.source.text.find(word, item.start + 1 + len(item.name), item.end)
+        start, end = (at, at + len(word)) if at >= 0 else (start, end)
+    return Diagnostic("E213", message, module.source, start, end, help)
+
+
+def _value_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
+    if item.name == "address_size":
+        if item.text not in ("32", "64"):
+            yield _problem(
+                module, item, f"'.address_size {item.text}'", "an address has 32 or 64 bits", item.text
+            )
+    elif item.name == "version":
+        found = _VERSION.match(item.text)
+        if found and not exists((int(found[1]), int(found[2]))):
+            help = (
+                "the PTX ISA's release notes list the versions: 1.0 to 1.5, 2.0 to 2.3, ..., 8.0 to 8.8, 9.0"
+            )
+            yield _problem(module, item, f"there is no PTX version {found[0]}", help, found[0])
+    else:
+        yield from _target_problems(module, item)
+
+
+def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
+    words = [w.strip() for w in item.text.split(",")]
+    targets = [w for w in words if first_version(w) is not None]
+    known = sorted({*FIRST_VERSION, *OPTIONS})
+    for word in words:
+        if first_version(word) is None and word not in OPTIONS:
+            near = nearest(word, known)
+            help = (
+                f"did you mean '{near}'?"
+                if near
+                else "an architecture is 'sm_' and its number, such as 'sm_80'"
+            )
+            yield _problem(module, item, f"unknown target '{word}'", help, word)
+            targets.append(word)
+    for word in targets:
+        first = first_version(word)
+        if first is not None and version_of(module) < first:
+            message = f"'{word}' needs '.version' {first[0]}.{first[1]}"
+            at = module.source.text.find(word, item.start, item.end)
+            yield Diagnostic("W205", message, module.source, at, at + len(word), "raise '.version'")
+    if not targets:
+        yield _problem(module, item, "'.target' names no architecture", "write one first, such as 'sm_80'")
+        return
+    if {"texmode_unified", "texmode_independent"} <= set(words):
+        message = "'texmode_unified' and 'texmode_independent' exclude each other"
+        yield _problem(module, item, message, "keep one of them", "texmode_independent")
+    number = re.sub(r"\D", "", targets[0])
+    if "map_f64_to_f32" in words and number and int(number) >= 13:
+        message = f"'map_f64_to_f32' does not go with '{targets[0]}'"
+        yield _problem(module, item, message, "it has double precision: remove the option", "map_f64_to_f32")
