@@ -1,8 +1,8 @@
-"""The documents are true: README's commands print what it says, its Python runs, every code and command is there.
+"""The documents are true: their commands print what they say, README's Python runs, every code and command is there.
 
 In a `console` block a line `$ ptxtool ...` is run; what follows is its output. A line `...` stands for the rest of it.
 The figures of simulations may change with the model, so there numbers and bars count as equal. After a wanted change
-`pytest --bless tests/cli/test_documents.py` writes the outputs into the README.
+`pytest --bless tests/cli/test_documents.py` writes the outputs into README and `docs/commands.md`.
 """
 
 import re
@@ -19,15 +19,17 @@ from ptxtool.cli.main import COMMANDS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 README = CHECKOUT / "README.md"
+SHOWING = (README, CHECKOUT / "docs" / "commands.md")
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
-def shown() -> Iterator[tuple[str, str]]:
-    """Every command of the README with the output it shows."""
-    for block in _BLOCK.findall(README.read_text(encoding="utf-8")):
-        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = piece.partition("\n")
-            yield command, output
+def shown() -> Iterator[tuple[str, Path, str]]:
+    """Every command that a document shows: the command, the document, the output."""
+    for path in SHOWING:
+        for block in _BLOCK.findall(path.read_text(encoding="utf-8")):
+            for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = piece.partition("\n")
+                yield command, path, output
 
 
 def masked(text: str) -> list[list[str]]:
@@ -38,18 +40,19 @@ def masked(text: str) -> list[list[str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own that looks like the checkout to the commands of the README."""
+    """A folder of its own that looks like the checkout to the commands of the documents."""
+    (tmp_path / "tests").symlink_to(CHECKOUT / "tests")
     (tmp_path / "samples").symlink_to(CHECKOUT / "samples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def runs(simulated: bool) -> list[str]:
-    return [command for command, _ in shown() if (command.split()[1] in ("compare", "sim")) == simulated]
+    return [command for command, *_ in shown() if (command.split()[1] in ("compare", "sim")) == simulated]
 
 
 def check(cli: Cli, command: str, bless: bool) -> None:
-    output = dict(shown())[command]
+    path, output = next((path, output) for each, path, output in shown() if each == command)
     words = shlex.split(command)
     assert words[0] == "ptxtool"
     result = cli(*words[1:])
@@ -59,8 +62,8 @@ def check(cli: Cli, command: str, bless: bool) -> None:
     if lines and lines[-1] == "...":
         got = "\n".join([*got.splitlines()[: len(lines) - 1], "...", ""])
     if bless:
-        text = README.read_text(encoding="utf-8")
-        README.write_text(text.replace(f"$ {command}\n{output}", f"$ {command}\n{got}", 1), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(f"$ {command}\n{output}", f"$ {command}\n{got}", 1), encoding="utf-8")
     elif words[1] in ("compare", "sim"):
         assert masked(got) == masked(output)
     else:
