@@ -75,7 +75,8 @@ def noisy(draw: st.DrawFn, noise: st.SearchStrategy[str]) -> str:
         end = PIECES[k - 1].start + len(PIECES[k - 1].text) if k else 0
         parts.append(KERNEL[end : piece.start])
         if k in chosen and may_part(PIECES[k - 1], piece):
-            parts.append(draw(noise))
+            slash = PIECES[k - 1].text == "/"  # which would join a comment's beginning
+            parts.append(" " * slash + draw(noise))
         parts.append(piece.text)
     return "".join(parts)
 
