@@ -10,9 +10,21 @@ Not checked: limits that come from values at run time, and which modifiers a tar
 import re
 from dataclasses import replace
 
-from ptxtool.check.fit_memory import address_problem, coordinates_problem, memory_problem
+from ptxtool.check.fit_memory import (
+    address_problem,
+    bare_address_problem,
+    coordinates_problem,
+    memory_problem,
+)
 from ptxtool.check.shapes import Shape, description
-from ptxtool.check.types import CLASH_OF_TYPES, CLASH_OF_WIDTHS, constant_fits, joined_type, register_mismatch
+from ptxtool.check.types import (
+    CLASH_OF_TYPES,
+    CLASH_OF_WIDTHS,
+    INTEGERS,
+    constant_fits,
+    joined_type,
+    register_mismatch,
+)
 from ptxtool.check.wording import (
     Place,
     Problem,
@@ -23,7 +35,7 @@ from ptxtool.check.wording import (
     wrong_kind,
     wrong_type,
 )
-from ptxtool.isa.operands import Fit
+from ptxtool.isa.operands import SLOTS, Fit
 from ptxtool.isa.types import TYPES
 
 _SELECTORS = {
@@ -46,7 +58,7 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
         return None
     if spec.role == "l":
         return None if found.kind == "label" else wrong_kind(place, found, "a label")
-    if spec.role == "m" and all(f.kind not in ("texture", "tensor", "handle") for f in spec.fits):
+    if spec.role == "m" and all(f.kind not in ("texture", "tensor", "handle", "bare") for f in spec.fits):
         return memory_problem(place, found)
     problems: list[Problem] = []
     for fit in spec.fits:
@@ -78,6 +90,8 @@ def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Pro
             return _special_problem(place, fit, found)
         case "texture" | "tensor" | "handle":
             return coordinates_problem(place, fit, found)
+        case "bare":
+            return bare_address_problem(place, found)
         case "vsel" | "vsel2" | "vsel4" | "vmask2" | "vmask4":
             return _video_problem(place, fit, found)
         case "_":
@@ -134,6 +148,10 @@ def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         return None
     if found.kind == "register":
         trouble = register_mismatch(found.type, name, fit.relaxed)
+        if found.type == "f16x2" and name in INTEGERS and fit.type not in SLOTS:
+            trouble = "type"  # as an integer it passes for the instruction's own type alone
+        if fit.exact and found.type != name:
+            trouble = trouble or "type"
         return wrong_type(place, found, name, trouble, relaxed=fit.relaxed) if trouble else None
     if place.is_written:
         if found.kind == "constant":
@@ -186,6 +204,8 @@ def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -
         fits = constant_fits(joined.split()[1], name)
         return None if fits else wrong_constant(place, found.items[0], name)
     trouble = register_mismatch(joined, name, relaxed)
+    if joined in INTEGERS and name in ("f16", "f32", "f64") and TYPES[joined].bits == TYPES[name].bits:
+        trouble = ""  # in vectors ptxas takes integers for bits
     if not trouble:
         return None
     culprit = next(i for i in found.items if i.type == joined)

@@ -6,7 +6,7 @@ instruction's state space, with or without a constant offset; bare constants add
 Reference: PTX ISA, sections 6.4.1 (addresses as operands), 5.2 (state spaces); the rest was asked of ptxas 13.0.
 """
 
-from ptxtool.check.shapes import Shape, description
+from ptxtool.check.shapes import Shape, description, shape
 from ptxtool.check.types import (
     BITS,
     CLASH_OF_TYPES,
@@ -32,7 +32,7 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
         message = f"has coordinates, '{place.opcode}' takes a plain address here"
         return Problem("E206", message, "an offset is added with '+'")
     base = found.items[0]
-    if place.spec.fits:
+    if any(fit.kind == "value" for fit in place.spec.fits):
         return _tensor_memory_problem(place, base)
     spaces = {space_of(word) for word in place.opcode.split(".")} & SPACES
     match base.kind:
@@ -50,6 +50,12 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
         case _:
             help = "an address is a register or a variable, and a constant offset if need be"
             return Problem("E206", f"has {description(base)} as its base", help)
+
+
+def bare_address_problem(place: Place, found: Shape) -> Problem | None:
+    """An address which ptxas takes without brackets too if it stands in a register."""
+    is_address = found.kind == "register" and _base_register_problem(found) is None
+    return None if is_address else memory_problem(place, found)
 
 
 def _base_register_problem(base: Shape) -> Problem | None:
@@ -155,11 +161,33 @@ def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         return Problem(
             "E210", f"has {n} coordinates, '{place.opcode}' takes {takes} here", "count them again"
         )
-    if not place.match.one_of("a1d", "a2d", "acube", "a2dms") and (
-        joined_type(coordinates[-1]) in (CLASH_OF_TYPES, CLASH_OF_WIDTHS)
-    ):
+    return _coordinate_types_problem(place, fit, coordinates[-1])
+
+
+def _coordinate_types_problem(place: Place, fit: Fit, vector: Shape) -> Problem | None:
+    """Coordinates have the instruction's second type, 32-bit integers where it has none; layers are integers."""
+    items = list(vector.items)
+    is_float = fit.kind == "texture" and place.match.stype == "f32"
+    if fit.kind == "texture" and place.match.one_of("a1d", "a2d", "acube", "a2dms"):
+        if not _is_word(items[0]):
+            message = f"has {description(items[0])} for the layer of an array"
+            return Problem("E207", message, "a layer is a '.u32' register or a whole number")
+        items = items[1:]
+    joined = joined_type(shape("vector", items=tuple(items)))
+    if joined in (CLASH_OF_TYPES, CLASH_OF_WIDTHS):
         return Problem("E207", "has coordinates of different types", "give them one type")
+    for item in items:
+        fits = _is_word(item) or (is_float and item.type in ("f32", "f64", "int"))
+        if not fits and item.kind in ("register", "constant"):
+            wants = "'.f32'" if is_float else "32-bit integers"
+            message = f"has {description(item)} among its coordinates, '{place.opcode}' takes {wants}"
+            return Problem("E207", message, "'cvt' converts")
     return None
+
+
+def _is_word(item: Shape) -> bool:
+    """Whether an element is a 32-bit integer, or may be one."""
+    return item.kind not in ("register", "constant") or item.type in ("b32", "u32", "s32", "f16x2", "int")
 
 
 def _sizes(place: Place, fit: Fit) -> tuple[int, ...]:

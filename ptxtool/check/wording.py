@@ -111,6 +111,7 @@ _WANTED = {
     "address": "the address of a variable or function",
     "texture": "a texture or surface with its coordinates in brackets",
     "tensor": "a tensor map with its coordinates in brackets",
+    "bare": "an address",
     "handle": "a texture, sampler or surface in brackets",
     "special": "a special register",
     "_": "'_'",

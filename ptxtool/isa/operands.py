@@ -17,6 +17,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
     ~T              as wide as T or wider (loads, stores, conversions: PTX ISA 9.4.1, operand size exceeding type size)
     %T              a register, no constant
     !pred           a predicate that may be negated: `!%p`
+    =b32            a register of exactly that type, no constant (`cvt.rs`)
     -vsel           with or without a minus: `-%r1.b0` (`vmad`)
     &T              in a pair with a predicate, never alone: `%r|%p` (role p)
     4xb32           a vector of four: `{%r1, %r2, %r3, %r4}`; combines with the above: `2x%b64`, `Nx~T`
@@ -27,6 +28,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
                     `imm(1,2,4)` one of these
     address         the name of a variable, function or label (`mov`)
     texture tensor  a bracketed operand with coordinates: `[t, {x, y}]`, `[t, sampler, {x, y}]`; `[map, {x, y}]`
+    bare            an address whose brackets ptxas does not miss: `[%rd1]`, `%rd1`
     handle          a bracketed texture, sampler or surface: its name, or a 64-bit register with its handle
     vsel vsel2 vsel4 vmask2 vmask4
                     video operands: a 32-bit register with a byte or half selector (`%r1.b0`), or a mask (`%r1.h10`)
@@ -50,6 +52,7 @@ _PLAIN = frozenset(
         "address",
         "texture",
         "tensor",
+        "bare",
         "handle",
         "vsel",
         "vsel2",
@@ -61,7 +64,7 @@ _PLAIN = frozenset(
         "any",
     }
 )
-_VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
+_VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&=]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
 _IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)(?:/(\d+))?|(-?\d+(?:,-?\d+)*))\))?")
 
 
@@ -99,6 +102,7 @@ class Fit:
     step: int = 1
     paired: bool = False
     minus: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,10 +162,11 @@ def _fit(text: str) -> Fit:
         type_,
         bool(doubled),
         "~" in flags,
-        "%" in flags,
+        "%" in flags or "=" in flags,
         "!" in flags,
         length,
         paired="&" in flags,
+        exact="=" in flags,
     )
 
 

@@ -5,6 +5,7 @@ from kernels import ptx, ptxplus
 
 from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Function
+from ptxtool.isa.table import table
 
 
 def sets(kernel: Function, i: int = 0) -> tuple[str, str, str]:
@@ -239,3 +240,65 @@ def test_touched_names_everything_in_operand_order_with_the_guard_last() -> None
 def test_indices_follow_the_blocks() -> None:
     kernel = ptx("{ .reg .b32 %a; mov.b32 %a, 1; } mov.b32 %a, 2; ret;", ".reg .b32 %a;")
     assert [step.defs for step in def_use(kernel)] == [(1,), (0,), ()]
+
+
+TRANSFERS = [
+    # the policy and the predicate that skips the copy are read; a parity is no state
+    (
+        "cp.async.ca.shared.global.L2::cache_hint [%r1], [%rd1], 16, !%p1, %rd2;",
+        "",
+        "",
+        "%r1 %rd1 %p1 %rd2",
+    ),
+    ("ld.global.L2::cache_hint.v2.f32 {%f1, %f2}, [%rd1], %rd2;", "%f1 %f2", "%f1 %f2", "%rd1 %rd2"),
+    ("@%p1 mbarrier.try_wait.parity.b64 %p2, [%r1], %r2, %r3;", "%p2", "", "%r1 %r2 %r3 %p1"),
+    ("mbarrier.arrive.b64 _, [%rd1], %r2;", "", "", "%rd1 %r2"),
+    ("mbarrier.arrive.expect_tx.shared.b64 %rd2, [%r1], %r2;", "%rd2", "%rd2", "%r1 %r2"),
+    (
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+        " [%r1], [%rd1, {%r2, %r3}], [%r4], %h1;",
+        "",
+        "",
+        "%r1 %rd1 %r2 %r3 %r4 %h1",
+    ),
+    (
+        "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint"
+        " [%r1], [%rd1, {%r2, %r3, %r4, %r5}], [%r6], {%h1, %h2}, %rd2;",
+        "",
+        "",
+        "%r1 %rd1 %r2 %r3 %r4 %r5 %r6 %h1 %h2 %rd2",
+    ),
+    ("st.async.mbarrier::complete_tx::bytes.v2.b32 [%r1], {%r2, %r3}, [%r4];", "", "", "%r1 %r2 %r3 %r4"),
+    ("atom.global.cas.b32 _, [%rd1], %r1, %r2;", "", "", "%rd1 %r1 %r2"),
+    (
+        "atom.global.add.noftz.v2.f16x2 {%r1, %r2}, [%rd1], {%r1, %r3};",
+        "%r1 %r2",
+        "%r1 %r2",
+        "%rd1 %r1 %r3",
+    ),
+    (
+        "multimem.ld_reduce.global.add.v4.f32 {%f1, %f2, %f3, _}, [%rd1];",
+        "%f1 %f2 %f3",
+        "%f1 %f2 %f3",
+        "%rd1",
+    ),
+    ("mapa.u64 %rd1, %rd2, %r1;", "%rd1", "%rd1", "%rd2 %r1"),
+    (
+        "tex.grad.2d.v4.f32.f32 {%f1, _, _, _}|%p1, [%rd1, %rd2, {%f2, %f3}], {%f4, %f5}, {%f6, %f7}, %f0;",
+        "%f1 %p1",
+        "%f1 %p1",
+        "%rd1 %rd2 %f2 %f3 %f4 %f5 %f6 %f7 %f0",
+    ),
+    ("sust.p.2d.v2.b32.clamp [s, {%r1, %r2}], {%r3, %r4};", "", "", "%r1 %r2 %r3 %r4"),
+    ("txq.level.width.b32 %r1, [%rd1], %r2;", "%r1", "%r1", "%rd1 %r2"),
+]
+
+
+@pytest.mark.parametrize(("text", "defs", "kills", "uses"), TRANSFERS, ids=[row[0] for row in TRANSFERS])
+def test_transfers(text: str, defs: str, kills: str, uses: str) -> None:
+    kernel = ptx(text + " ret;")
+    assert all(table().match(i.opcode.text, len(i.operands), False) for i in kernel.instructions)
+    step_defs, step_kills, step_uses = sets(kernel)
+    assert set(step_defs.split()) == set(defs.split())
+    assert set(step_kills.split()) == set(kills.split())
+    assert set(step_uses.split()) == set(uses.split())
