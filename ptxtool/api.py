@@ -36,7 +36,7 @@ __all__ = [
     "first_use",
     "fmt",
     "gpu",
-    "instruction_forms",
+    "isa",
     "kernel",
     "liveness",
     "load",
@@ -300,7 +300,7 @@ def static_scratchpad(kernel: "Function") -> int:
     return lay_out(kernel).static_shared_bytes
 
 
-def instruction_forms(opcode: str) -> "list[Form]":
+def isa(opcode: str) -> "list[Form]":
     """The forms of an instruction in the table: "add", or the beginning of a longer one such as "cp.async.bulk".
 
     Raises E203 for one that the table does not have.

@@ -9,8 +9,9 @@ import itertools
 import random
 from collections.abc import Iterator
 
+from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import Fit, OperandSpec
-from ptxtool.isa.table import Form, Match, table
+from ptxtool.isa.table import Match, table
 
 REGISTER_TYPES = (
     "pred",
@@ -32,8 +33,8 @@ REGISTER_TYPES = (
 )
 # how values of these types are declared as registers
 DECLARED = {
-    "b1": "b32", "u8": "u16", "s8": "s16", "b8": "b16", "bf16": "b16", "tf32": "b32", "bf16x2": "b32", "u16x2": "b32",
-    "s16x2": "b32", "f32x2": "b64", "e2m1x2": "b8",
+    "b1": "b32", "u8": "u16", "s8": "s16", "bf16": "b16", "tf32": "b32", "bf16x2": "b32", "u16x2": "b32",
+    "s16x2": "b32", "f32x2": "b64", "e2m1x2": "b8", "e4m3": "b8", "e5m2": "b8",
     **{f"{n}x2": "b16" for n in ("e4m3", "e5m2", "e2m3", "e3m2", "ue8m0")},
     **{f"{n}x4": "b32" for n in ("e4m3", "e5m2", "e2m3", "e3m2")}, "e2m1x4": "b16",
 }  # fmt: skip

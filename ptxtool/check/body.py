@@ -24,6 +24,7 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.ir.verify import place_of
 from ptxtool.isa.conditions import GPGPU_SIM_CONDITIONS, condition
+from ptxtool.isa.table import Match
 
 _GPGPU_SIM_LITERAL = re.compile(
     r"0x[0-9a-fA-F]+|-?(?:0|[1-9][0-9]*)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|[0-9]+\.[0-9]+"
@@ -105,8 +106,8 @@ class BodyCheck(InstructionCheck):
             )
             self._point(node, "W206", message, f"{guard.name}.{guard.condition}", help)
 
-    def _instruction(self, node: Instruction, n: int) -> None:
-        super()._instruction(node, n)
+    def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
+        super()._operands(node, match, n)
         if self.is_ptxplus:
             for operand in node.operands:
                 if type(operand) is Immediate and _GPGPU_SIM_LITERAL.fullmatch(operand.text) is None:

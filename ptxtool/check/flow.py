@@ -18,11 +18,20 @@ from ptxtool.analysis.dataflow import solve
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import accessed, roles
-from ptxtool.ir.nodes import Declaration, Function, Instruction, Operand, ScopeClose, ScopeOpen
+from ptxtool.ir.nodes import (
+    Declaration,
+    Function,
+    Immediate,
+    Instruction,
+    Name,
+    Operand,
+    ScopeClose,
+    ScopeOpen,
+)
 from ptxtool.ir.verify import place_of
 from ptxtool.isa.table import table
 
-_Names = tuple[tuple[int, ...], tuple[int, ...]]
+_Names = tuple[list[int], list[int]]
 """The registers of an operand that are read, and those that are written, by index."""
 
 
@@ -122,13 +131,13 @@ def _accesses(function: Function) -> Iterator[_Names]:
     resolve, opcodes = function.registers.resolve_index, table()
     of_opcode: dict[tuple[str, int], tuple[str, ...]] = {}
     of_operand: dict[tuple[int, str], _Names] = {}
-    guards: dict[str, int] = {}
+    of_name: dict[str, int] = {}
     index = 0
     for statement in function.body or ():
         if type(statement) is not Instruction:
             if type(statement) in (ScopeOpen, ScopeClose, Declaration):
                 of_operand.clear()
-                guards.clear()
+                of_name.clear()
             continue
         operands = statement.operands
         key = statement.opcode.text, len(operands)
@@ -140,27 +149,36 @@ def _accesses(function: Function) -> Iterator[_Names]:
                 of_opcode[key] = kinds
         reads: list[int] = []
         writes: list[int] = []
-        guard = statement.guard
-        if guard is not None:
-            if guard.name not in guards:
-                guards[guard.name] = resolve(guard.name, index)
-            if guards[guard.name] >= 0:
-                reads.append(guards[guard.name])
+        if statement.guard is not None:
+            name = statement.guard.name
+            register = of_name.get(name)
+            if register is None:
+                register = of_name[name] = resolve(name, index)
+            if register >= 0:
+                reads.append(register)
         for operand, kind in zip(operands, kinds, strict=True):
-            if kind == "l":
+            if type(operand) is Immediate or kind == "l":
+                continue
+            if type(operand) is Name and kind in "rw":  # most of them
+                register = of_name.get(operand.text)
+                if register is None:
+                    register = of_name[operand.text] = resolve(operand.text, index)
+                if register >= 0:
+                    (reads if kind == "r" else writes).append(register)
                 continue
             names = of_operand.get((id(operand), kind))
             if names is None:
                 names = of_operand[id(operand), kind] = _resolved(operand, kind, function, index)
             reads += names[0]
             writes += names[1]
-        yield tuple(reads), tuple(writes)
+        yield reads, writes
         index += 1
 
 
 def _resolved(operand: Operand, kind: str, function: Function, index: int) -> _Names:
+    """The registers in an operand of any make."""
     found = accessed(operand, kind)
     resolve = function.registers.resolve_index
-    reads = (resolve(name, index) for name in found.reads)
-    writes = (resolve(name, index) for name, _ in found.writes)
-    return tuple(r for r in reads if r >= 0), tuple(r for r in writes if r >= 0)
+    reads = [resolve(name, index) for name in found.reads]
+    writes = [resolve(name, index) for name, _ in found.writes]
+    return [r for r in reads if r >= 0], [r for r in writes if r >= 0]

@@ -66,6 +66,7 @@ class InstructionCheck(FunctionCheck):
     def __init__(self, function: Function):
         super().__init__(function)
         self._shapes: dict[int, Shape] = {}  # by identity: equal operand texts share their node
+        self._of_declaration: dict[int, Shape] = {}  # of registers, by identity too
 
     def _instruction(self, node: Instruction, n: int) -> None:
         if self.is_ptxplus:
@@ -178,13 +179,18 @@ class InstructionCheck(FunctionCheck):
 
     def _name_shape(self, name: Name, n: int) -> Shape:
         text, part = name.text, name.part
-        register = self.registers.resolve(text, n)
-        if register is not None:
+        index = self.registers.resolve_index(text, n)
+        if index >= 0:
+            declaration = self.registers.declaration_of(index)
+            whole = self._of_declaration.get(id(declaration))
+            if whole is None:
+                whole = shape("register", declaration.type, (), declaration.vector)
+                self._of_declaration[id(declaration)] = whole
             if not part:
-                return shape("register", register.type, (), register.vector)
-            if register.vector > 1 and part in _ELEMENTS:
-                return shape("register", register.type)
-            return shape("selected", part, (shape("register", register.type),))
+                return whole
+            if whole.length > 1 and part in _ELEMENTS:
+                return shape("register", whole.type)
+            return shape("selected", part, (shape("register", whole.type),))
         if text == "_":
             return shape("sink")
         for block in reversed(self.variables):

@@ -29,12 +29,11 @@ def command(opcodes: tuple[str, ...], markdown: bool, as_json: bool, output: str
     names = list(opcodes) or instructions.opcodes(table())
     if as_json:
         data: list[dict[str, Any]] = [
-            {"opcode": name, "forms": [instructions.form_data(f) for f in api.instruction_forms(name)]}
-            for name in names
+            {"opcode": name, "forms": [instructions.form_data(f) for f in api.isa(name)]} for name in names
         ]
         put_json({"instructions": data}, output)
     elif opcodes:
-        blocks = ["\n".join(instructions.form_lines(api.instruction_forms(name))) for name in names]
+        blocks = ["\n".join(instructions.form_lines(api.isa(name))) for name in names]
         put_text("\n\n".join(blocks), output)
     else:
         put_text("\n".join(names), output)

@@ -286,6 +286,10 @@ class RegisterTable(Sequence[Register]):
         """The first instruction that can see a register."""
         return self._segment(index).visible_from
 
+    def declaration_of(self, index: int) -> Declaration:
+        """The declaration that a register's index stands in."""
+        return self._segment(index).declaration
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Every register's name, by index. Names repeat where blocks shadow each other."""

@@ -374,10 +374,19 @@ def _role(match: Match | None, place: int) -> str:
 
 def place_of(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     """The span of a word within a statement; the statement's own where it is not written there."""
-    match = re.compile(rf"(?<![A-Za-z0-9_$%]){re.escape(word)}(?![A-Za-z0-9_$])").search(text, start, end)
-    if match is None:  # one of `name<count>`
-        match = re.compile(re.escape(word.rstrip("0123456789"))).search(text, start, end)
-    return match.span() if match else (start, end)
+    at = text.find(word, start, end) if word else -1
+    while at >= 0:
+        behind = at + len(word)
+        if not _is_word(text[at - 1 : at]) and not _is_word(text[behind : behind + 1]):
+            return at, behind
+        at = text.find(word, at + 1, end)
+    stem = word.rstrip("0123456789")  # one of `name<count>`
+    at = text.find(stem, start, end) if stem else -1
+    return (at, at + len(stem)) if at >= 0 else (start, end)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character in ("_", "$", "%")
 
 
 def module_declarations(module: Module) -> Iterator[Diagnostic]:
