@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ptxtool.base.diag import Diagnostic, Note, error
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
-from ptxtool.isa.types import TYPES
 from ptxtool.parse.grammar import skip, terminals
+from ptxtool.parse.hints import Slip, directives, hint
 from ptxtool.parse.operands import MAX_DEPTH
 from ptxtool.parse.specifiers import DECLARABLE
 
@@ -117,22 +117,23 @@ def unknown_directive(source: Source, start: int) -> Diagnostic:
         help = f"write a state space before it, such as '.reg {match[0]}' or '.global {match[0]}'"
         message = f"'{match[0]}' without a state space"
         return Diagnostic("E101", message, source, start, match.end(), help)
-    near = nearest(match[0], _directives())
+    near = nearest(match[0], directives())
     help = f"did you mean '{near}'?" if near else "directives begin with a dot, instructions do not"
     return Diagnostic("E101", f"unknown directive '{match[0]}'", source, start, match.end(), help)
 
 
 def misplaced(source: Source, start: int, end: int, inside: bool) -> Diagnostic:
-    where, instead = ("inside", "before the function") if inside else ("outside", "into a function's body")
+    where = "inside" if inside else "outside"
     text = source.text[start:end]
-    return Diagnostic(
-        "E101",
-        f"'{text}' {where} a function",
-        source,
-        start,
-        end,
-        f"move it {instead}, or add a missing brace",
-    )
+    if text in (".version", ".target", ".address_size"):
+        help = "it belongs to the head of the file, or a '}' is missing before it"
+    elif inside and text.startswith((".visible", ".extern", ".weak", ".common")):
+        help = f"remove '{text}', or move the declaration before the function"
+    elif inside:
+        help = "move it before the function, or add a missing '}'"
+    else:
+        help = "move it into a function's body, or remove a '}' too many"
+    return Diagnostic("E101", f"'{text}' {where} a function", source, start, end, help)
 
 
 def unlabelled(source: Source, start: int, end: int) -> Diagnostic:
@@ -212,10 +213,13 @@ def syntax_error(
         return Diagnostic("E101", message, source, place, place + len(word), help), resume_outside(
             text, place
         )
-    else:
-        message = f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
-        help = _hint(text, start, previous, place, word, expected)
-    return Diagnostic("E101", message, source, place, place + len(word), help), resume(text, place)
+    found_hint = hint(Slip(text, start, previous, place, word, frozenset(expected)))
+    message = found_hint.message or f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
+    opened = found_hint.opened
+    opening = f"this '{text[opened]}' is not closed"
+    beside = Note(opening, source, opened, opened + 1) if opened >= 0 else None
+    span = (found_hint.start, found_hint.end)
+    return Diagnostic("E101", message, source, *span, found_hint.help, beside), resume(text, place)
 
 
 def _place(found: "lark.UnexpectedInput", end: int) -> int:
@@ -268,46 +272,6 @@ def _end_of_previous(text: str, start: int, place: int) -> int:
 def _last_word(text: str, start: int, end: int) -> str:
     """The beginning of the statement, as far as it fits a message."""
     return " ".join(text[start:end].split())[:40]
-
-
-def _hint(text: str, start: int, previous: int, place: int, word: str, expected: set[str]) -> str:
-    before = re.search(r"[A-Za-z0-9_$%.]+$", text[start:previous])
-    if before and before[0] in _plain_words():
-        return f"did you mean '.{before[0]}'?"
-    if word in _plain_words() and expected & {"DOTTED", "SPACE", "IDENTIFIER"}:
-        return f"did you mean '.{word}'?"
-    if word == '"':
-        return "strings belong to directives such as '.file' and '.pragma'; remove the '\"'"
-    if word == "(" and text[:previous].endswith(".entry"):
-        return "the kernel's name comes first; a kernel returns nothing, a '.func' may"
-    if text.startswith("+=", place):
-        return "this belongs to PTXPlus, whose files begin with '.version 1.4+'"
-    if word == ";" and place == start:
-        return "remove it: there is no statement before it"
-    if word[0].isdigit() and not re.fullmatch(terminals()["NUMBER"].regex, word):
-        return f"'{word}' is no number: write 0x1f, 0b101, 1.5, 0f and 8 hex digits, or 0d and 16"
-    if word == "/" or word == "#":
-        return "comments are '// to the end of the line' or '/* ... */'"
-    if "SEMICOLON" in expected:
-        return "is a ';' or ',' missing before it?"
-    return f"remove '{word}', or write what is expected before it"
-
-
-@cache
-def _plain_words() -> frozenset[str]:
-    """Words that want a dot: types and state spaces."""
-    return frozenset(TYPES) | {d[1:] for d in _directives()}
-
-
-@cache
-def _directives() -> tuple[str, ...]:
-    """Every directive the grammar has a keyword for."""
-    found: list[str] = []
-    for name, terminal in terminals().items():
-        match = re.match(r"\\\.(?:\(\?:)?([a-z_|]+)", terminal.regex)
-        if match and name != "SECTION_DATA":
-            found += [f".{word}" for word in match[1].split("|") if word]
-    return tuple(found)
 
 
 @cache

@@ -27,17 +27,18 @@ def one(statement: str) -> Diagnostic:
 @pytest.mark.parametrize(
     ("statement", "column", "message", "help"),
     [
-        ("mov.u32 a b;", 11, "unexpected 'b', expected ';' or ','", "missing"),
-        ("add.u32 a,, b;", 11, "unexpected ',', expected an operand", ""),
-        ("ld.u32 a, [b;", 13, "unexpected ';', expected ',' or ']'", ""),
-        ("mov.u32 a, {b;", 14, "expected ',' or '}'", ""),
-        ("mov.u32 a, 0x12G;", 12, "unexpected '0x12G'", "hex"),
-        ("ld.global u32 a, [b];", 15, "unexpected 'a'", "did you mean '.u32'?"),
-        (".reg u32 a;", 10, "unexpected 'a'", "did you mean '.u32'?"),
+        ("mov.u32 a b;", 11, "missing ',' before 'b'", "separate operands"),
+            ("mov.u32 a, b add.u32 c, a, b;", 14, "missing ';' before 'add.u32'", "end the statement"),
+        ("add.u32 a,, b;", 11, "unexpected ',', expected an operand", "between the two ','"),
+        ("ld.u32 a, [b;", 13, "missing ']' before ';'", "close the '['"),
+        ("mov.u32 a, {b;", 14, "missing '}' before ';'", ""),
+        ("mov.u32 a, 0x12G;", 12, "'0x12G' is no number", "hex"),
+        ("ld.global u32 a, [b];", 11, "'u32' without its dot", "did you mean '.u32'?"),
+        (".reg u32 a;", 6, "'u32' without its dot", "did you mean '.u32'?"),
         (".rge .u32 a;", 1, "unknown directive '.rge'", "did you mean '.reg'?"),
-        (".version 1.0", 1, "'.version' inside a function", "move it"),
+        (".version 1.0", 1, "'.version' inside a function", "the head of the file"),
         (".loc 1 2;", 9, "unexpected ';', expected a number", ""),
-        ("@p;", 3, "unexpected ';', expected an instruction", ""),
+        ("@p;", 3, "unexpected ';', expected an instruction", "the guard is for"),
         (".reg .u32 %r<1.5>;", 14, "'1.5' is no integer", "whole number"),
         (".shared .u32 a[b];", 16, "unexpected 'b', expected a number or ']'", "remove"),
         (".reg .b3 %r;", 6, "'.b3' is no type of a variable", "did you mean '.b32'?"),
@@ -51,7 +52,7 @@ def one(statement: str) -> Diagnostic:
         (".branchtargets L;", 1, "'.branchtargets' needs a label", "name: .branchtargets"),
         (";", 1, "unexpected ';'", "no statement before it"),
         ("ret;;", 5, "unexpected ';'", "no statement before it"),
-        ("add.u32 a, b, 08;", 15, "unexpected '08'", "'08' is no number"),
+        ("add.u32 a, b, 08;", 15, "'08' is no number", "octal: write '8'"),
         ("# comment", 1, "unexpected '#'", "comments are"),
     ],
 )
@@ -160,10 +161,10 @@ def test_the_picture() -> None:
     with pytest.raises(PtxError) as caught:
         parse(".entry k()\n{\n\tadd.u32 a, b c;\n}\n", "x.ptx")
     assert str(caught.value).splitlines() == [
-        "x.ptx:3:15: error[E101]: unexpected 'c', expected ';' or ','",
+        "x.ptx:3:15: error[E101]: missing ',' before 'c'",
         "    3 | \tadd.u32 a, b c;",
         "      | \t             ^",
-        "   help: is a ';' or ',' missing before it?",
+        "   help: separate operands by ','; a statement ends with ';'",
     ]
 
 
