@@ -1,4 +1,4 @@
-"""Instructions that the file's `.version` or `.target` does not have: too new (W205), or ended (E203).
+"""Instructions that the file's `.version` or `.target` does not have: too new (W205), or ended (E203); words twice (W208).
 
 The instruction table knows what came when. Each opcode text is told once, where it first stands.
 """
@@ -10,7 +10,7 @@ from ptxtool.check.header import target_of, version_of
 from ptxtool.check.places import word_place
 from ptxtool.ir.nodes import Instruction, Module
 from ptxtool.isa.forms import Since
-from ptxtool.isa.table import Match, table
+from ptxtool.isa.table import Match, repeated, table
 from ptxtool.isa.targets import has
 
 
@@ -25,7 +25,12 @@ def feature_problems(module: Module) -> Iterator[Diagnostic]:
     for (text, n), node in seen.items():
         if text in told:
             continue
-        found = _problem(module, node, table().matches(text, n, ptxplus=False), version, target)
+        matches = table().matches(text, n, ptxplus=False)
+        if matches and (word := repeated(text)):
+            start, end = word_place(node, module.source.text, word)
+            message, help = f"'.{word}' stands twice", "it means the same once: remove one of them"
+            yield Diagnostic("W208", message, module.source, start, end, help)
+        found = _problem(module, node, matches, version, target)
         if found is not None:
             told.add(text)
             yield found

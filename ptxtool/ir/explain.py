@@ -18,6 +18,24 @@ _Ask = Callable[[list[str]], bool]
 """Whether a form fits an opcode of the same base with these words."""
 _MOST_OPERANDS = 12
 _LISTED = 8
+_COMMON = ("u32", "s32", "f32", "b32", "u64", "s64", "f64", "b64", "u16", "s16", "f16", "b16")
+_SPACES = frozenset({"global", "shared", "local", "const", "param", "reg"})
+_ELSEWHERE = {
+    **dict.fromkeys(("int", "i32", "int32", "signed"), "s32"),
+    **dict.fromkeys(("uint", "unsigned", "uint32"), "u32"),
+    **dict.fromkeys(("float", "single"), "f32"),
+    **dict.fromkeys(("long", "i64", "int64"), "s64"),
+    **dict.fromkeys(("ulong", "uint64"), "u64"),
+    **dict.fromkeys(("half", "fp16"), "f16"),
+    **dict.fromkeys(("short", "i16"), "s16"),
+    **dict.fromkeys(("char", "i8"), "s8"),
+    **dict.fromkeys(("bool", "i1"), "pred"),
+    "double": "f64",
+    "fp32": "f32",
+    "fp64": "f64",
+    "i8": "s8",
+}
+"""Types as other languages call them."""
 
 
 class Explanation(NamedTuple):
@@ -47,8 +65,10 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
 
     counts = [n for n in range(_MOST_OPERANDS) if asker([n])(words)]
     if counts:
-        takes = f"{_either(map(str, counts))} operand{'' if counts == [1] else 's'}"
-        return Explanation(f"'{text}' takes {takes}, not {n_operands}", f"give it {takes}")
+        numbers = _either(map(str, counts)) if any(counts) else "no"
+        takes = f"{numbers} operand{'' if counts == [1] else 's'}"
+        help = f"write {_either(dict.fromkeys(_usage(text, n, is_ptxplus) for n in counts[:3]))}"
+        return Explanation(f"'{text}' takes {takes}, not {n_operands}", help)
     for fits in (asker([n_operands]), asker(range(_MOST_OPERANDS))):
         found = (
             _one_less(base, words, fits, allowed)
@@ -104,14 +124,42 @@ def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> 
     return Explanation(f"unknown instruction '{base}'", help, base)
 
 
+def _usage(text: str, n_operands: int, is_ptxplus: bool) -> str:
+    """An opcode with the names that the table gives its operands: `'add.u32 d, a, b'`."""
+    found = table().match(text, n_operands, is_ptxplus)
+    assert found is not None
+    specs = [o for o in found.operands if not o.optional or o.only_with]
+    specs += [o for o in found.operands if o not in specs][: n_operands - len(specs)]
+    operands = [f"[{o.name}]" if o.role == "m" else o.name for o in found.operands if o in specs]
+    return f"'{text} {', '.join(operands)}'" if operands else f"'{text}' alone"
+
+
 def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation:
-    what = "type" if word in TYPES else "modifier"
-    near = nearest(word, sorted(allowed), 0.5)
+    near = _ELSEWHERE.get(word, "")
+    near = near if near in allowed else nearest(word, sorted(allowed), 0.6)
+    what = "type" if word in TYPES or near in TYPES else "modifier"
+    alike: list[str] = []
     if word in TYPES:
-        help = f"it has {_listed(w for w in allowed if w in TYPES)}"
+        alike = [w for w in allowed if w in TYPES]
+    elif word in _SPACES:
+        alike = [w for w in allowed if w.partition("::")[0] in _SPACES]
+    elif word[0] == "v" and word[1:].isdecimal():
+        alike = [w for w in allowed if w[0] == "v" and w[1:].isdecimal()]
+    if alike:
+        help = f"it has {_listed(alike)}"
+    elif word in TYPES:
+        help = "remove it"
     else:
         help = f"did you mean '.{near}'?" if near else f"'ptxtool isa {base}' lists its forms"
     return Explanation(f"'{base}' has no {what} '.{word}'", help, word)
+
+
+def missing(text: str, fits: Callable[[str], bool]) -> str:
+    """The modifiers one of which makes an opcode fit, "" if no single one does."""
+    base, *words = text.split(".")
+    allowed = _words(_forms(base, False))
+    found = _one_more(base, words, lambda changed: fits(".".join([base, *changed])), allowed)
+    return found.help if found else ""
 
 
 def _one_less(base: str, words: list[str], fits: _Ask, allowed: dict[str, None]) -> Explanation | None:
@@ -175,7 +223,10 @@ def _either(words: Iterable[str]) -> str:
 
 def _listed(words: Iterable[str], last_one: str = "and") -> str:
     """'.a', '.b' and '.c', cut where there are many."""
-    named = [f"'.{word}'" for word in words]
+    chosen = list(words)
+    if len(chosen) > _LISTED:  # the common ones are shown
+        chosen.sort(key=lambda w: _COMMON.index(w) if w in _COMMON else len(_COMMON))
+    named = [f"'.{word}'" for word in chosen]
     if len(named) > _LISTED:
         return f"{', '.join(named[:_LISTED])}, ..."
     *most, last = named

@@ -3,7 +3,8 @@
 `ptxtool.isa.rows` describes the files it is read from. A key's rows are read when an instruction first asks for them: a
 kernel uses a few of the hundreds of opcodes, and every command waits for this.
 
-An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does; types keep their order.
+An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does, and then without the
+words that ptxas lets stand twice (`.sat.sat`); types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
 `w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
 """
@@ -21,6 +22,7 @@ from ptxtool.isa.operands import SLOTS, OperandSpec, count_of
 from ptxtool.isa.rows import TableError, read_forms
 from ptxtool.isa.types import TYPES
 
+REPEATABLE = frozenset({"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"})
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _LONGEST_KEY = 6
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
@@ -81,9 +83,23 @@ class Table:
         return id(self)
 
 
+def repeated(opcode_text: str) -> str:
+    """The modifier of a PTX opcode that stands there once more than it need, and may; "" if there is none."""
+    words = opcode_text.split(".")
+    return next((w for n, w in enumerate(words) if w in REPEATABLE and w in words[1:n]), "")
+
+
 @cache
 def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
-    words = text.split(".")
+    found = _matches_of(table, text.split("."), n_operands, ptxplus)
+    if not found and not ptxplus and repeated(text):
+        words = text.split(".")
+        once = [w for n, w in enumerate(words) if w not in REPEATABLE or w not in words[1:n]]
+        found = _matches_of(table, once, n_operands, ptxplus)
+    return found
+
+
+def _matches_of(table: Table, words: list[str], n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
     candidates: list[tuple[Form, list[str]]] = []
     for base_length in range(min(_LONGEST_KEY, len(words)), 0, -1):
         base = ".".join(words[:base_length])

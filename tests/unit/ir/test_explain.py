@@ -19,12 +19,27 @@ from ptxtool.ir.explain import explain
         ("subr.u32", 3, "unknown instruction 'subr'", "it belongs to PTXPlus ('.version 1.4+')", "subr"),
         ("zzz.u32", 3, "unknown instruction 'zzz'", "'ptxtool isa' lists the instructions", "zzz"),
         ("mul.u32", 3, "'mul.u32' lacks a modifier", "add '.lo', '.hi' or '.wide'", ""),
-        ("fma.rn.f32", 3, "'fma.rn.f32' takes 4 operands, not 3", "give it 4 operands", ""),
+        ("fma.rn.f32", 3, "'fma.rn.f32' takes 4 operands, not 3", "write 'fma.rn.f32 d, a, b, c'", ""),
+        (
+            "bar.sync",
+            0,
+            "'bar.sync' takes 1 or 2 operands, not 0",
+            "write 'bar.sync a' or 'bar.sync a, b'",
+            "",
+        ),
+        ("ret", 1, "'ret' takes no operands, not 1", "write 'ret' alone", ""),
+        ("add.int", 3, "'add' has no type '.int'", "did you mean '.s32'?", "int"),
+        ("st.const.u32", 2, "'st' has no modifier '.const'", "it has '.global', ", "const"),
+        ("ld.v3.u32", 2, "'ld' has no modifier '.v3'", "it has '.v2', '.v4' and '.v8'", "v3"),
+        ("mov", 2, "'mov' lacks a type", "write '.u32', '.s32', '.f32', '.b32', '.u64', ", ""),
+        ("bra.s32", 1, "'bra' has no type '.s32'", "remove it", "s32"),
         ("mul.low.u32", 3, "'mul' has no modifier '.low'", "did you mean '.lo'?", "low"),
     ],
 )
 def test_explained(opcode: str, n: int, message: str, help: str, word: str) -> None:
-    assert explain(opcode, n, False) == (message, help, word)
+    found = explain(opcode, n, False)
+    assert (found.message, found.word) == (message, word)
+    assert found.help.startswith(help)
 
 
 def test_what_belongs_to_ptx() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ptxtool.isa.forms import Since
 from ptxtool.isa.rows import TableError
-from ptxtool.isa.table import Table, files, load, table
+from ptxtool.isa.table import Table, files, load, repeated, table
 from ptxtool.parse import parse
 
 # opcodes of tensor cores, asynchronous copies, clusters, video and ZLUDA: not what a scalar kernel uses
@@ -233,3 +233,24 @@ def test_a_group_of_items_says_what_came_later() -> None:
         "x": Since((3, 1), ("35",)),
         "u64": Since((3, 1), ("35",)),
     }
+
+
+@pytest.mark.parametrize(
+    ("opcode", "n", "word"),
+    [
+        ("add.sat.sat.f32", 3, "sat"),
+        ("cos.approx.approx.f32", 2, "approx"),
+        ("bra.uni.uni.uni", 1, "uni"),
+        ("shfl.sync.idx.sync.b32", 5, "sync"),
+        ("bar.sync.sync", 1, "sync"),
+        ("add.sat.f32", 3, ""),
+    ],
+)
+def test_some_modifiers_may_stand_twice(opcode: str, n: int, word: str) -> None:
+    assert repeated(opcode) == word
+    assert table().match(opcode, n, ptxplus=False) is not None
+
+
+@pytest.mark.parametrize("opcode", ["add.rn.rn.f32", "add.ftz.ftz.f32", "add.s32.s32", "add.sat.sat.f64"])
+def test_others_may_not(opcode: str) -> None:
+    assert table().match(opcode, 3, ptxplus=False) is None
