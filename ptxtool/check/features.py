@@ -1,4 +1,4 @@
-"""Instructions that the file's `.version` or `.target` does not have: too new (W205), or ended (E203); words twice (W208).
+"""Instructions that the file's `.version` or `.target` lacks: too new (W205), or ended (E203); words twice (W208).
 
 The instruction table knows what came when. Each opcode text is told once, where it first stands.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.header import target_of, version_of
 from ptxtool.check.places import word_place
+from ptxtool.ir.explain import missing
 from ptxtool.ir.nodes import Instruction, Module
 from ptxtool.isa.forms import Since
 from ptxtool.isa.table import Match, repeated, table
@@ -60,8 +61,14 @@ def _gone(
     major, minor = until.version
     message = f"'{node.opcode.text}' ended with PTX {major}.{minor}{where}"
     start, end = word_place(node, module.source.text, "")
-    help = f"'ptxtool isa {node.opcode.base}' lists the forms that replace it, or lower '.version'"
+    there = missing(node.opcode.text, lambda text: _is_there(text, len(node.operands), version, int(number)))
+    help = there or f"'ptxtool isa {node.opcode.base}' lists the forms that replace it, or lower '.version'"
     return Diagnostic("E203", message, module.source, start, end, help)
+
+
+def _is_there(text: str, n_operands: int, version: tuple[int, int], target: int) -> bool:
+    matches = table().matches(text, n_operands, ptxplus=False)
+    return any(not match.form.is_gone(version, target) for match in matches)
 
 
 def _newer(
@@ -74,15 +81,15 @@ def _newer(
         if lacks:
             start, end = word_place(node, module.source.text, word)
             what = f"'.{word}' of '{node.opcode.base}'" if word else f"'{node.opcode.text}'"
-            help = f"raise {lacks.split()[0]} if the machine has it"
+            help = f"raise {lacks.split()[0]}' if the machine has it"
             return Diagnostic("W205", f"{what} needs {lacks}", module.source, start, end, help)
     return None
 
 
 def _lacks(since: Since, version: tuple[int, int], target: str) -> str:
-    """What is missing for a feature: "'.version' 7.0", "'.target' sm_80", "" if nothing is."""
+    """What is missing for a feature: "'.version 7.0'", "'.target sm_80'", "" if nothing is."""
     if version < since.version:
-        return f"'.version' {since.version[0]}.{since.version[1]}"
+        return f"'.version {since.version[0]}.{since.version[1]}'"
     if since.targets and target and not any(has(target, t) for t in since.targets):
-        return f"'.target' {' or '.join(f'sm_{t}' for t in since.targets)}"
+        return " or ".join(f"'.target sm_{t}'" for t in since.targets)
     return ""

@@ -29,6 +29,7 @@ from ptxtool.check.wording import (
     Place,
     Problem,
     count,
+    either,
     range_of,
     wanted,
     wrong_constant,
@@ -47,7 +48,7 @@ _SELECTORS = {
 }
 """What may stand behind the dot of a video operand, by class, and in words."""
 
-_NEARNESS = ("E206", "E207", "E210", "E209", "E208")
+NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 """Codes from the farthest miss to the nearest."""
 
 
@@ -68,9 +69,9 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
         problems.append(trouble)
     if not problems:
         return None
-    best = max(problems, key=lambda p: _NEARNESS.index(p.code))
+    best = max(problems, key=lambda p: NEARNESS.index(p.code))
     if len(problems) > 1 and best.code == "E206":
-        return wrong_kind(place, found, " or ".join(dict.fromkeys(wanted(place, f) for f in spec.fits)))
+        return wrong_kind(place, found, either(wanted(place, fit) for fit in spec.fits))
     return best
 
 
@@ -173,7 +174,10 @@ def _vector_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     n = fit.length.of(place.match.n)
     if len(found.items) != n:
         elements = "1 element" if len(found.items) == 1 else f"{len(found.items)} elements"
-        return Problem("E210", f"has {elements}, '{place.opcode}' takes {count(n)} here", f"name {count(n)}")
+        help = f"name {count(n)}"
+        if place.opcode.startswith(("ld.", "st.")) and len(found.items) in (2, 4):
+            help += f", or write '.v{len(found.items)}'"
+        return Problem("E210", f"has {elements}, '{place.opcode}' takes {count(n)} here", help)
     return _elements_problem(place, found, place.type_of(fit), relaxed=fit.relaxed)
 
 

@@ -109,7 +109,7 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     for word in targets:
         first = first_version(word)
         if first is not None and version_of(module) < first:
-            message = f"'{word}' needs '.version' {first[0]}.{first[1]}"
+            message = f"'{word}' needs '.version {first[0]}.{first[1]}'"
             at = module.source.text.find(word, item.start, item.end)
             yield Diagnostic("W205", message, module.source, at, at + len(word), "raise '.version'")
     if not targets:

@@ -8,11 +8,12 @@ instructions asks some hundred times.
 PTXPlus: only forms are checked. Its registers have no types, and almost every operand may be memory, half or pair.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.check.fit import problem
+from ptxtool.check.fit import NEARNESS, problem
 from ptxtool.check.places import operand_places, word_place
 from ptxtool.check.shapes import UNDECLARED, Shape, shape
 from ptxtool.check.wording import Place, Problem
@@ -50,11 +51,13 @@ class Verdict(NamedTuple):
     """What there is to say about an instruction: no form of it, or operands by number that do not fit.
 
     Without either it has undeclared names, or names (`follows`: of what is called, of lists of targets) to look up.
+    `swapped` are two operands that would fit in each other's place.
     """
 
     has_form: bool
     problems: tuple[tuple[int, Problem], ...]
     follows: bool = False
+    swapped: tuple[int, int] | None = None
 
 
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}
@@ -99,6 +102,9 @@ class InstructionCheck(FunctionCheck):
         places = operand_places(node, text)
         if verdict.follows:
             self._follow(node, n)
+        if verdict.swapped is not None and verdict.swapped[1] < len(places):
+            self._tell_swapped(node, places, *verdict.swapped)
+            return
         for k, trouble in verdict.problems:
             start, end = places[k] if k < len(places) else (node.start, node.end)
             written = " ".join(text[start:end].split())
@@ -106,6 +112,15 @@ class InstructionCheck(FunctionCheck):
             self.found.append(
                 Diagnostic(trouble.code, message, self.function.source, start, end, trouble.help)
             )
+
+    def _tell_swapped(self, node: Instruction, places: list[tuple[int, int]], i: int, j: int) -> None:
+        text = self.function.source.text
+        written = [" ".join(text[start:end].split()) for start, end in places]
+        message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
+        written[i], written[j] = written[j], written[i]
+        help = f"write '{node.opcode.text} {', '.join(written)}'"
+        span = places[i][0], places[j][1]
+        self.found.append(Diagnostic("E206", message, self.function.source, *span, help))
 
     def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
         if self.is_ptxplus:
@@ -115,7 +130,10 @@ class InstructionCheck(FunctionCheck):
         found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
         source = self.function.source
         start, end = word_place(node, source.text, found.word)
-        self.found.append(Diagnostic("E203", found.message, source, start, end, found.help))
+        help = found.help
+        if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
+            help = f"write '{node.opcode.text}:' if it is a label"
+        self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
     def _scope_changed(self) -> None:
         self._shapes.clear()
@@ -255,17 +273,42 @@ def _judge(node: Instruction, shapes: list[Shape]) -> Verdict | None:
     matches = table().matches(node.opcode.text, len(shapes), False)
     if not matches:
         return Verdict(False, ())
-    problems = min((_problems(node, match, shapes) for match in matches), key=len)
+    text, operands = node.opcode.text, list(node.operands)
+    problems = min((_problems(text, operands, match, shapes) for match in matches), key=_distance)
     follows = any(spec.role == "s" for match in matches for spec in match.operands)
-    return (
-        Verdict(True, problems, follows) if problems or follows or any(map(_is_undeclared, shapes)) else None
-    )
+    if not problems and not follows and not any(map(_is_undeclared, shapes)):
+        return None
+    return Verdict(True, problems, follows, _swapped(node, matches, shapes, problems))
 
 
-def _problems(node: Instruction, match: Match, shapes: list[Shape]) -> tuple[tuple[int, Problem], ...]:
+def _distance(problems: tuple[tuple[int, Problem], ...]) -> tuple[int, int]:
+    """How far a form is from what was written: the number of misfits, then their kind."""
+    return len(problems), -sum(NEARNESS.index(trouble.code) for _, trouble in problems)
+
+
+def _swapped(
+    node: Instruction,
+    matches: Iterable[Match],
+    shapes: list[Shape],
+    problems: tuple[tuple[int, Problem], ...],
+) -> tuple[int, int] | None:
+    """The two operands that do not fit, if each fits in the other's place."""
+    if len(problems) != 2 or not any(trouble.code == "E206" for _, trouble in problems):
+        return None
+    (i, _), (j, _) = problems
+    changed, operands = list(shapes), list(node.operands)
+    changed[i], changed[j] = changed[j], changed[i]
+    operands[i], operands[j] = operands[j], operands[i]
+    fits = any(not _problems(node.opcode.text, operands, match, changed) for match in matches)
+    return (i, j) if fits else None
+
+
+def _problems(
+    text: str, operands: list[Operand], match: Match, shapes: list[Shape]
+) -> tuple[tuple[int, Problem], ...]:
     found: list[tuple[int, Problem]] = []
     for k, (spec, one) in enumerate(zip(match.operands, shapes, strict=False)):
-        trouble = problem(Place(node.opcode.text, match, spec), one, fold(node.operands[k]))
+        trouble = problem(Place(text, match, spec), one, fold(operands[k]))
         if trouble is not None:
             found.append((k, trouble))
     return tuple(found)

@@ -32,7 +32,7 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
             yield Diagnostic("E213", "'.maxnctapersm' ended with PTX 2.1", source, item.start, item.end, help)
         since = _SINCE.get(item.name, (1, 0))
         if version_of(function.module) < since:
-            message = f"'.{item.name}' needs '.version' {since[0]}.{since[1]}"
+            message = f"'.{item.name}' needs '.version {since[0]}.{since[1]}'"
             yield Diagnostic("W205", message, source, item.start, item.end, "raise '.version'")
     for pair in _EXCLUSIVE:
         if all(name in first for name in pair):

@@ -3,6 +3,7 @@
 For `fit.py` and its neighbours; a message follows the operand's text: `'%f1'` + "is a '.f32' register, ...".
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ptxtool.check.shapes import Shape, description
@@ -43,20 +44,28 @@ class Place(NamedTuple):
 
 def wrong_kind(place: Place, found: Shape, wanted: str) -> Problem:
     """Something of another kind stands there."""
-    return Problem(
-        "E206",
-        f"is {description(found)}, '{place.opcode}' takes {wanted} here",
-        _KIND_HELP.get(found.kind, ""),
-    )
+    message = f"is {description(found)}, '{place.opcode}' takes {wanted} here"
+    return Problem("E206", message, _kind_help(place, found) or f"write {wanted}")
+
+
+def _kind_help(place: Place, found: Shape) -> str:
+    space = f".{found.type.partition('::')[0]}" if found.kind == "variable" else ""
+    if place.is_written and found.kind in ("memory", "variable"):
+        return f"write to a register, and 'st{space}' stores that"
+    if found.kind == "variable":
+        return f"'ld{space}' reads its value into a register first, 'mov' its address"
+    return _KIND_HELP.get(found.kind, "")
 
 
 _KIND_HELP = {
     "special": "copy it into a register with 'mov' first",
-    "variable": "'mov' puts its address into a register; '[...]' around it accesses it in a load or store",
     "sink": "only vectors, pairs and some atomic instructions have results that can be dropped",
     "constant": "'mov' puts it into a register first",
     "memory": "'ld' puts it into a register first",
     "minus": "'neg' negates it first",
+    "negated": "'not' negates it first",
+    "function": "'mov' puts its address into a register first",
+    "sum": "'add' puts it into a register first",
 }
 
 
@@ -66,12 +75,17 @@ def wrong_type(
     """A register of another type or width than `name`; `holds` if it is an element of a vector."""
     have, want = TYPES[found.type], TYPES[name]
     message = f"{'holds' if holds else 'is'} {description(found)}, '{place.opcode}' takes '.{name}' here"
-    if "pred" in (found.type, name):
+    if "pred" in (found.type, name) and place.is_written:
+        help = f"name a '.{name}' register" + (
+            ": '.reg .pred %p<8>;' declares some" if name == "pred" else ""
+        )
+    elif "pred" in (found.type, name):
         help = (
             "'setp' makes a predicate of a value" if name == "pred" else "'selp' makes a value of a predicate"
         )
     elif trouble == "width":
-        help = f"it has {have.bits} bits, {want.bits} {'or more ' if relaxed else ''}fit; 'cvt' converts"
+        fits = f"it has {have.bits} bits, {want.bits} {'or more ' if relaxed else ''}fit"
+        help = f"{fits}; " + ("name another register" if place.is_written else "'cvt' converts")
     elif want.bits in (16, 32, 64):
         typed = name in INTEGERS or name in FLOATS or name in ("f16", "f16x2")
         fits = f"'.{name}' and '.b{want.bits}'" if typed else f"'.b{want.bits}'"
@@ -108,7 +122,7 @@ def wanted(place: Place, fit: Fit) -> str:
 
 _WANTED = {
     "pack": "a vector that fills it",
-    "address": "the address of a variable or function",
+    "address": "the address of a variable",
     "texture": "a texture or surface with its coordinates in brackets",
     "tensor": "a tensor map with its coordinates in brackets",
     "bare": "an address",
@@ -138,6 +152,13 @@ def range_of(fit: Fit) -> str:
         step = f" that {fit.step} divides" if fit.step > 1 else ""
         return f"from {fit.low} to {fit.high}{step}"
     return ""
+
+
+def either(wanted: Iterable[str]) -> str:
+    """Alternatives, some of which may be alternatives themselves, as one list."""
+    words = list(dict.fromkeys(word for each in wanted for word in each.split(" or ")))
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def count(n: int) -> str:

@@ -55,6 +55,12 @@ from ptxtool.isa.table import Match, table
 _HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
 
+# registers as compilers name them
+_TYPE_OF_FAMILY = {
+    "%p": "pred", "%rs": "b16", "%h": "b16", "%r": "b32", "%rd": "b64", "%rq": "b128", "%f": "f32", "%fd": "f64",
+}  # fmt: skip
+_FAMILY = re.compile(rf"({'|'.join(_TYPE_OF_FAMILY)})(\d{{1,6}})")
+
 _Placed = Instruction | Declaration | Label | Directive
 
 
@@ -259,6 +265,7 @@ class FunctionCheck:
         self.reported.add(text)
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self._beyond_its_range(text)
+        help = help or self._of_an_undeclared_family(text)
         if not help:
             near = nearest(text, self._visible(n))
             help = f"did you mean '{near}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
@@ -280,6 +287,28 @@ class FunctionCheck:
                 ends = f"'{name}<{declarator.count}>' in line {line} ends at '{name}{declarator.count - 1}'"
                 return f"{ends}: raise it to '{name}<{number + 1}>'?"
         return ""
+
+    def _of_an_undeclared_family(self, text: str) -> str:
+        """What to do about `%rd4` where no `%rd` with a number is declared; "" for another name."""
+        found = _FAMILY.fullmatch(text)
+        if found is None or self.is_ptxplus:
+            return ""
+        prefix, number = found[1], int(found[2])
+        if prefix in self._ranges or any(
+            name.startswith(prefix) and name[len(prefix) :].isdecimal() for name in self._single_registers
+        ):
+            return ""
+        return f"declare it and its like: '.reg .{_TYPE_OF_FAMILY[prefix]} {prefix}<{number + 1}>;'"
+
+    @cached_property
+    def _single_registers(self) -> list[str]:
+        return [
+            declarator.name
+            for statement in self.function.body or ()
+            if type(statement) is Declaration and statement.space == "reg"
+            for declarator in statement.declarators
+            if declarator.count is None
+        ]
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[Declarator, int]]:

@@ -29,7 +29,7 @@ from ptxtool.ir.explain import explain
         ),
         ("ret", 1, "'ret' takes no operands, not 1", "write 'ret' alone", ""),
         ("add.int", 3, "'add' has no type '.int'", "did you mean '.s32'?", "int"),
-        ("st.const.u32", 2, "'st' has no modifier '.const'", "it has '.global', ", "const"),
+        ("st.const.u32", 2, "'st' has no modifier '.const'", "it has '.shared', ", "const"),
         ("ld.v3.u32", 2, "'ld' has no modifier '.v3'", "it has '.v2', '.v4' and '.v8'", "v3"),
         ("mov", 2, "'mov' lacks a type", "write '.u32', '.s32', '.f32', '.b32', '.u64', ", ""),
         ("bra.s32", 1, "'bra' has no type '.s32'", "remove it", "s32"),
