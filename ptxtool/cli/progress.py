@@ -11,10 +11,11 @@ INTERRUPTED = 130
 @contextlib.contextmanager
 def compiling() -> Iterator[None]:
     """Say so when the simulator has to be compiled first: once per installed version."""
-    from ptxsim.jit import JIT_DISABLED, cache_dir
+    from ptxsim.jit import JIT_DISABLED
+    from ptxsim.machine_code import is_compiled
     from ptxtool.cli.streams import print_note
 
-    if not JIT_DISABLED and not any(cache_dir().rglob("cycle.*.nbi")):  # the loop is compiled last
+    if not JIT_DISABLED and not is_compiled():
         print_note("compiling the simulator (only on the first run, up to a minute) ...")
     yield
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 KINDS = frozenset({"u32", "i32", "u64", "i64", "f32", "f64", "p"})
 MAX_OPERANDS = 4
+GROUP_SIZE, MAX_GROUPS = 256, 16
 
 
 class LaneError(Exception):
@@ -20,7 +21,8 @@ class LaneError(Exception):
 
 @dataclass(frozen=True)
 class LaneOperation:
-    """One operation. `number` is its place in the table, which is the operation code in compiled code."""
+    """One operation. `number` is its code in compiled code: GROUP_SIZE for each group before
+    its own, and its place there."""
 
     name: str
     number: int
@@ -42,8 +44,10 @@ class LaneOperation:
 def load(text: str) -> dict[str, LaneOperation]:
     """Read and check a table from TOML text. Raises `LaneError`."""
     operations: dict[str, LaneOperation] = {}
-    for group, rows in tomllib.loads(text).items():
-        for name, row in rows.items():
+    for group_number, (group, rows) in enumerate(tomllib.loads(text).items()):
+        if group_number >= MAX_GROUPS or len(rows) > GROUP_SIZE:
+            raise LaneError(f"'{group}' is one group too many, or holds more than {GROUP_SIZE} operations")
+        for place, (name, row) in enumerate(rows.items()):
             if name in operations:
                 raise LaneError(f"'{name}' stands twice")
             if set(row) != {"sig", "expr"}:
@@ -54,7 +58,7 @@ def load(text: str) -> dict[str, LaneOperation]:
                 raise LaneError(f"{name}: bad signature '{row['sig']}'")
             compile(row["expr"], f"lanes.toml:{name}", "eval")
             operations[name] = LaneOperation(
-                name, len(operations), group, result, tuple(operands), row["expr"]
+                name, GROUP_SIZE * group_number + place, group, result, tuple(operands), row["expr"]
             )
     return operations
 

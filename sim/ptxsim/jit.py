@@ -2,68 +2,48 @@
 
 * `njit` compiles without reference counting (`_nrt=False`): records and arrays are borrowed from Python, which keeps
   them alive for the run; compiled functions allocate nothing, and no function returns an array.
-* numba's disk cache hashes only the file a function stands in, so an edited callee would keep its old machine code.
-  The cache folder is therefore named by a hash of *all* sources that compiled code comes from (and of the Python and
-  numba versions and the data that sources are generated from); this module must be imported before any that compiles.
+* Machine code is kept on disk where `machine_code` says, a folder for every source.
 * `rows_*` and `flat_*` give an array over memory at an address (an integer in a record): arrays of varying size are
   reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
 """
 
 import ctypes
-import hashlib
-import sys
-from functools import cache, lru_cache, partial
-from pathlib import Path
+from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numba
 import numpy as np
-import platformdirs
 from numba import types
 from numba.core import config
 from numba.extending import intrinsic
 
-_PACKAGE = Path(__file__).resolve().parent
-
-HOST_ONLY = ("launcher.py", "run.py", "stats.py", "lower.py", "image.py", "lowering/", "semantics/reference")
-"""Sources that only Python runs and no compiled function takes a constant from (a test holds this)."""
-
-ISA_SOURCES = ("conditions.py", "lanes.py", "lanes.toml")
-"""What compiled code takes from `ptxtool.isa` (a test holds this): a new row of the table
-compiles nothing anew."""
-
-
-def is_host_only(path: str) -> bool:
-    """True for a source (path within the package) that no machine code depends on."""
-    return path.startswith(HOST_ONLY)
-
-
-@cache
-def source_hash() -> str:
-    """Hash of every source the compiled code depends on."""
-    import ptxtool.isa
-
-    digest = hashlib.sha256(f"{sys.version}|{numba.__version__}|{np.__version__}".encode())
-    isa = Path(ptxtool.isa.__file__).resolve().parent
-    own = [p for p in _PACKAGE.rglob("*.py") if not is_host_only(p.relative_to(_PACKAGE).as_posix())]
-    for path in sorted(own) + [isa / name for name in ISA_SOURCES]:
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:20]
-
-
-def cache_dir() -> Path:
-    """The folder that holds this version's machine code and generated modules."""
-    return Path(platformdirs.user_cache_dir("ptxtool")) / "compiled" / source_hash()
-
-
-config.CACHE_DIR = str(cache_dir())
+from ptxsim.machine_code import folder
 
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
-njit = partial(numba.njit, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+
+
+def _decorator(**options: Any) -> Any:
+    """`numba.njit` with these options and the cache folder of the function's source."""
+
+    def decorate(first: Any) -> Any:
+        if isinstance(first, FunctionType):
+            config.CACHE_DIR = str(folder(first.__module__))
+            return numba.njit(cache=True, **options)(first)
+
+        def with_signature(function: FunctionType) -> Any:
+            config.CACHE_DIR = str(folder(function.__module__))
+            return numba.njit(first, cache=True, **options)(function)
+
+        return with_signature
+
+    return decorate
+
+
+njit = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
 """`@njit` or `@njit(signature)`: a function for other compiled functions. Without wrappers for Python it compiles a
 third faster; Python must not call it."""
-entry = partial(numba.njit, cache=True, **OPTIONS)
+entry = _decorator(**OPTIONS)
 """The same for the few functions that Python calls."""
 
 

@@ -2,7 +2,7 @@
 
 from ptxsim.core import simt
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, njit
-from ptxsim.semantics.execute import init_warp
+from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.registers import cta_started
 from ptxsim.state import BARRIERS
 

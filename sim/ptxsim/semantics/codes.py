@@ -1,7 +1,7 @@
 """The numbers of micro-operations that are no lane operations: memory, predicates, warp-wide and control.
 
-Lane operations have the numbers 0 ... of `ptxtool.isa.lanes`; these follow from FIRST on. Fields of a micro-operation
-(program.UOP) by kind; rows are of the file the operation works on:
+Lane operations have the numbers below FIRST (`ptxtool.isa.lanes`); these follow from FIRST on. Fields of a
+micro-operation (program.UOP) by kind; rows are of the file the operation works on:
 
     ACCESS32/64   address = row a + row b (32-bit) + e; c = space | bytes << 8; sets the addresses that follow
     LOAD_*        row d = what lies at the address + e
@@ -22,10 +22,7 @@ Lane operations have the numbers 0 ... of `ptxtool.isa.lanes`; these follow from
     TRAP          stops the run
 """
 
-from ptxtool.isa.lanes import operations
-
-FIRST = 1024
-assert len(operations()) <= FIRST
+FIRST = 4096
 
 _MEMORY = FIRST
 ACCESS32, ACCESS64 = _MEMORY, _MEMORY + 1

@@ -32,7 +32,8 @@ from ptxsim.program import (
     UOP,
     Program,
 )
-from ptxsim.semantics.execute import execute, guard_mask, init_warp
+from ptxsim.semantics.execute import execute, guard_mask
+from ptxsim.semantics.start import init_warp
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function

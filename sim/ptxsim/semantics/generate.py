@@ -1,7 +1,7 @@
 """The lane operations as compiled functions, generated from `ptxtool/isa/lanes.toml`.
 
-One function per group of the table, in one Python module per group that is written to the cache folder (named by a
-hash of all sources, so it is never out of date) and imported from there: numba caches modules on disk well. A
+One function per group of the table, in one Python module per group that is written to the folder of its machine code
+(named by its text, so it is never out of date) and imported from there: numba caches modules on disk well. A
 function is an if-chain over the group's operation numbers, which LLVM makes a jump table, with the loop over the
 lanes inside, which it vectorises:
 
@@ -22,7 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ptxsim.jit import JIT_DISABLED, cache_dir
+from ptxsim.jit import JIT_DISABLED
+from ptxsim.machine_code import folder_of_text
 from ptxtool.isa.lanes import LaneOperation, operations
 
 _ADDRESS = {"32": ("x.r32", "x.total_rows32"), "64": ("x.r64", "x.total_rows64")}
@@ -151,7 +152,7 @@ def module(name: str, text: str) -> ModuleType:
     full_name = f"ptxsim.generated_{name}"
     if full_name in sys.modules:
         return sys.modules[full_name]
-    path: Path = cache_dir() / f"generated_{name}{'_python' if JIT_DISABLED else ''}.py"
+    path: Path = folder_of_text(text) / f"generated_{name}{'_python' if JIT_DISABLED else ''}.py"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}")
