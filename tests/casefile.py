@@ -6,7 +6,8 @@ standard error and the exit code where there are any. `pytest --bless` writes it
 
 A noted file carries its expectations where they hold, in a comment at the end of the line:
 
-    // error: E201 E204      every diagnostic of `ptxtool check` on this line, each file of this kind is checked whole
+    // error: E201 E204      every diagnostic on this line: of `ptxtool check` in the folder `check`, elsewhere of
+                             verification, which every command does; each file of this kind is held whole
     // warning: W201
     // live-in: %r1 %r2      registers live before the instruction on this line; once a kernel has one such note,
     // live-out: %r3         every instruction needs one
@@ -133,7 +134,8 @@ class NotedItem(pytest.Item):
         wanted = read_notes(text.decode("utf-8", "surrogateescape"))
         if not wanted:
             raise CaseFailure(f"{self.path.name}: it has no notes")
-        found = find_notes(text, self.path.name, {kind for _, kind in wanted})
+        kinds = {kind for _, kind in wanted}
+        found = find_notes(text, self.path.name, kinds, whole=self.path.parent.name == "check")
         lines = [
             f"{self.path.name}:{line}: {kind}: noted '{wanted.get((line, kind), '')}', "
             f"found '{found.get((line, kind), '')}'"
@@ -167,16 +169,17 @@ def read_notes(text: str) -> Notes:
     return notes
 
 
-def find_notes(text: bytes, name: str, kinds: set[str]) -> Notes:
-    """The notes that a file should carry, of the kinds that it uses; diagnostics always."""
+def find_notes(text: bytes, name: str, kinds: set[str], whole: bool = False) -> Notes:
+    """The notes that a file should carry, of the kinds that it uses; diagnostics always, all of them if `whole`."""
     from ptxtool.base.diag import PtxError
+    from ptxtool.check.module import check_module
     from ptxtool.ir.verify import verify
     from ptxtool.parse import parse
 
     notes: Notes = {}
     try:
         module = parse(text, name)
-        diagnostics = verify(module)
+        diagnostics = check_module(module) if whole else verify(module)
     except PtxError as problem:
         module, diagnostics = None, problem.diagnostics
     for diagnostic in diagnostics:

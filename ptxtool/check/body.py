@@ -38,6 +38,16 @@ class _Registers:
     def __init__(self) -> None:
         self.names: dict[str, Declaration] = {}
         self.ranges: dict[str, tuple[int, Declaration]] = {}
+        self.lowest: dict[str, tuple[int, Declaration]] = {}
+
+    def take(self, name: str, declaration: Declaration) -> None:
+        """Remember a variable whose name a range may mean: for each prefix the lowest number."""
+        prefix = name.rstrip("0123456789")
+        number = name[len(prefix) :]
+        if number and len(number) < 10 and number == str(int(number)):
+            lowest = self.lowest.get(prefix)
+            if lowest is None or int(number) < lowest[0]:
+                self.lowest[prefix] = int(number), declaration
 
     def find(self, name: str) -> Declaration | None:
         if name in self.names:
@@ -88,9 +98,12 @@ class BodyCheck(InstructionCheck):
                     registers.names[name] = declaration
                 else:
                     registers.ranges[name] = declarator.count, declaration
+                    number, other = registers.lowest.get(name, (declarator.count, None))
+                    name, other = f"{name}{number}", other if number < declarator.count else None
             else:
                 other = registers.find(name) or self.block_labels[-1].get(name)
-            if other is not None and declarator.count is None:
+                registers.take(name, declaration)
+            if other is not None:
                 self._twice(name, declaration, other)
 
     def _guard(self, node: Instruction, n: int) -> None:

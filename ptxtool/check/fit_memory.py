@@ -17,6 +17,7 @@ from ptxtool.check.types import (
 )
 from ptxtool.check.wording import Place, Problem, wanted, wrong_kind
 from ptxtool.isa.operands import Fit
+from ptxtool.isa.types import TYPES
 
 SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
@@ -26,6 +27,8 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
     if found.kind != "memory":
         message = f"is {description(found)}, '{place.opcode}' takes an address in brackets here"
         return Problem("E206", message, "write '[' and ']' around the address")
+    if found.type == "index":
+        return Problem("E206", "indexes what is no array", "write the whole address in brackets: '[a+4]'")
     if found.type == "offset":
         return Problem("E206", "has an offset that is no whole number", "an offset is an integer constant")
     if len(found.items) > 1:
@@ -42,7 +45,7 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
             help = "only '.local' has them: put the address into a register, or declare a variable"
             return Problem("E206", "is a constant address", help)
         case "register":
-            return _base_register_problem(base)
+            return _base_register_problem(base) or _width_problem(place, base, spaces)
         case "variable":
             return _space_problem(place, base, spaces)
         case "undeclared":
@@ -67,6 +70,20 @@ def _base_register_problem(base: Shape) -> Problem | None:
         return None
     help = "an address is an integer: '.u32', '.u64' or as wide untyped bits"
     return Problem("E207", f"has {description(base)} as its base", help)
+
+
+def _width_problem(place: Place, base: Shape, spaces: set[str]) -> Problem | None:
+    """A narrow address where the file has wide ones: of global memory, or generic."""
+    form = place.match.form
+    is_plain = form.family == "memory" and bool(form.effects)
+    if not place.is_64_bit or not is_plain or spaces - {"global"}:
+        return None
+    if TYPES[base.type].bits == 64:
+        return None
+    what = "an address in '.global'" if spaces else "a generic address"
+    message = f"has {description(base)} as its base, {what} has 64 bits"
+    help = "'cvt.u64.u32' widens a number; addresses in '.shared' have 32 bits: is '.shared' missing?"
+    return Problem("E207", message, help)
 
 
 def _tensor_memory_problem(place: Place, base: Shape) -> Problem | None:
@@ -121,6 +138,10 @@ def address_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     if type_ and type_ not in INTEGERS and type_ not in BITS:
         message = f"is an address, '{place.opcode}' takes '.{type_}' here"
         return Problem("E207", message, "addresses are '.u32', '.u64' or as wide untyped bits")
+    narrow = type_ in TYPES and TYPES[type_].bits < 64
+    if place.is_64_bit and narrow and found.kind == "variable" and found.type == "global":
+        message = f"is an address in '.global', which has 64 bits, '{place.opcode}' takes '.{type_}'"
+        return Problem("E207", message, "write 'mov.u64' and a register of 64 bits")
     if found.kind == "opaque" and type_ != "u64":
         return Problem("E207", f"is {description(found)}, whose address is '.u64'", "write 'mov.u64'")
     spaces = {space_of(word) for word in place.opcode.split(".")} & SPACES

@@ -23,6 +23,7 @@ from ptxtool.ir.nodes import (
     Cast,
     Conditional,
     Declaration,
+    Directive,
     Dual,
     Function,
     Group,
@@ -69,6 +70,7 @@ class InstructionCheck(FunctionCheck):
     def __init__(self, function: Function):
         super().__init__(function)
         self._shapes: dict[int, Shape] = {}  # by identity: equal operand texts share their node
+        self._is_64_bit = self.module.directive("address_size") == "64"
         self._of_declaration: dict[int, Shape] = {}  # of registers, by identity too
 
     def _instruction(self, node: Instruction, n: int) -> None:
@@ -78,7 +80,7 @@ class InstructionCheck(FunctionCheck):
         if node.guard is not None:
             self._guard(node, n)
         text, shapes = node.opcode.text, self._shapes
-        key: list[object] = [text]
+        key: list[object] = [text, self._is_64_bit]
         for operand in node.operands:
             found = shapes.get(id(operand))
             if found is None:
@@ -88,7 +90,7 @@ class InstructionCheck(FunctionCheck):
             key += [fold(operand) for operand in node.operands]
         known = tuple(key)
         if known not in _verdicts:
-            _verdicts[known] = _judge(node, key[1 : 1 + len(node.operands)])  # type: ignore[arg-type]
+            _verdicts[known] = _judge(node, key[2 : 2 + len(node.operands)], self._is_64_bit)  # type: ignore[arg-type]
         verdict = _verdicts[known]
         if verdict is not None:
             self._complain(node, verdict, n)
@@ -137,6 +139,10 @@ class InstructionCheck(FunctionCheck):
 
     def _scope_changed(self) -> None:
         self._shapes.clear()
+
+    def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
+        if self.is_ptxplus or isinstance(node, Directive) or self._name_shape(Name(text), n) is UNDECLARED:
+            super()._label(text, n, node)  # what else stands there is no label, which is told already
 
     def _follow(self, node: Instruction, n: int) -> None:
         """Look up the names of an instruction that lead to others: functions, prototypes, lists of targets."""
@@ -187,6 +193,8 @@ class InstructionCheck(FunctionCheck):
         inside = [i for i in (operand.base, operand.offset) if i is not None]
         if operand.symbol:
             inside.insert(0, Name(operand.symbol))
+            if not self._is_array(operand.symbol, n):
+                return shape("memory", "index", (UNDECLARED,))
         base = self._shape(inside[0], n) if inside else shape("constant", "int")
         if base.kind == "selected":
             base = base.items[0]
@@ -194,6 +202,13 @@ class InstructionCheck(FunctionCheck):
         is_integer = all((s.kind, s.type) == ("constant", "int") or s is UNDECLARED for s in rest)
         coordinates = tuple(self._shape(i, n) for i in operand.coordinates)
         return shape("memory", "" if is_integer else "offset", (base, *coordinates))
+
+    def _is_array(self, name: str, n: int) -> bool:
+        """Whether a name is that of an array, or of nothing."""
+        variable = self.variable(name)
+        if variable is None or self.registers.resolve_index(name, n) >= 0:
+            return self._name_shape(Name(name), n) is UNDECLARED
+        return any(d.name == name and d.dimensions for d in variable.declarators)
 
     def _name_shape(self, name: Name, n: int) -> Shape:
         text, part = name.text, name.part
@@ -268,17 +283,17 @@ def _is_undeclared(found: Shape) -> bool:
     return found is UNDECLARED or any(_is_undeclared(i) for i in found.items)
 
 
-def _judge(node: Instruction, shapes: list[Shape]) -> Verdict | None:
+def _judge(node: Instruction, shapes: list[Shape], is_64_bit: bool) -> Verdict | None:
     """What is wrong under the form that fits best, None if nothing is."""
     matches = table().matches(node.opcode.text, len(shapes), False)
     if not matches:
         return Verdict(False, ())
     text, operands = node.opcode.text, list(node.operands)
-    problems = min((_problems(text, operands, match, shapes) for match in matches), key=_distance)
+    problems = min((_problems(text, operands, match, shapes, is_64_bit) for match in matches), key=_distance)
     follows = any(spec.role == "s" for match in matches for spec in match.operands)
     if not problems and not follows and not any(map(_is_undeclared, shapes)):
         return None
-    return Verdict(True, problems, follows, _swapped(node, matches, shapes, problems))
+    return Verdict(True, problems, follows, _swapped(node, matches, shapes, problems, is_64_bit))
 
 
 def _distance(problems: tuple[tuple[int, Problem], ...]) -> tuple[int, int]:
@@ -291,6 +306,7 @@ def _swapped(
     matches: Iterable[Match],
     shapes: list[Shape],
     problems: tuple[tuple[int, Problem], ...],
+    is_64_bit: bool,
 ) -> tuple[int, int] | None:
     """The two operands that do not fit, if each fits in the other's place."""
     if len(problems) != 2 or not any(trouble.code == "E206" for _, trouble in problems):
@@ -299,16 +315,16 @@ def _swapped(
     changed, operands = list(shapes), list(node.operands)
     changed[i], changed[j] = changed[j], changed[i]
     operands[i], operands[j] = operands[j], operands[i]
-    fits = any(not _problems(node.opcode.text, operands, match, changed) for match in matches)
+    fits = any(not _problems(node.opcode.text, operands, match, changed, is_64_bit) for match in matches)
     return (i, j) if fits else None
 
 
 def _problems(
-    text: str, operands: list[Operand], match: Match, shapes: list[Shape]
+    text: str, operands: list[Operand], match: Match, shapes: list[Shape], is_64_bit: bool
 ) -> tuple[tuple[int, Problem], ...]:
     found: list[tuple[int, Problem]] = []
     for k, (spec, one) in enumerate(zip(match.operands, shapes, strict=False)):
-        trouble = problem(Place(text, match, spec), one, fold(operands[k]))
+        trouble = problem(Place(text, match, spec, is_64_bit), one, fold(operands[k]))
         if trouble is not None:
             found.append((k, trouble))
     return tuple(found)

@@ -13,7 +13,7 @@ from ptxtool.check.flow import flow_problems
 from ptxtool.check.functions import alias_problems, head_problems, prototype_problems
 from ptxtool.check.header import header_problems
 from ptxtool.check.tuning import tuning_problems
-from ptxtool.check.variables import declaration_problems, redeclaration_problems
+from ptxtool.check.variables import bank_problems, declaration_problems, redeclaration_problems
 from ptxtool.ir.nodes import Declaration, Function, Module
 from ptxtool.ir.verify import module_declarations
 
@@ -23,7 +23,7 @@ def check_module(module: Module) -> tuple[Diagnostic, ...]:
     found = [*module_declarations(module), *header_problems(module)]
     if not module.is_ptxplus:
         found += [*prototype_problems(module), *redeclaration_problems(module)]
-        found += [*alias_problems(module), *feature_problems(module)]
+        found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
     for item in module.items:
         if isinstance(item, Function):
             found += _function_problems(item)

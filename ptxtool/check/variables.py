@@ -5,6 +5,7 @@ For PTX; PTXPlus files declare what their converter prints. Names declared twice
 Reference: PTX ISA, sections 5.1 (state spaces), 5.4 (variables); the rest was asked of ptxas 13.0.
 """
 
+import math
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
@@ -26,11 +27,14 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.ir.verify import names, place_of
 from ptxtool.isa.literals import literal
+from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
 
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _WIDEST_VECTOR = 128
+_OF_PTXPLUS = {"bb64": "b64", "bb128": "b128", "ff64": "f64"}
+_MOST_CONSTANT_BYTES = 65536
 _ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 
@@ -72,6 +76,34 @@ def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
                 yield Diagnostic("E212", message, module.source, *place, "write '.visible' before it", note)
 
 
+def bank_problems(module: Module) -> Iterator[Diagnostic]:
+    """Constants that do not fit their bank of 64 KB; told where it overflows."""
+    total = 0
+    for item in module.declarations():
+        if item.space != "const" or "extern" in item.linkage or item.type not in TYPES:
+            continue
+        width = TYPES[item.type].bytes * max(item.vector, 1)
+        for declarator in item.declarators:
+            align = item.align or width
+            total = -(-total // align) * align + width * n_elements(declarator)
+            if total > _MOST_CONSTANT_BYTES:
+                place = place_of(module.source.text, item.start, item.end, declarator.name)
+                message = (
+                    f"the '.const' variables up to '{declarator.name}' take {total} bytes, there are 65536"
+                )
+                help = "declare large tables in '.global'"
+                yield Diagnostic("E212", message, module.source, *place, help)
+                return
+
+
+def n_elements(declarator: Declarator) -> int:
+    """The number of elements of a variable, from its sizes or its initial values."""
+    sizes = list(declarator.dimensions)
+    if sizes and sizes[0] is None:
+        sizes[0] = len(declarator.value.items) if isinstance(declarator.value, Vector) else 0
+    return math.prod(size or 0 for size in sizes)
+
+
 class _Check:
     """One declaration and where it stands."""
 
@@ -105,6 +137,8 @@ class _Check:
         elif item.space.startswith("const[") and version >= (2, 2):
             help = "write '.const'; all of them are in one bank of 64 KB"
             yield self.problem(f"'.{item.space}': banks of constants ended with PTX 2.2", help)
+        elif name == "WARP_SZ" or (self.place == "module" and special(name) is not None):
+            yield self.problem(f"'{name}' means something already", "give the variable another name", name)
         elif self.place == "module" and space == "param":
             yield self.problem(f"parameter '{name}' at module scope", "parameters belong to a function")
         elif self.place == "module" and space in ("reg", "local") and version >= (3, 0):
@@ -127,6 +161,11 @@ class _Check:
 
     def type_problems(self) -> Iterator[Diagnostic]:
         item, name = self.item, self.name
+        if item.type in _OF_PTXPLUS:
+            help = f"write '.{_OF_PTXPLUS[item.type]}'; it belongs to PTXPlus ('.version 1.4+')"
+            yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}")
+        if item.type == "f16x2" and self.space == "param":
+            yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
         if item.type == "pred" and self.space != "reg":
             yield self.problem(
                 f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", "pred"
@@ -220,7 +259,10 @@ class _Check:
             yield self.problem(f"'{name}' has more initial values than elements", "remove the braces", name)
             return
         mentioned = [n.text for n in names(value) if n.text != "WARP_SZ"]
-        if mentioned:
+        if mentioned and special(mentioned[0]) is not None and mentioned[0] not in self.module.variables:
+            message = f"the initial value of '{name}' is the special register '{mentioned[0]}'"
+            yield self.problem(message, "it is known at run time only: 'mov' it in a kernel", mentioned[0])
+        elif mentioned:
             yield from self._address(name, value, mentioned[0])
             return
         kind = _constant_kind(value)

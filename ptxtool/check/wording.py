@@ -26,11 +26,15 @@ class Problem(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an operand stands: the opcode as written, the form that was chosen, and the operand's column in it."""
+    """Where an operand stands: the opcode as written, the form that was chosen, and the operand's column in it.
+
+    `is_64_bit` if the file says that addresses have 64 bits.
+    """
 
     opcode: str
     match: Match
     spec: OperandSpec
+    is_64_bit: bool = False
 
     @property
     def is_written(self) -> bool:
@@ -45,7 +49,8 @@ class Place(NamedTuple):
 def wrong_kind(place: Place, found: Shape, wanted: str) -> Problem:
     """Something of another kind stands there."""
     message = f"is {description(found)}, '{place.opcode}' takes {wanted} here"
-    return Problem("E206", message, _kind_help(place, found) or f"write {wanted}")
+    help = "name a label of this function" if wanted == "a label" else _kind_help(place, found)
+    return Problem("E206", message, help or f"write {wanted}")
 
 
 def _kind_help(place: Place, found: Shape) -> str:
@@ -64,6 +69,7 @@ _KIND_HELP = {
     "memory": "'ld' puts it into a register first",
     "minus": "'neg' negates it first",
     "negated": "'not' negates it first",
+    "label": "labels are for branches alone",
     "function": "'mov' puts its address into a register first",
     "sum": "'add' puts it into a register first",
 }
