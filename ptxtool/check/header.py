@@ -41,7 +41,8 @@ def header_problems(module: Module) -> Iterator[Diagnostic]:
         assert isinstance(item, Directive)
         at = _HEAD.index(name)
         if at > place and place < 2:
-            yield _missing(module, item, _HEAD[place])
+            if module.directive(_HEAD[place]) is None:  # else it is told where it stands
+                yield _missing(module, item, _HEAD[place])
         elif at < place:
             first = next(i for i in module.items if isinstance(i, Directive) and i.name == name)
             message = (
@@ -78,9 +79,8 @@ def _problem(module: Module, item: Directive, message: str, help: str, word: str
 def _value_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     if item.name == "address_size":
         if item.text not in ("32", "64"):
-            yield _problem(
-                module, item, f"'.address_size {item.text}'", "an address has 32 or 64 bits", item.text
-            )
+            message = f"there are no addresses of {item.text} bits"
+            yield _problem(module, item, message, "write '.address_size 64', or 32", item.text)
     elif item.name == "version":
         found = _VERSION.match(item.text)
         if found and not exists((int(found[1]), int(found[2]))):
@@ -92,13 +92,20 @@ def _value_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
         yield from _target_problems(module, item)
 
 
+def _architecture_below(word: str) -> str:
+    """The newest architecture with a smaller number than one that does not exist."""
+    found = re.fullmatch(r"sm_(\d{2,3})[af]?", word)
+    numbers = [int(t[3:]) for t in FIRST_VERSION if t[3:].isdecimal()]
+    return f"sm_{max(n for n in numbers if n <= int(found[1]))}" if found else ""
+
+
 def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     words = [w.strip() for w in item.text.split(",")]
     targets = [w for w in words if first_version(w) is not None]
     known = sorted({*FIRST_VERSION, *OPTIONS})
     for word in words:
         if first_version(word) is None and word not in OPTIONS:
-            near = nearest(word, known)
+            near = _architecture_below(word) or nearest(word, known)
             help = (
                 f"did you mean '{near}'?"
                 if near

@@ -59,6 +59,10 @@ _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-
 _TYPE_OF_FAMILY = {
     "%p": "pred", "%rs": "b16", "%h": "b16", "%r": "b32", "%rd": "b64", "%rq": "b128", "%f": "f32", "%fd": "f64",
 }  # fmt: skip
+_CUDA = {
+    "threadIdx": "%tid", "blockIdx": "%ctaid", "blockDim": "%ntid", "gridDim": "%nctaid", "warpSize": "WARP_SZ",
+    "laneId": "%laneid", "clusterIdx": "%clusterid",
+}  # fmt: skip
 _FAMILY = re.compile(rf"({'|'.join(_TYPE_OF_FAMILY)})(\d{{1,6}})")
 
 _Placed = Instruction | Declaration | Label | Directive
@@ -265,10 +269,12 @@ class FunctionCheck:
         self.reported.add(text)
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self._beyond_its_range(text)
-        help = help or self._of_an_undeclared_family(text)
+        help = help or self._out_of_sight(text, node) or self._of_an_undeclared_family(text)
+        if not help and text in _CUDA:
+            help = f"did you mean '{_CUDA[text]}'?"
         if not help:
             near = nearest(text, self._visible(n))
-            help = f"did you mean '{near}'?" if near else f"add a declaration, such as '.reg .u32 {text};'"
+            help = f"did you mean '{near}'?" if near else self._declaration_of(text, node, operand)
         if not self.is_ptxplus and self._is_segment(text, operand):
             help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
@@ -287,6 +293,39 @@ class FunctionCheck:
                 ends = f"'{name}<{declarator.count}>' in line {line} ends at '{name}{declarator.count - 1}'"
                 return f"{ends}: raise it to '{name}<{number + 1}>'?"
         return ""
+
+    def _out_of_sight(self, text: str, node: Instruction) -> str:
+        """What to do about a name that another block or a later line declares; "" for another name."""
+        place = self._declared_at.get(text)
+        if place is None:
+            return ""
+        line = self.function.source.line(place)
+        if place > node.start:
+            return f"it is declared below, in line {line}: move that before its use"
+        return f"its declaration in line {line} stands in a '{{ }}' block that this place is not in"
+
+    @cached_property
+    def _declared_at(self) -> dict[str, int]:
+        """Where the function's body declares each name first, ranges left out."""
+        found: dict[str, int] = {}
+        for statement in self.function.body or ():
+            if type(statement) is Declaration:
+                for declarator in statement.declarators:
+                    if declarator.count is None:
+                        found.setdefault(declarator.name, statement.start)
+        return found
+
+    @staticmethod
+    def _declaration_of(text: str, node: Instruction, operand: Operand | None) -> str:
+        """The declaration that an undeclared name may lack."""
+        if node.opcode.base == "brx":
+            return f"write '{text}: .branchtargets label, ...;' before it"
+        if node.opcode.base == "call":
+            return f"declare the function before it, such as '.extern .func {text};'"
+        if type(operand) is Memory and text[0] not in "%$":
+            spaces = [w for w in ("global", "shared", "local", "const") if w in node.opcode.modifiers]
+            return f"add a declaration, such as '.{(spaces or ['global'])[0]} .b32 {text}[64];'"
+        return f"add a declaration, such as '.reg .u32 {text};'"
 
     def _of_an_undeclared_family(self, text: str) -> str:
         """What to do about `%rd4` where no `%rd` with a number is declared; "" for another name."""

@@ -14,7 +14,7 @@ from ptxtool.base.source import Source
 from ptxtool.parse.grammar import skip, terminals
 from ptxtool.parse.hints import Slip, directives, hint
 from ptxtool.parse.operands import MAX_DEPTH
-from ptxtool.parse.specifiers import DECLARABLE
+from ptxtool.parse.specifiers import DECLARABLE, TUNING
 
 if TYPE_CHECKING:
     import lark
@@ -54,7 +54,8 @@ _WORDS = {
 _OPERAND_STARTS = {"NUMBER", "STRING", "LPAR", "LSQB", "LBRACE", "DOTTED"}
 # statements of files beside those that every function has
 _OUTSIDE = re.compile(
-    r"\n[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|section|file|alias)\b)|\n[ \t]*\}"
+    r"\n[ \t]*(?=\.(?:version|target|address_size)\b)"
+    r"|\n[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|section|file|alias)\b)|\n[ \t]*\}"
 )
 _WORD = re.compile(r"[A-Za-z_$%@.0-9][A-Za-z0-9_$.:]*|\S")
 _LAST_BRACE = re.compile(r"\}[ \t\r}]*(?:\n|//|\Z)")
@@ -113,8 +114,14 @@ def unknown_directive(source: Source, start: int) -> Diagnostic:
         )
         message = f"unexpected '{word[0]}' behind '{match[0]}'"
         return Diagnostic("E101", message, source, word.start(), word.end(), help)
+    if match[0] in TUNING:
+        help = "move it behind the parameters of a function, before the '{'"
+        return Diagnostic(
+            "E101", f"'{match[0]}' is not at a function's head", source, start, match.end(), help
+        )
     if match[0] in DECLARABLE:
-        help = f"write a state space before it, such as '.reg {match[0]}' or '.global {match[0]}'"
+        register = "" if match[0].endswith("ref") else f"'.reg {match[0]}' or "
+        help = f"write a state space before it, such as {register}'.global {match[0]}'"
         message = f"'{match[0]}' without a state space"
         return Diagnostic("E101", message, source, start, match.end(), help)
     near = nearest(match[0], directives())

@@ -123,7 +123,10 @@ class Driver:
             if kind == OPERANDS and inside:
                 guard, opcode, listed = m.group(1, 2, 3)
                 try:
-                    nodes = tuple(map(read, listed.split(comma))) if listed else ()
+                    if "{" in listed:  # whose commas are not the list's
+                        nodes = operands.read_list(listed)
+                    else:
+                        nodes = tuple(map(read, listed.split(comma))) if listed else ()
                 except KeyError:
                     try:
                         nodes = operands.read_list(listed)
@@ -304,7 +307,8 @@ class Driver:
                 break
             end += 1  # a semicolon between parentheses
         head = self.text[start:end]
-        if m is None or "(" not in head or "=" in head or ".section" in head:
+        is_head = re.search(r"\.(?:entry|func)\b", head) is not None
+        if m is None or "(" not in head or ("=" in head and not is_head) or ".section" in head:
             return resume
         if self.text[end] == "{":
             self.head = build.Head(start, end, "entry", "", (), (), (), ())

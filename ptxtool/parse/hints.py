@@ -77,6 +77,13 @@ def _bracket(slip: Slip) -> Hint | None:
     ):
         found = slip.hint(f"close the '{slip.text[opened[-1]]}'", f"missing '{closing}' before '{word}'")
         return found._replace(opened=opened[-1])
+    if (
+        closing == "]"
+        and "RSQB" not in slip.expected
+        and "SEMICOLON" not in slip.expected
+        and slip.before == "+"
+    ):
+        return slip.hint("an offset is a constant: 'add' puts the sum of two registers into one")
     if closing == "}" and word in ("[", ";", "]") and slip.before == ",":
         found = slip.hint("write '}' in place of the ',' before it", f"missing '}}' before '{word}'")
         return found._replace(opened=opened[-1])
@@ -139,6 +146,12 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint("remove it: there is no statement before it")
     if word in "/#":
         return slip.hint("comments are '// to the end of the line' or '/* ... */'")
+    if word == "'":
+        return slip.hint("there are no character constants: write the number")
+    if text.startswith(".version", slip.start) and "PLUS" in slip.expected:
+        return slip.hint("write the second number of '.version' too, such as '8.0'")
+    if text[place - 1 : place] == "@":
+        return slip.hint("a guard is '@' and a predicate register, such as '@%p1'")
     if place == slip.start and word[0] in "%$":
         return slip.hint("a statement begins with an instruction; '%r1 = %r2' is 'mov.u32 %r1, %r2'")
     if word == "@":
@@ -157,6 +170,10 @@ def _operand(slip: Slip) -> Hint | None:
         return slip.hint("write how many registers there are: '%r<8>' is %r0 to %r7")
     if "IDENTIFIER" in slip.expected and word in "[<=,":
         return slip.hint("write '.b32 name' or the like", f"missing name before '{word}'")
+    if word == "]" and before == "[":
+        return slip.hint("write the number of elements: only the first dimension can do without")
+    if "NUMBER" in slip.expected and not slip.expected & {"NAME", "DOTTED", "PLUS"}:
+        return slip.hint("write a whole number here")
     if "OPCODE" in slip.expected and word == ";":
         return slip.hint("write the instruction that the guard is for: '@%p1 bra DONE;'")
     if word == "," and before == ",":

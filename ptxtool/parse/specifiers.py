@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
+from ptxtool.isa.types import TYPES
 from ptxtool.parse.tokens import Token
 
 _SCALARS = (
@@ -117,8 +118,14 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
 
 
 def _no_type(token: Token, source: Source) -> PtxError:
+    known = TYPES.get(token.text[1:])
     near = nearest(token.text, DECLARABLE)
-    help = f"did you mean '{near}'?" if near else "variables have types such as '.u32', '.f64', '.b8'"
+    if known is not None and known.bits % 8 == 0:
+        help = f"instructions keep such values in '.b{known.bits}'"
+    elif token.text[1:2] == "v" and token.text[2:].isdecimal():
+        help = "vectors are '.v2' and '.v4'"
+    else:
+        help = f"did you mean '{near}'?" if near else "variables have types such as '.u32', '.f64', '.b8'"
     return _wrong(f"'{token.text}' is no type of a variable", token, source, help)
 
 
