@@ -4,6 +4,7 @@ The instruction table knows what came when. Each opcode text is told once, where
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.header import target_of, version_of
@@ -61,9 +62,18 @@ def _gone(
     major, minor = until.version
     message = f"'{node.opcode.text}' ended with PTX {major}.{minor}{where}"
     start, end = word_place(node, module.source.text, "")
-    there = missing(node.opcode.text, lambda text: _is_there(text, len(node.operands), version, int(number)))
-    help = there or f"'ptxtool isa {node.opcode.base}' lists the forms that replace it, or lower '.version'"
+    help = _replacement(node, version, int(number))
     return Diagnostic("E203", message, module.source, start, end, help)
+
+
+def _replacement(node: Instruction, version: tuple[int, int], target: int) -> str:
+    """What to write in place of a form that ended: a modifier more, and perhaps an operand."""
+    text, n = node.opcode.text, len(node.operands)
+    for count in (n, n + 1):
+        words = missing(text, partial(_is_there, n_operands=count, version=version, target=target))
+        if words:
+            return words + (", and the operand that it brings" if count > n else "")
+    return f"'ptxtool isa {node.opcode.base}' lists the forms that replace it, or lower '.version'"
 
 
 def _is_there(text: str, n_operands: int, version: tuple[int, int], target: int) -> bool:

@@ -52,6 +52,8 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
             return None
         case _:
             help = "an address is a register or a variable, and a constant offset if need be"
+            if base.kind == "opaque":
+                help = "'tex' reads textures, 'suld' and 'sust' access surfaces"
             return Problem("E206", f"has {description(base)} as its base", help)
 
 
@@ -179,9 +181,8 @@ def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     sizes = _sizes(place, fit)
     if n not in sizes:
         takes = " or ".join(map(str, sizes))
-        return Problem(
-            "E210", f"has {n} coordinates, '{place.opcode}' takes {takes} here", "count them again"
-        )
+        has = "1 coordinate" if n == 1 else f"{n} coordinates"
+        return Problem("E210", f"has {has}, '{place.opcode}' takes {takes} here", "count them again")
     return _coordinate_types_problem(place, fit, coordinates[-1])
 
 

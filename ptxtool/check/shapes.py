@@ -48,7 +48,7 @@ _CONSTANTS = {
 }
 _KINDS = {
     "label": "a label",
-    "sink": "the sink '_'",
+    "sink": "no register",
     "text": "a string",
     "list": "a list in parentheses",
     "sum": "an address with an offset",

@@ -168,13 +168,13 @@ class _Check:
             yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
         if item.type == "pred" and self.space != "reg":
             yield self.problem(
-                f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", "pred"
+                f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", ".pred"
             )
         if item.vector > 1:
             bits = TYPES[item.type].bits if item.type in TYPES else 0
             shown = f"'.v{item.vector} .{item.type}'"
             if item.type == "pred":
-                yield self.problem(f"{shown}: a vector of predicates", "declare one by one", "pred")
+                yield self.problem(f"{shown}: a vector of predicates", "declare one by one", ".pred")
             elif item.vector * bits > _WIDEST_VECTOR or item.vector > 4:
                 yield self.problem(
                     f"{shown} has {item.vector * bits} bits", "a vector variable has at most 128 bits"
@@ -184,7 +184,7 @@ class _Check:
                 yield self.problem(f"parameter '{name}' is a vector", help)
         if item.align is not None and (item.align <= 0 or item.align & (item.align - 1)):
             message = f"'.align {item.align}': an alignment is a power of two"
-            yield self.problem(message, "write 1, 2, 4, 8, 16, ...", "align")
+            yield self.problem(message, "write 1, 2, 4, 8, 16, ...", ".align")
 
     def size_problems(self, declarator: Declarator) -> Iterator[Diagnostic]:
         sizes, name = declarator.dimensions, declarator.name

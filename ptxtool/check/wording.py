@@ -57,6 +57,8 @@ def _kind_help(place: Place, found: Shape) -> str:
     space = f".{found.type.partition('::')[0]}" if found.kind == "variable" else ""
     if place.is_written and found.kind in ("memory", "variable"):
         return f"write to a register, and 'st{space}' stores that"
+    if found.kind == "sink" and not place.is_written:
+        return "'_' drops results, it has no value"
     if found.kind == "variable":
         return f"'ld{space}' reads its value into a register first, 'mov' its address"
     return _KIND_HELP.get(found.kind, "")

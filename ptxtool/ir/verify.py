@@ -249,9 +249,8 @@ class FunctionCheck:
         found = special(text)
         if found is not None:
             if not found.has_part(name.part):
-                help = (
-                    f"it has {', '.join(f'.{p}' for p in found.parts)}" if found.parts else f"write '{text}'"
-                )
+                *most, last = [f"'.{part}'" for part in found.parts] or [""]
+                help = f"it has {', '.join(most)} and {last}" if most else f"write '{text}'"
                 self._report(
                     "E206", f"'{text}' has no part '.{name.part}'", node, f"{text}.{name.part}", help
                 )
@@ -321,6 +320,9 @@ class FunctionCheck:
         if node.opcode.base == "brx":
             return f"write '{text}: .branchtargets label, ...;' before it"
         if node.opcode.base == "call":
+            names = [each for each in node.operands if type(each) is Name]
+            if operand is not names[0]:
+                return f"write '{text}: .callprototype (...) _ (...);' before it"
             return f"declare the function before it, such as '.extern .func {text};'"
         if type(operand) is Memory and text[0] not in "%$":
             spaces = [w for w in ("global", "shared", "local", "const") if w in node.opcode.modifiers]

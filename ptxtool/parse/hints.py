@@ -45,6 +45,10 @@ class Slip(NamedTuple):
         return Hint(message, help, self.place, self.place + len(self.word))
 
     @property
+    def is_call(self) -> bool:
+        return re.compile(r"call\b").match(self.text, self.start) is not None
+
+    @property
     def before(self) -> str:
         """The character before the token, blanks and comments left out."""
         return self.text[self.previous - 1 : self.previous] if self.previous > self.start else ""
@@ -144,6 +148,12 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint("this belongs to PTXPlus, whose files begin with '.version 1.4+'")
     if word == ";" and place == slip.start:
         return slip.hint("remove it: there is no statement before it")
+    if word == "=" and "RPAR" in slip.expected:
+        return slip.hint("a parameter has no initial value: the launch or the call gives it one")
+    if word == "[" and ("RPAR" in slip.expected or slip.is_call):
+        return slip.hint("a call takes registers, constants and '.param' variables: 'ld' reads memory first")
+    if slip.before == "~":
+        return slip.hint("'~' is for constants; 'not.b32' inverts a register")
     if word in "/#":
         return slip.hint("comments are '// to the end of the line' or '/* ... */'")
     if word == "'":
@@ -198,7 +208,12 @@ def _separator(slip: Slip) -> Hint | None:
         return slip.hint("is a ';' missing before it?")
     if _INSTRUCTION.match(word):
         return slip.hint("end the statement before it", f"missing ';' before '{word}'")
-    return slip.hint("separate operands by ','; a statement ends with ';'", f"missing ',' before '{word}'")
+    help = (
+        "write 'call f, (arguments);'"
+        if word == "(" and slip.is_call
+        else "separate operands by ','; a statement ends with ';'"
+    )
+    return slip.hint(help, f"missing ',' before '{word}'")
 
 
 @cache
