@@ -33,14 +33,20 @@ needs_ptxas = pytest.mark.skipif(
 )
 
 
-def ptxas_errors(text: str | bytes, arch: str = ARCH, timeout: float = 120) -> dict[int, list[str]]:
-    """What ptxas refuses: its messages by line (0 where it names none); empty if it accepts the file."""
+def ptxas_errors(
+    text: str | bytes, arch: str = ARCH, timeout: float = 120, relocatable: bool = False
+) -> dict[int, list[str]]:
+    """What ptxas refuses: its messages by line (0 where it names none); empty if it accepts the file.
+
+    If `relocatable`, `.extern` names may be defined elsewhere.
+    """
     program = ptxas()
     assert program is not None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.ptx")
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         command = [program, f"-arch={arch}", "-O0", "-w", str(path), "-o", os.devnull]
+        command += ["-c"] if relocatable else []
         done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
     found: dict[int, list[str]] = {}
     for line in (done.stdout + done.stderr).decode(errors="replace").splitlines():

@@ -31,7 +31,8 @@ def head_problems(function: Function) -> Iterator[Diagnostic]:
     """What is wrong with the parameters, results and linkage of one function."""
     place = "entry" if function.kind == "entry" else "func"
     for parameter in (*function.returns, *function.params):
-        yield from declaration_problems(function.module, parameter, place)
+        has_body = function.body is not None
+        yield from declaration_problems(function.module, parameter, place, has_body=has_body)
     if len(function.returns) > 1 and any(r.space == "param" for r in function.returns):
         help = "several results are registers: write '.reg' in place of '.param', or return one array"
         message = f"'{function.name}' returns several '.param' values"

@@ -196,8 +196,8 @@ class InstructionCheck(FunctionCheck):
             if not self._is_array(operand.symbol, n):
                 return shape("memory", "index", (UNDECLARED,))
         base = self._shape(inside[0], n) if inside else shape("constant", "int")
-        if base.kind == "selected":
-            base = base.items[0]
+        if isinstance(operand.base, Name) and operand.base.part and not operand.symbol:
+            base = shape("selected", operand.base.part)
         rest = [self._shape(i, n) for i in inside[1:]]
         is_integer = all((s.kind, s.type) == ("constant", "int") or s is UNDECLARED for s in rest)
         coordinates = tuple(self._shape(i, n) for i in operand.coordinates)

@@ -34,15 +34,25 @@ from ptxtool.parse.operands import fold
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _WIDEST_VECTOR = 128
 _OF_PTXPLUS = {"bb64": "b64", "bb128": "b128", "ff64": "f64"}
+_NARROW = {"u8": "b8", "s8": "b8", "u16": "b16", "s16": "b16", "pred": "b32"}
+_POINTED_AT = frozenset({"global", "const", "shared", "local"})
+_MOST_REGISTERS = 2**32 - 1
 _MOST_CONSTANT_BYTES = 65536
 _ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 
 
-def declaration_problems(module: Module, item: Declaration, place: str) -> Iterator[Diagnostic]:
-    """What is wrong with a declaration; `place` is "module", "body", "entry" (its parameters) or "func"."""
-    check = _Check(module, item, place)
+def declaration_problems(
+    module: Module, item: Declaration, place: str, *, has_body: bool = True
+) -> Iterator[Diagnostic]:
+    """What is wrong with a declaration; `place` is "module", "body", "entry" (its parameters) or "func".
+
+    `has_body`: whether the function of a parameter is defined here.
+    """
+    check = _Check(module, item, place, has_body)
     yield from check.space_problems()
+    if place in ("entry", "func"):
+        yield from check.parameter_problems()
     yield from check.type_problems()
     for declarator in item.declarators:
         yield from check.size_problems(declarator)
@@ -107,8 +117,8 @@ def n_elements(declarator: Declarator) -> int:
 class _Check:
     """One declaration and where it stands."""
 
-    def __init__(self, module: Module, item: Declaration, place: str):
-        self.module, self.item, self.place = module, item, place
+    def __init__(self, module: Module, item: Declaration, place: str, has_body: bool):
+        self.module, self.item, self.place, self.has_body = module, item, place, has_body
         self.space = item.space.partition("[")[0]
         self.name = item.declarators[0].name if item.declarators else ""
         self.words = [*item.linkage, *item.qualifiers]
@@ -159,6 +169,24 @@ class _Check:
                 f"managed variable '{name}' is in '.{space}'", "only '.global' variables are managed"
             )
 
+    def parameter_problems(self) -> Iterator[Diagnostic]:
+        """What a parameter or result of a function may not be besides; declarations alone are not held to it."""
+        item, name = self.item, self.name
+        is_array = any(d.dimensions for d in item.declarators)
+        passes = item.type not in _NARROW or is_array or (item.type == "pred" and self.space != "reg")
+        if self.place == "func" and self.has_body and not passes and version_of(self.module) >= (2, 0):
+            help = f"write '.{_NARROW[item.type]}' in its place"
+            message = f"'{name}' is '.{item.type}', which functions do not pass"
+            yield self.problem(message, help, f".{item.type}")
+        if "ptr" in item.qualifiers:
+            word = item.qualifiers[item.qualifiers.index("ptr") + 1 :][:1]
+            if self.place == "func":
+                help = "it tells about pointers that the host passes: remove it"
+                yield self.problem(f"'.ptr' at '{name}' of a function", help, ".ptr")
+            elif word and word[0] not in _POINTED_AT:
+                help = "write '.global', '.const', '.shared' or '.local' behind '.ptr', or nothing"
+                yield self.problem(f"'.ptr .{word[0]}': no memory to point into", help, f".{word[0]}")
+
     def type_problems(self) -> Iterator[Diagnostic]:
         item, name = self.item, self.name
         if item.type in _OF_PTXPLUS:
@@ -166,7 +194,7 @@ class _Check:
             yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}")
         if item.type == "f16x2" and self.space == "param":
             yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
-        if item.type == "pred" and self.space != "reg":
+        if item.type == "pred" and self.space != "reg" and (self.has_body or self.place != "func"):
             yield self.problem(
                 f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", ".pred"
             )
@@ -188,6 +216,8 @@ class _Check:
 
     def size_problems(self, declarator: Declarator) -> Iterator[Diagnostic]:
         sizes, name = declarator.dimensions, declarator.name
+        if declarator.count is not None and declarator.count > _MOST_REGISTERS:
+            yield self.problem(f"'{name}<{declarator.count}>' is too many registers", "write fewer", name)
         if not sizes:
             return
         if self.space == "reg":
