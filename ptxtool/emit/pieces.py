@@ -55,7 +55,7 @@ def _lexer(after_operand: bool) -> "re.Pattern[str]":
     """One piece and the spacing before it. Behind an operand `%` is an operator where it may be one, else a name."""
     t = {name: f"(?:{terminal.regex})" for name, terminal in terminals().items()}
     operator = "|".join(t[n] for n in ("INCREMENT", "OPERATOR", "BAR", "PLUS", "MINUS", "NOT", "COMPLEMENT"))
-    name = f"{t['OPCODE']}|{t['NAME']}"
+    name = rf"(?>{t['OPCODE']})(?!\.[0-9])|{t['NAME']}"  # `r1.0` is a name with a part
     choices = {"comment": t["COMMENT"], "string": t["STRING"], "number": f"{t['FLOAT_BITS']}|{t['NUMBER']}"}
     choices |= {"dotted": f"{t['SPACE']}|{t['DOTTED']}"}
     choices |= {"operator": operator, "name": name} if after_operand else {"name": name, "operator": operator}

@@ -30,6 +30,7 @@ def body(text: str) -> list[str]:
         ("mov.u32 a, 4?1:-3;", "    mov.u32         a, 4 ? 1 : -3;"),
         ("mov.u64 a, ( .s64 )7;", "    mov.u64         a, (.s64) 7;"),
         ("vote.b32 a | p, !q;", "    vote.b32        a|p, !q;"),
+        ("mov.u32 a, v1.0 + 2;", "    mov.u32         a, v1.0+2;"),
         ("mov.u32 a, x | y;", "    mov.u32         a, x | y;"),
         ("call ( r ) , f,( a,b ) ;", "    call            (r), f, (a, b);"),
         ("call f, ();", "    call            f, ();"),
