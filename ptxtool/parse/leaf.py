@@ -46,10 +46,11 @@ def _leaf(is_ptx: bool) -> "re.Pattern[str]":
     )
 
 
-@cache
-def _pieces() -> "re.Pattern[str]":
-    """One operand of a list: no comma outside brackets. Nested brackets of one kind are left to Lark."""
-    return re.compile(r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]*+\))*+")
+_BRACKETS = r"\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]*+\)"
+_FLAT = re.compile(rf"(?:[^{{}}\[\]()]++|{_BRACKETS})*+")
+"""A list without nested brackets of one kind, and with both of each; others are left to Lark."""
+_PIECE = re.compile(rf"((?:[^,{{}}\[\]()]++|{_BRACKETS})*+),")
+"""One operand of such a list and its comma."""
 
 
 class Operands(dict[str, Operand]):
@@ -67,7 +68,7 @@ class Operands(dict[str, Operand]):
         else:
             # most are leaves; a text with brackets that are no plain address is a compound
             match = self._leaf(stripped)
-            node = _read(match) if match else self._compound(stripped)
+            node = self._read(match) if match else self._compound(stripped)
         self[text] = node
         return node
 
@@ -112,40 +113,36 @@ class Operands(dict[str, Operand]):
     @staticmethod
     def _split(text: str) -> list[str]:
         """Cut at the commas outside brackets."""
-        pieces: list[str] = []
-        position = 0
-        while True:
-            match = _pieces().match(text, position)
-            assert match is not None
-            pieces.append(match[0])
-            if match.end() == len(text):
-                return pieces
-            if text[match.end()] != ",":
-                raise KeyError(text)
-            position = match.end() + 1
+        if _FLAT.fullmatch(text) is None:
+            raise KeyError(text)
+        return _PIECE.findall(text + ",")
 
-
-def _read(match: "re.Match[str]") -> Operand:
-    g = match.groups()
-    if g[0] is not None:
-        return name(g[0])
-    if g[2] is not None:
-        return Immediate("-" + g[2] if g[1] else g[2])
-    if g[12] is not None:
-        return Unary(g[11], name(g[12]))
-    if g[13] is not None:
-        if g[15] is not None:
-            return Binary(g[14], name(g[13]), name(g[15]))
-        return Binary(g[16], name(g[13]), Immediate(g[17]))
-    if g[19] is not None:
-        return Unary(g[18], Immediate(g[19]))
-    if g[20] is not None:
+    def _read(self, match: "re.Match[str]") -> Operand:
+        """The node of a leaf, of its groups; names and numbers in an address are most likely in the memo."""
+        if match.lastindex == 1:
+            return name(match[1])
+        g = match.groups()
+        if g[4] is not None or g[10] is not None:
+            return self._address(g)
+        if g[2] is not None:
+            return Immediate("-" + g[2] if g[1] else g[2])
+        if g[12] is not None:
+            return Unary(g[11], name(g[12]))
+        if g[13] is not None:
+            if g[15] is not None:
+                return Binary(g[14], name(g[13]), name(g[15]))
+            return Binary(g[16], name(g[13]), Immediate(g[17]))
+        if g[19] is not None:
+            return Unary(g[18], Immediate(g[19]))
         return Immediate(g[20])
-    symbol = g[3] or ""
-    if g[10] is not None:
-        return Memory(symbol, None, Immediate("-" + g[10] if g[9] else g[10]))
-    base = name(g[4])
-    if g[5] is None:
-        return Memory(symbol, base)
-    offset: Operand = name(g[8]) if g[8] is not None else Immediate("-" + g[7] if g[6] else g[7])
-    return Memory(symbol, base, offset, g[5] == "+=")
+
+    def _address(self, g: tuple[str, ...]) -> Memory:
+        """An address of the groups of a leaf."""
+        symbol = g[3] or ""
+        if g[10] is not None:
+            return Memory(symbol, None, Immediate("-" + g[10] if g[9] else g[10]))
+        base = self[g[4]]
+        if g[5] is None:
+            return Memory(symbol, base)
+        offset = self[g[8]] if g[8] is not None else Immediate("-" + g[7] if g[6] else g[7])
+        return Memory(symbol, base, offset, g[5] == "+=")
