@@ -1,4 +1,4 @@
-"""Parsing speed: MB/s and statements/s of the per-statement parser and of whole-file Lark, as JSON.
+"""Parsing speed: MB/s and statements/s of the per-statement parser beside other parsers, as JSON.
 
     python benchmarks/bench_parse.py [FILE ...] [--megabytes 5] [--repeats 5] [--no-lark]
 
@@ -6,14 +6,24 @@ Without a file it makes one of the wanted size, in the manner of nvcc: many kern
 fused multiply-adds, compares and branches with different registers, offsets and constants. With files, each is
 repeated to the wanted size with its functions renamed, so statement texts differ as little as they do in the file.
 Times are CPU seconds, medians over the repeats; memory is what the module holds beside the text.
+
+The other parsers: whole-file Lark; pyptx (`pip install pyptx`), once, over the first functions up to 0.3 MB; ptxas
+as far as it reads, which is made by a last line that is wrong: it has parsed and checked all before it when it
+stops there. One that is absent, or does not get there, is left out, and standard error says so. A ratio above 1
+means that ours is faster.
 """
 
 import argparse
 import json
+import os
 import random
 import re
+import resource
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -89,6 +99,44 @@ def median_seconds(function: Callable[[str], object], text: str, repeats: int) -
     return statistics.median(times)
 
 
+def ptxas_seconds(text: str, repeats: int) -> float | None:
+    """CPU seconds until ptxas reaches a last line that is wrong; None without ptxas, or where it stops before."""
+    program = shutil.which("ptxas")
+    if program is None:
+        return _left_out("ptxas", "it is not on the PATH")
+    found = re.search(r"\.target\s+(sm_\w+)", text)
+    arch = found[1] if found else "sm_90"
+    times: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.ptx")
+        path.write_text(f"{text}\n)\n", encoding="utf-8")
+        last = text.count("\n") + 2
+        for _ in range(repeats):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            command = [program, f"-arch={arch}", "-w", str(path), "-o", os.devnull]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if f"line {last}; fatal" not in done.stderr:
+                return _left_out("ptxas", f"it says {done.stderr.strip()[:200]!r}")
+            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return statistics.median(times)
+
+
+def pyptx_speed(text: str) -> float | None:
+    """MB/s of pyptx; None where it is not installed."""
+    try:
+        from pyptx.parser import parse as their_parse  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return _left_out("pyptx", "it is not installed ('pip install pyptx')")
+    end = text.find("\n}\n", 300_000)
+    piece = text if end < 0 else text[: end + 3]
+    return len(piece) / 1e6 / median_seconds(their_parse, piece, 1)
+
+
+def _left_out(name: str, reason: str) -> None:
+    print(f"{name} is left out: {reason}", file=sys.stderr)
+
+
 def measure(text: str, repeats: int, with_lark: bool) -> dict[str, float]:
     """The numbers for one text."""
     seconds = median_seconds(parse, text, repeats)
@@ -104,6 +152,10 @@ def measure(text: str, repeats: int, with_lark: bool) -> dict[str, float]:
         "parse_statements_per_s": statements / seconds,
         "memory_per_byte": held / len(text),
     }
+    if (theirs := ptxas_seconds(text, repeats)) is not None:
+        found |= {"ptxas_mb_per_s": len(text) / 1e6 / theirs, "ratio_to_ptxas": theirs / seconds}
+    if (speed := pyptx_speed(text)) is not None:
+        found |= {"pyptx_mb_per_s": speed, "ratio_to_pyptx": len(text) / 1e6 / seconds / speed}
     if with_lark:
         lark_seconds = median_seconds(parse_with_lark, text, 1)
         found |= {"lark_mb_per_s": len(text) / 1e6 / lark_seconds, "ratio_to_lark": lark_seconds / seconds}
