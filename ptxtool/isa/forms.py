@@ -5,6 +5,7 @@ For everyone who asks what an instruction looks like; `rows` reads them, `table`
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ptxtool.isa.operands import OperandSpec
 
@@ -78,7 +79,12 @@ class Form:
         """True where the result is twice as wide as the type."""
         return bool(self.operands) and self.operands[0].doubled
 
-    @property
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Everything that may stand behind a dot of the opcode, the key's own words left out."""
+        return frozenset(word for g in self.groups for a in g.alternatives for word in a.split("."))
+
+    @cached_property
     def min_operands(self) -> int:
         return sum(not o.optional for o in self.operands)
 

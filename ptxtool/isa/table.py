@@ -109,7 +109,9 @@ def _matches_of(table: Table, words: list[str], n_operands: int, ptxplus: bool) 
             # PTXPlus: surplus trailing operands are allowed (`mov.u32 $r1, $ofs1, 0x0`)
             if n_operands < form.min_operands or (n_operands > form.max_operands and not ptxplus):
                 continue
-            candidates.append((form, words[base_length:]))
+            rest = words[base_length:]
+            if ptxplus or form.words.issuperset(rest):
+                candidates.append((form, rest))
     found: list[Match] = []
     if not ptxplus:
         found = [m for form, rest in candidates if (m := _match_in_order(form, rest)) and m.takes(n_operands)]

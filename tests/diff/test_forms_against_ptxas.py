@@ -1,56 +1,20 @@
-"""The instruction table against ptxas: what its rows promise is accepted, and a step away both agree.
-
-Each instruction stands on a line of its own in files of some hundred, which end in an error so that ptxas stops before
-it compiles.
-"""
+"""The instruction table against ptxas: what its rows promise is accepted, and a step away both agree."""
 
 import random
-from collections.abc import Iterable
 
 import pytest
-from form_text import arch_of, instruction_texts, kernel, near_misses
-from ptxas import needs_ptxas, ptxas_errors
+from form_text import arch_of, instruction_texts, near_misses
+from ptxas import needs_ptxas
+from verdicts import verdicts
 
-from ptxtool.base.diag import PtxError
-from ptxtool.check.module import check_module
 from ptxtool.isa.table import Match, table
-from ptxtool.parse import parse
 
-CHUNK = 1000
-POISON = "add.s32 %predr0, %predr1, %predr2;"
 FAMILIES = sorted(table().titles)
 # What ptxas lets pass although nothing can be meant by it: `.sat` twice, a constant as the destination of a video
 # instruction, a predicate as the address of a tensor copy, a vector as the level of a texture.
 PASSED_BY_PTXAS = {"asynchronous": 0.06, "video": 0.04, "control": 0.08}
-
-
-def verdicts(items: Iterable[tuple[str, str]]) -> list[tuple[str, str, list[str], list[str]]]:
-    """(instruction, architecture) -> the same with the messages of ptxas and ours."""
-    by_arch: dict[str, list[str]] = {}
-    for text, arch in items:
-        by_arch.setdefault(arch, []).append(text)
-    found: list[tuple[str, str, list[str], list[str]]] = []
-    for arch, texts in sorted(by_arch.items()):
-        for at in range(0, len(texts), CHUNK):
-            found += _judge(texts[at : at + CHUNK], arch)
-    return found
-
-
-def _judge(texts: list[str], arch: str) -> list[tuple[str, str, list[str], list[str]]]:
-    source, first = kernel([*texts, POISON], arch)
-    theirs = ptxas_errors(source, arch)
-    if first + len(texts) not in theirs and len(texts) > 1:  # a syntax error stopped it
-        half = len(texts) // 2
-        return _judge(texts[:half], arch) + _judge(texts[half:], arch)
-    ours: dict[int, list[str]] = {}
-    try:
-        diagnostics = check_module(parse(source))
-    except PtxError as problem:
-        diagnostics = problem.diagnostics
-    for d in diagnostics:
-        if d.is_error and d.line is not None:
-            ours.setdefault(d.line, []).append(d.message)
-    return [(t, arch, theirs.get(first + k, []), ours.get(first + k, [])) for k, t in enumerate(texts)]
+# ptxas writes some instructions as others and stumbles there; with a predicate behind the result it takes this one.
+STUMBLES = {"tex.grad.acube.v4.f16.f32": "Arguments mismatch for instruction 'st'"}
 
 
 def promised(family: str, limit: int) -> list[tuple[str, Match]]:
@@ -64,8 +28,8 @@ def promised(family: str, limit: int) -> list[tuple[str, Match]]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ptxas_accepts_what_the_rows_promise(family: str) -> None:
     items = [(text, arch_of(match.form, match)) for text, match in promised(family, limit=60)]
-    wrong = [(t, arch, theirs, ours) for t, arch, theirs, ours in verdicts(items) if theirs or ours]
-    assert wrong == []
+    wrong = [v for v in verdicts(items) if v.ours or (v.theirs and not v.crashed)]
+    assert [v for v in wrong if v.ours or v.theirs != [STUMBLES.get(v.text.split()[0])]] == []
 
 
 @needs_ptxas
@@ -74,8 +38,8 @@ def test_a_step_away_both_agree(family: str) -> None:
     rng = random.Random(family)
     made = promised(family, limit=8)
     items = [(near, arch_of(m.form, m)) for text, m in made for near in near_misses(text, m, rng)]
-    results = verdicts(rng.sample(items, min(len(items), 1200)))
-    too_strict = [r for r in results if r[3] and not r[2]]
-    too_lax = [r for r in results if r[2] and not r[3]]
+    results = [v for v in verdicts(rng.sample(items, min(len(items), 1200))) if not v.crashed]
+    too_strict = [v for v in results if v.ours and not v.theirs]
+    too_lax = [v for v in results if v.theirs and not v.ours]
     assert len(too_strict) <= PASSED_BY_PTXAS.get(family, 0.02) * len(results), too_strict[:20]
     assert len(too_lax) <= 0.02 * len(results), too_lax[:20]
