@@ -3,18 +3,16 @@
 Errors E211 (calls) and E212 (declarations) of a body, and names that mean two things in one block; for PTX.
 """
 
-import re
-
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.calls import Signature, call_trouble, parts, prototype, signature, targets
 from ptxtool.check.instructions import InstructionCheck
+from ptxtool.check.ptxplus import guard_complaints, operand_complaints
 from ptxtool.check.shapes import description
 from ptxtool.check.variables import declaration_problems
 from ptxtool.ir.nodes import (
     Declaration,
     Directive,
     Function,
-    Immediate,
     Instruction,
     Label,
     Name,
@@ -23,12 +21,8 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.ir.verify import place_of
-from ptxtool.isa.conditions import GPGPU_SIM_CONDITIONS, condition
 from ptxtool.isa.table import Match
 
-_GPGPU_SIM_LITERAL = re.compile(
-    r"0x[0-9a-fA-F]+|-?(?:0|[1-9][0-9]*)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|[0-9]+\.[0-9]+"
-)
 _LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 
 
@@ -108,25 +102,15 @@ class BodyCheck(InstructionCheck):
 
     def _guard(self, node: Instruction, n: int) -> None:
         super()._guard(node, n)
-        guard = node.guard
-        if not self.is_ptxplus or guard is None or condition(guard.condition) is None:
-            return
-        if guard.negated or guard.condition not in GPGPU_SIM_CONDITIONS:
-            sign = "!" if guard.negated else ""
-            message = f"GPGPU-Sim has no guard '@{sign}{guard.name}.{guard.condition}'"
-            help = "it takes '@$p', '@!$p' and '@$p' with " + ", ".join(
-                f".{c}" for c in sorted(GPGPU_SIM_CONDITIONS)
-            )
-            self._point(node, "W206", message, f"{guard.name}.{guard.condition}", help)
+        if self.is_ptxplus and node.guard is not None:
+            for code, message, word, help in guard_complaints(node.guard):
+                self._point(node, code, message, word, help)
 
     def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
         super()._operands(node, match, n)
         if self.is_ptxplus:
-            for operand in node.operands:
-                if type(operand) is Immediate and _GPGPU_SIM_LITERAL.fullmatch(operand.text) is None:
-                    message = f"GPGPU-Sim does not read the constant '{operand.text}'"
-                    help = "it reads '0x1f', '31', '-31', bits ('0f3f800000'), and '1.5' without a sign"
-                    self._point(node, "W206", message, operand.text, help)
+            for code, message, word, help in operand_complaints(node, self.registers, n):
+                self._point(node, code, message, word, help)
 
     def _follow(self, node: Instruction, n: int) -> None:
         if node.opcode.base == "call":

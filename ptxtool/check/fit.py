@@ -16,7 +16,7 @@ from ptxtool.check.fit_memory import (
     coordinates_problem,
     memory_problem,
 )
-from ptxtool.check.shapes import Shape, description
+from ptxtool.check.shapes import UNDECLARED, Shape, description
 from ptxtool.check.types import (
     CLASH_OF_TYPES,
     CLASH_OF_WIDTHS,
@@ -55,7 +55,9 @@ NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
     """Why an operand does not fit its place, None if it does; `value` is that of an integer constant."""
     spec = place.spec
-    if found.kind == "undeclared":
+    if found.kind == "undeclared" or (
+        found.kind == "memory" and found.items[0] is UNDECLARED and not found.type
+    ):
         return None
     if spec.role == "l":
         return None if found.kind == "label" else wrong_kind(place, found, "a label")

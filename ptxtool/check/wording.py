@@ -71,6 +71,7 @@ _KIND_HELP = {
     "memory": "'ld' puts it into a register first",
     "minus": "'neg' negates it first",
     "negated": "'not' negates it first",
+    "selected": "'mov.b32 {%lo, %hi}, %r' takes a register apart",
     "label": "labels are for branches alone",
     "function": "'mov' puts its address into a register first",
     "sum": "'add' puts it into a register first",

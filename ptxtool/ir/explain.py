@@ -65,7 +65,13 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
 
     counts = [n for n in range(_MOST_OPERANDS) if asker([n])(words)]
     if counts:
-        numbers = _either(map(str, counts)) if any(counts) else "no"
+        is_range = len(counts) > 2 and counts[-1] - counts[0] == len(counts) - 1
+        if is_range and counts[-1] == _MOST_OPERANDS - 1:
+            numbers = f"{counts[0]} or more"
+        elif is_range:
+            numbers = f"{counts[0]} to {counts[-1]}"
+        else:
+            numbers = _either(map(str, counts)) if any(counts) else "no"
         takes = f"{numbers} operand{'' if counts == [1] else 's'}"
         help = f"write {_either(dict.fromkeys(_usage(text, n, is_ptxplus) for n in counts[:3]))}"
         return Explanation(f"'{text}' takes {takes}, not {n_operands}", help)

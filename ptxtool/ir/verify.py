@@ -47,7 +47,7 @@ from ptxtool.ir.nodes import (
     Vector,
 )
 from ptxtool.ir.symbols import LabelTable, label_table
-from ptxtool.isa.conditions import condition
+from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import Match, table
 
@@ -221,7 +221,7 @@ class FunctionCheck:
                 message,
                 node,
                 guard.name,
-                "declare it as '.reg .pred', or compare it with 'setp' first",
+                f"declare it as '.reg .pred', or compare it with '{'set' if self.is_ptxplus else 'setp'}' first",
             )
         if guard.condition and not self.is_ptxplus:
             word = f"{guard.name}.{guard.condition}"
@@ -229,12 +229,13 @@ class FunctionCheck:
             self._report("E206", f"condition '.{guard.condition}' of a guard in PTX", node, word, help)
         elif guard.condition and condition(guard.condition) is None:
             word = f"{guard.name}.{guard.condition}"
+            near = nearest(guard.condition, [name for known in CONDITIONS for name in known.names])
             self._report(
                 "E206",
                 f"no condition '.{guard.condition}'",
                 node,
                 word,
-                "'.ne' and '.equ' are the usual ones",
+                f"did you mean '.{near}'?" if near else "'.ne' and '.equ' are the usual ones",
             )
 
     def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
@@ -324,6 +325,8 @@ class FunctionCheck:
             if operand is not names[0]:
                 return f"write '{text}: .callprototype (...) _ (...);' before it"
             return f"declare the function before it, such as '.extern .func {text};'"
+        if type(operand) is Memory and "param" in node.opcode.modifiers:
+            return f"add it to the parameters of the function: '.param .b32 {text}'"
         if type(operand) is Memory and text[0] not in "%$":
             spaces = [w for w in ("global", "shared", "local", "const") if w in node.opcode.modifiers]
             return f"add a declaration, such as '.{(spaces or ['global'])[0]} .b32 {text}[64];'"

@@ -280,6 +280,10 @@ class Driver:
             node = lark_parse(self.source, start_rule, start, end)
         except lark.UnexpectedInput as found:
             diagnostic, resume = diagnose.syntax_error(self.source, found, start, end, inside)
+            if not inside and diagnostic.message.startswith("missing '{'"):
+                self.head = build.Head(start, diagnostic.start, "entry", "", (), (), (), ())
+                self.braces.append(diagnostic.start)
+                return self._report(diagnostic, start, diagnostic.start)
             resume = self._report(diagnostic, start, end if rule == "section" else resume)
             return (
                 resume if inside and start_rule != "function_head" else self._assume_function(start, resume)

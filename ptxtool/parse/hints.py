@@ -21,6 +21,23 @@ _OPERAND = re.compile(r"[\w$%\[({\"-]")
 _INSTRUCTION = re.compile(r"[a-z]\w*\.[a-z]|(?:ret|exit|bra)\b")
 
 
+_TYPESET = {
+    **dict.fromkeys("“”„«»", '"'),
+    **dict.fromkeys("‘’", "'"),
+    **dict.fromkeys("–—−", "-"),
+    **dict.fromkeys("\u00a0\u2009\u3000\u200b", " "),
+    "，": ",",
+    "；": ";",
+    "：": ":",
+    "（": "(",
+    "）": ")",
+    "［": "[",
+    "］": "]",
+    "×": "*",
+}
+"""Characters of word processors and web pages, and what they stand for."""
+
+
 class Hint(NamedTuple):
     """A message ("" to say what was expected), a next step, where, and the bracket that is to blame (-1 for none)."""
 
@@ -56,7 +73,7 @@ class Slip(NamedTuple):
 
 def hint(slip: Slip) -> Hint:
     """The likeliest explanation."""
-    for kind in (_bracket, _without_dot, _number, _foreign, _operand, _separator):
+    for kind in (_bracket, _without_dot, _foreign, _number, _operand, _separator):
         if (found := kind(slip)) is not None:
             return found
     if slip.word == ";":
@@ -140,6 +157,18 @@ def _number(slip: Slip) -> Hint | None:
 def _foreign(slip: Slip) -> Hint | None:
     """What belongs to other languages, or to another place."""
     text, place, word = slip.text, slip.place, slip.word
+    if not word.isascii():
+        meant = _TYPESET.get(word)
+        help = (
+            f"did you mean '{meant}'?"
+            if meant
+            else "only comments and strings may hold letters outside ASCII"
+        )
+        return slip.hint(help, f"'{word}' is no ASCII character")
+    if word == "/" and re.compile(r"[$%]\w").match(text, place + 1):
+        return slip.hint("two destinations with '/' are PTXPlus ('.version 1.4+'); PTX writes 'p|q'")
+    if word.isidentifier() and "TUNING" in slip.expected:
+        return slip.hint("write '{' before the body", f"missing '{{' before '{word}'")
     if word == '"':
         return slip.hint("strings belong to directives such as '.file' and '.pragma'; remove the '\"'")
     if word == "(" and text[: slip.previous].endswith(".entry"):
