@@ -55,6 +55,8 @@ def wrong_kind(place: Place, found: Shape, wanted: str) -> Problem:
 
 def _kind_help(place: Place, found: Shape) -> str:
     space = f".{found.type.partition('::')[0]}" if found.kind == "variable" else ""
+    if place.is_written and found.type == "param::in":
+        return "parameters cannot be written: copy it into a register"
     if place.is_written and found.kind in ("memory", "variable"):
         return f"write to a register, and 'st{space}' stores that"
     if found.kind == "sink" and not place.is_written:
