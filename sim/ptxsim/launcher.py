@@ -17,7 +17,7 @@ from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
 from ptxsim.program import BAD_TARGET, MISALIGNED, OUT_OF_BOUNDS, Program
-from ptxsim.run import Configuration, Progress, Simulation, build, drive
+from ptxsim.drive import Configuration, Progress, Simulation, build, drive
 from ptxsim.schedulers import compiled
 from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan

@@ -21,11 +21,11 @@ import numpy as np
 import platformdirs
 
 HOST_ONLY = (
+    "ptxsim.drive",
     "ptxsim.image",
     "ptxsim.launcher",
     "ptxsim.lower",
     "ptxsim.lowering",
-    "ptxsim.run",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
 )

@@ -1,7 +1,7 @@
 """The records the cycle loop works on: one `RUN` for the grid, one `SM` per streaming multiprocessor.
 
 Masks over warps and lanes are int64, bit k for warp or lane k. Times are core cycles. Arrays whose size depends on
-the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `run.py` builds the arrays.
+the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive.py` builds the arrays.
 """
 
 from ptxsim.jit import record
