@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptxtool.api import read_vectors as read_vectors
     from ptxtool.api import reconvergence_points as reconvergence_points
     from ptxtool.api import rewrite as rewrite
+    from ptxtool.api import run as run
     from ptxtool.api import save as save
     from ptxtool.api import simulate as simulate
     from ptxtool.api import write_vectors as write_vectors
@@ -49,6 +50,7 @@ _HOMES = {
             "read_vectors",
             "reconvergence_points",
             "rewrite",
+            "run",
             "save",
             "simulate",
             "write_vectors",

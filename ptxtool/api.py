@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptxtool.cfg import Cfg, DominatorTree
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
+    from ptxtool.formats.outcome import Outcome
     from ptxtool.formats.results import Comparison, Run
     from ptxtool.formats.vectors import LiveVectors
     from ptxtool.ir.nodes import Function, Module
@@ -51,6 +52,7 @@ __all__ = [
     "reconvergence_points",
     "register_curve",
     "rewrite",
+    "run",
     "save",
     "simulate",
     "static_scratchpad",
@@ -366,6 +368,18 @@ def load_launch(path: str | Path) -> "Launch":
     from ptxtool.formats.launch import load_launch
 
     return load_launch(path)
+
+
+def run(
+    kernel: "Function", launch: "Launch | str | Path", *, max_instructions: int | None = None
+) -> "Outcome":
+    """Run a launch file's launch without time: `.buffers` is what the kernel left, `.problems` what is wrong with it.
+
+    For arguments of your own use `ptxsim.run`.
+    """
+    from ptxtool.sweep.functional import run_functional
+
+    return run_functional(kernel, _launch(launch), max_instructions=max_instructions)
 
 
 def simulate(

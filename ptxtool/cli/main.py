@@ -31,6 +31,7 @@ COMMANDS = {
     "fmt": "Lay files out canonically, in place.",
     "diff": "What changed between two kernels; for CI, whether it grew.",
     "isa": "The forms of an instruction: modifiers, types, operands, versions.",
+    "run": "Run one launch without time; print, save and compare its results.",
     "sim": "Simulate one launch and print its counters.",
     "compare": "Simulate the papers' ladder of schemes on one kernel.",
 }

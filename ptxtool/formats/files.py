@@ -83,6 +83,16 @@ def write_output(path: str | Path, data: bytes) -> None:
         ) from None
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder where there is none. Raises E503."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as problem:
+        raise error(
+            "E503", f"cannot make folder '{path}': {_reason(problem)}", help="give another one"
+        ) from None
+
+
 def _replace(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:

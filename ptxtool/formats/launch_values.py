@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxtool.base.diag import error
 from ptxtool.formats.expression import ExpressionError, compile_expression
 from ptxtool.isa.types import TYPES
 
@@ -189,6 +190,19 @@ def read_npy(given: Any, folder: Path) -> np.ndarray:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise ValueProblem("file", f"cannot read '{given}': {reason}", code="E501") from None
     return array
+
+
+def npy_type(given: str, folder: Path) -> str:
+    """The element type that a .npy file holds. Raises E501, and E502 for one that launch files do not name."""
+    try:
+        dtype = read_npy(given, folder).dtype
+    except ValueProblem as problem:
+        raise error(problem.code, str(problem), help="give the path of a .npy file") from None
+    found = next((name for name, each in DTYPES.items() if each == dtype), None)
+    if found is None:
+        known = ", ".join(dict.fromkeys(map(str, DTYPES.values())))
+        raise error("E502", f"'{given}' holds {dtype}", help=f"types are {known}")
+    return found
 
 
 def _expr(

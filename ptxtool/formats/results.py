@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.outcome import expected_to_dict, verdict
 
 
 class StallPoint(Protocol):
@@ -109,7 +110,10 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: the counters, and `expected` about the results."""
-        return {**self.result.to_dict(), "expected": expected_to_dict(self)}
+        return {
+            **self.result.to_dict(),
+            "expected": expected_to_dict(self.checked, self.problems, self.result.status == "done"),
+        }
 
     def __str__(self) -> str:
         return f"{self.result}\n{self.verdict}"
@@ -119,11 +123,7 @@ class Run:
         """One line about the results."""
         if self.result.status != "done":
             return "results: not compared, the run did not end"
-        if self.problems:
-            return f"results: wrong ({len(self.problems)} {'problem' if len(self.problems) == 1 else 'problems'})"
-        if not self.checked:
-            return "results: nothing expected, nothing compared"
-        return f"results: {', '.join(self.checked)} as expected"
+        return verdict(self.checked, self.problems)
 
 
 @dataclass(frozen=True)
@@ -235,12 +235,3 @@ class Comparison:
                 f"thread IPC {result.thread_ipc:.2f} ({self.gain(rung):+.2f}%)"
             )
         return "\n".join(lines)
-
-
-def expected_to_dict(run: Run) -> dict[str, Any]:
-    """What `--json` says about the expected results. A run that did not end is not ok."""
-    return {
-        "checked": list(run.checked),
-        "ok": run.result.status == "done" and not run.problems,
-        "problems": [problem.to_dict() for problem in run.problems],
-    }

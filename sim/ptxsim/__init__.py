@@ -1,14 +1,24 @@
-"""The streaming-multiprocessor simulator: `launch` runs a kernel functionally exactly and times it cycle by cycle."""
+"""The streaming-multiprocessor simulator: `launch` runs a kernel functionally exactly and times it cycle by cycle.
+
+`run` does the first half only, and quicker: what a kernel computes, without time.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ptxsim.functional import FunctionalResult, run
     from ptxsim.launcher import launch
     from ptxsim.stats import SimResult, StallPoint
 
-__all__ = ["SimResult", "StallPoint", "launch"]
+__all__ = ["FunctionalResult", "SimResult", "StallPoint", "launch", "run"]
 
-_HOMES = {"launch": "ptxsim.launcher", "SimResult": "ptxsim.stats", "StallPoint": "ptxsim.stats"}
+_HOMES = {
+    "FunctionalResult": "ptxsim.functional",
+    "SimResult": "ptxsim.stats",
+    "StallPoint": "ptxsim.stats",
+    "launch": "ptxsim.launcher",
+    "run": "ptxsim.functional",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,19 +13,18 @@ import numpy as np
 
 from ptxsim.core import cycle
 from ptxsim.core.issue import STACK_OVERFLOW
+from ptxsim.drive import Configuration, Progress, Simulation, build, drive
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
+from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
 from ptxsim.program import BAD_TARGET, MISALIGNED, OUT_OF_BOUNDS, Program
-from ptxsim.drive import Configuration, Progress, Simulation, build, drive
 from ptxsim.schedulers import compiled
 from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
-
-Extent = int | Sequence[int]
 
 
 def launch(
@@ -61,21 +60,16 @@ def launch(
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
     deadlock, E502 unknown machine or scheduler.
     """
-    if not isinstance(kernel, Function):
-        raise error(
-            "E401", f"kernel is {kernel!r}", help='give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
-        )
+    check_kernel(kernel)
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
-    grid3, block3 = _extent("grid", grid), _extent("block", block)
+    grid3, block3 = extent("grid", grid), extent("block", block)
     policy = compiled(scheduler)
     percent = percentage(share_registers, "share_registers")
-    _whole("dynamic_shared", dynamic_shared, 0)
-    _whole("registers", registers, 0)
-    _whole("max_cycles", max_cycles, 1)
-    if not isinstance(args, Sequence | np.ndarray) or isinstance(args, str | bytes):
-        raise error(
-            "E401", f"args is {args!r}", help="give a list with one value per parameter of the kernel"
-        )
+    whole("dynamic_shared", dynamic_shared, 0)
+    for name, given, least in (("registers", registers, 0), ("max_cycles", max_cycles, 1)):
+        if given is not None:
+            whole(name, given, least)
+    check_sequence(args)
     threads = block3[0] * block3[1] * block3[2]
     program = lower(kernel, machine, block3)
     image = MemoryImage.build(
@@ -113,23 +107,6 @@ def launch(
         raise _deadlock(kernel, simulation)
     image.read_back()
     return _result(kernel, simulation, plan, scheduler, float(percent), status, per_thread, scratchpad)
-
-
-def _extent(name: str, given: Extent) -> tuple[int, int, int]:
-    values = tuple(given) if isinstance(given, Sequence | np.ndarray) else (given,)
-    if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
-        help_text = f"such as {name}=128 or {name}=(16, 16)"
-        raise error("E401", f"{name} {given!r} is not one to three positive whole numbers", help=help_text)
-    padded = (*(int(v) for v in values), 1, 1)
-    return padded[0], padded[1], padded[2]
-
-
-def _whole(name: str, given: object, least: int) -> None:
-    """Raise E401 for an option that is given and no whole number, or too small."""
-    if given is None and name != "dynamic_shared":
-        return
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise error("E401", f"{name} = {given!r}", help=f"give a whole number of at least {least}")
 
 
 def _placed(problem: PtxError, kernel: Function) -> PtxError:

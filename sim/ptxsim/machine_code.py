@@ -22,10 +22,12 @@ import platformdirs
 
 HOST_ONLY = (
     "ptxsim.drive",
+    "ptxsim.functional",
     "ptxsim.image",
     "ptxsim.launcher",
     "ptxsim.lower",
     "ptxsim.lowering",
+    "ptxsim.options",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
 )
@@ -116,6 +118,7 @@ def folder(module: str) -> Path:
     return folder_of_text(path.read_text(encoding="utf-8") if path else module)
 
 
-def is_compiled() -> bool:
-    """True if the loop of the timed simulator, which is compiled last, is there already."""
-    return any(folder("ptxsim.core.cycle").rglob("cycle.*.nbi"))
+def is_compiled(module: str) -> bool:
+    """True if what is compiled last for a use is there already: the loop in `ptxsim.core.cycle` for a timed run, the
+    one in `ptxsim.semantics.functional` for one without time."""
+    return any(folder(module).rglob(f"{module.rpartition('.')[2]}.*.nbi"))

@@ -25,6 +25,7 @@ LAYERS = (
     ("report", "sweep"),
     ("api",),
     ("cli",),
+    ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "cfg", "analysis", "formats"}

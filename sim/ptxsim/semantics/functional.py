@@ -38,6 +38,7 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
 
+NO_LIMIT = 1 << 40
 _DEPTH = 64
 _MAX_WARPS = 32
 _WARP = record(
@@ -257,7 +258,7 @@ def run(
     gpu: str | Gpu = "tesla-c2050",
     constants: Mapping[str, Any] | None = None,
     dynamic_shared: int = 0,
-    limit: int = 1 << 40,
+    limit: int = NO_LIMIT,
     program: Program | None = None,
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place.

@@ -28,7 +28,7 @@ def one(statement: str) -> Diagnostic:
     ("statement", "column", "message", "help"),
     [
         ("mov.u32 a b;", 11, "missing ',' before 'b'", "separate operands"),
-            ("mov.u32 a, b add.u32 c, a, b;", 14, "missing ';' before 'add.u32'", "end the statement"),
+        ("mov.u32 a, b add.u32 c, a, b;", 14, "missing ';' before 'add.u32'", "end the statement"),
         ("add.u32 a,, b;", 11, "unexpected ',', expected an operand", "between the two ','"),
         ("ld.u32 a, [b;", 13, "missing ']' before ';'", "close the '['"),
         ("mov.u32 a, {b;", 14, "missing '}' before ';'", ""),

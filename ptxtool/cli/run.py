@@ -1,0 +1,116 @@
+"""`ptxtool run FILE`: one launch without time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxtool import api
+from ptxtool.cli.common import (
+    exit_code,
+    file_argument,
+    json_option,
+    load,
+    load_job,
+    one_kernel_option,
+    output_option,
+    put_json,
+    put_parts,
+)
+from ptxtool.cli.progress import compiling
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch import Launch
+    from ptxtool.formats.outcome import Outcome
+    from ptxtool.ir.nodes import Function
+
+
+@click.command(short_help="Run one launch without time; print, save and compare its results.")
+@file_argument
+@click.option(
+    "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
+)
+@click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file.")
+@click.option("--block", metavar="X,Y,Z", help="Threads of a CTA.")
+@click.option(
+    "--arg", "args", metavar="VALUE", multiple=True, help="An argument, in the order of the parameters."
+)
+@click.option(
+    "--dynamic-shared", type=click.IntRange(0), metavar="N", default=0, help="Bytes of dynamic shared memory."
+)
+@one_kernel_option
+@click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
+@click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
+@json_option
+@output_option
+def command(
+    file: str,
+    launch_file: str | None,
+    grid: str | None,
+    block: str | None,
+    args: tuple[str, ...],
+    dynamic_shared: int,
+    kernel: str | None,
+    save: str | None,
+    max_instructions: int | None,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Run one launch without time, print its buffers, and compare them with what the launch file expects.
+
+    With --grid and --block no launch file is needed: give an --arg for every parameter, such as 5, 0.5, f32[1024],
+    "f32[64,64]=np.eye(64)", f32[1024]=random(1) or data.npy; NAME: in front names it. Exits 1 where
+    the results are wrong.
+    """
+    from ptxtool.report.outcome import outcome_parts
+
+    if grid or block or args:
+        function, launch = _from_options(file, launch_file, kernel, grid, block, args, dynamic_shared)
+    else:
+        if dynamic_shared:
+            raise click.UsageError("--dynamic-shared goes with --grid and --block")
+        function, launch = load_job(file, launch_file, kernel)
+    with compiling(timed=False):
+        outcome = api.run(function, launch, max_instructions=max_instructions)
+    if save is not None:
+        _save(outcome, Path(save))
+    if as_json:
+        put_json(outcome.to_dict(), output)
+    else:
+        put_parts(outcome_parts(outcome), output)
+    return exit_code(outcome.problems)
+
+
+def _from_options(
+    file: str,
+    launch_file: str | None,
+    kernel: str | None,
+    grid: str | None,
+    block: str | None,
+    args: tuple[str, ...],
+    dynamic_shared: int,
+) -> "tuple[Function, Launch]":
+    from ptxtool.formats.launch_options import launch_from_options
+
+    if launch_file is not None:
+        raise click.UsageError("give --launch, or --grid, --block and --arg, not both")
+    if not grid or not block:
+        raise click.UsageError("--grid, --block and --arg go together")
+    function = api.kernel(load(file), kernel)
+    return function, launch_from_options(function, grid, block, args, dynamic_shared)
+
+
+def _save(outcome: "Outcome", folder: Path) -> None:
+    """Write the buffers that changed. Raises E503."""
+    from io import BytesIO
+
+    import numpy as np
+
+    from ptxtool.formats.files import make_folder, write_output
+
+    make_folder(folder)
+    for buffer in outcome.buffers:
+        if buffer.changed:
+            data = BytesIO()
+            np.save(data, buffer.array)
+            write_output(folder / f"{buffer.name}.npy", data.getvalue())

@@ -1,0 +1,79 @@
+"""What a run without time leaves behind, as plain data: the buffers, how much of them changed, and the verdict."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxtool.base.diag import Diagnostic
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One buffer after a run. `changed` is the number of elements that are other ones than before."""
+
+    name: str
+    type: str
+    array: np.ndarray = field(repr=False)
+    changed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "type": self.type,
+            "shape": list(self.array.shape),
+            "changed": self.changed,
+            "values": self.array.tolist(),
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A kernel that ran: what it was started with, the buffers afterwards, and what is wrong with them.
+
+    `checked` names the buffers that were compared with expected contents.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    warp_instructions: int
+    buffers: tuple[Buffer, ...]
+    checked: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {
+            "kernel": self.kernel,
+            "grid": list(self.grid),
+            "block": list(self.block),
+            "warp_instructions": self.warp_instructions,
+            "buffers": [buffer.to_dict() for buffer in self.buffers],
+            "expected": expected_to_dict(self.checked, self.problems),
+        }
+
+    @property
+    def verdict(self) -> str:
+        """One line about the results."""
+        return verdict(self.checked, self.problems)
+
+
+def verdict(checked: tuple[str, ...], problems: tuple[Diagnostic, ...]) -> str:
+    """One line about the results of a run that ended."""
+    if problems:
+        return f"results: wrong ({len(problems)} {'problem' if len(problems) == 1 else 'problems'})"
+    if not checked:
+        return "results: nothing expected, nothing compared"
+    return f"results: {', '.join(checked)} as expected"
+
+
+def expected_to_dict(
+    checked: tuple[str, ...], problems: tuple[Diagnostic, ...], ended: bool = True
+) -> dict[str, Any]:
+    """What `--json` says about the expected results. A run that did not end is not ok."""
+    return {
+        "checked": list(checked),
+        "ok": ended and not problems,
+        "problems": [problem.to_dict() for problem in problems],
+    }

@@ -1,0 +1,54 @@
+"""One run of a launch without time: arguments checked and made, the kernel run, the results compared.
+
+For `run`, as `run.py` is for the commands that simulate.
+"""
+
+import numpy as np
+
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.launch import Launch, check_arguments
+from ptxtool.formats.outcome import Buffer, Outcome
+from ptxtool.ir.nodes import Function
+
+
+def run_functional(kernel: Function, launch: Launch, *, max_instructions: int | None = None) -> Outcome:
+    """Run a launch with fresh arguments and compare the results with the expected ones.
+
+    Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
+    """
+    problems = check_arguments(launch, kernel)
+    if problems:
+        raise PtxError(problems)
+    from ptxsim.functional import run
+
+    arguments = launch.arguments()
+    result = run(
+        kernel,
+        launch.grid,
+        launch.block,
+        arguments,
+        launch.dynamic_shared,
+        launch.constants(),
+        max_instructions=max_instructions,
+    )
+    buffers = tuple(
+        Buffer(given.name, given.type, after, _changed(given.value, after))
+        for given, after in zip(launch.inputs, arguments, strict=True)
+        if isinstance(given.value, np.ndarray)
+    )
+    return Outcome(
+        kernel.name,
+        launch.grid,
+        launch.block,
+        result.warp_instructions,
+        buffers,
+        tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations)),
+        launch.check(arguments),
+    )
+
+
+def _changed(before: np.ndarray, after: np.ndarray) -> int:
+    """The number of elements whose bytes are others."""
+    width = before.dtype.itemsize
+    old, new = (a.reshape(-1).view(np.uint8).reshape(-1, width) for a in (before, after))
+    return int((old != new).any(axis=1).sum())

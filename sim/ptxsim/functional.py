@@ -1,0 +1,72 @@
+"""`run`: what a kernel computes, without time: as `launch`, but CTAs run one after the other and nothing is counted
+but instructions.
+
+Buffers are numpy arrays and are updated in place. The loop is `semantics/functional.py`; what cannot be run is said
+before the first instruction.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
+from ptxsim.semantics import functional
+from ptxsim.semantics.functional import FunctionalResult
+from ptxtool.base.diag import error
+from ptxtool.ir.nodes import Function
+
+__all__ = ["FunctionalResult", "run"]
+
+MAX_THREADS = 1024
+MAX_SHARED = 227 * 1024
+"""Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
+
+
+def run(
+    kernel: Function,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[Any] = (),
+    dynamic_shared: int = 0,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    max_instructions: int | None = None,
+) -> FunctionalResult:
+    """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
+
+    `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
+    for pointers (C-contiguous; updated in place), numbers for scalars. `dynamic_shared` is in bytes; `constants` fills
+    module variables by name. `max_instructions` gives a CTA up after so many warp instructions.
+
+    Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
+    run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
+    `max_instructions`.
+    """
+    check_kernel(kernel)
+    grid3, block3 = extent("grid", grid), extent("block", block)
+    whole("dynamic_shared", dynamic_shared, 0)
+    if max_instructions is not None:
+        whole("max_instructions", max_instructions, 1)
+    check_sequence(args)
+    threads = block3[0] * block3[1] * block3[2]
+    for what, amount, most in (
+        ("threads in a block", threads, MAX_THREADS),
+        ("bytes of dynamic shared memory", dynamic_shared, MAX_SHARED),
+    ):
+        if amount > most:
+            raise error(
+                "E402",
+                f"{amount} {what}",
+                kernel.source,
+                kernel.start,
+                kernel.body_start,
+                f"at most {most} fit",
+            )
+    return functional.run(
+        kernel,
+        grid3,
+        block3,
+        args,
+        constants=constants,
+        dynamic_shared=dynamic_shared,
+        limit=max_instructions or functional.NO_LIMIT,
+    )

@@ -1,0 +1,44 @@
+"""What callers of a run may give wrong: extents, whole numbers, the list of arguments, the kernel itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ptxtool.base.diag import error
+from ptxtool.ir.nodes import Function
+
+Extent = int | Sequence[int]
+"""A number, or up to three: x, y, z."""
+
+
+def extent(name: str, given: Extent) -> tuple[int, int, int]:
+    """Three sizes. Raises E401 for what is not one to three positive whole numbers."""
+    values = tuple(given) if isinstance(given, Sequence | np.ndarray) else (given,)
+    if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
+        help_text = f"such as {name}=128 or {name}=(16, 16)"
+        raise error("E401", f"{name} {given!r} is not one to three positive whole numbers", help=help_text)
+    padded = (*(int(v) for v in values), 1, 1)
+    return padded[0], padded[1], padded[2]
+
+
+def whole(name: str, given: object, least: int) -> None:
+    """Raise E401 for an option that is no whole number, or too small."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise error("E401", f"{name} = {given!r}", help=f"give a whole number of at least {least}")
+
+
+def check_kernel(kernel: object) -> None:
+    """Raise E401 for what is no parsed kernel."""
+    if not isinstance(kernel, Function):
+        raise error(
+            "E401", f"kernel is {kernel!r}", help='give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
+        )
+
+
+def check_sequence(args: Any) -> None:
+    """Raise E401 for arguments that are no list."""
+    if not isinstance(args, Sequence | np.ndarray) or isinstance(args, str | bytes):
+        raise error(
+            "E401", f"args is {args!r}", help="give a list with one value per parameter of the kernel"
+        )

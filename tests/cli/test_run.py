@@ -1,0 +1,103 @@
+"""`run`: a launch without time, from a launch file or from options."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scalekernel import LAUNCH, SCALE
+from smallkernel import Cli
+
+OPTIONS = ("--grid", "2", "--block", "32")
+
+
+@pytest.fixture
+def scale(tmp_path: Path) -> Path:
+    kernel = tmp_path / "scale.ptx"
+    kernel.write_text(SCALE)
+    return kernel
+
+
+def test_a_launch_file_is_run_and_compared(cli: Cli, scale: Path) -> None:
+    scale.with_suffix(".toml").write_text(LAUNCH)
+    result = cli("run", str(scale))
+    assert result.exit_code == 0, result.stderr
+    assert "results: x as expected" in result.stdout
+
+
+def test_wrong_results_are_an_error(cli: Cli, scale: Path) -> None:
+    scale.with_suffix(".toml").write_text(LAUNCH)
+    scale.write_text(SCALE.replace("mul.f32", "add.f32"))
+    result = cli("run", str(scale))
+    assert result.exit_code == 1
+    assert "E409" in result.stderr
+    assert "results: wrong (1 problem)" in result.stdout
+
+
+def test_options_instead_of_a_launch_file(cli: Cli, scale: Path) -> None:
+    result = cli("run", str(scale), *OPTIONS, "--arg", "f32[64]=np.arange(64)", "--arg", "0.5", "--json")
+    assert result.exit_code == 0, result.stderr
+    (buffer,) = json.loads(result.stdout)["buffers"]
+    assert buffer["values"] == [0.5 * k for k in range(64)]
+    assert (buffer["name"], buffer["type"], buffer["shape"], buffer["changed"]) == ("x", "f32", [64], 63)
+
+
+def test_buffers_come_from_files_and_go_to_files(cli: Cli, scale: Path, tmp_path: Path) -> None:
+    given = tmp_path / "in.npy"
+    np.save(given, np.ones(64, np.float32))
+    result = cli(
+        "run",
+        str(scale),
+        *OPTIONS,
+        "--arg",
+        f"y:{given}",
+        "--arg",
+        "3",
+        "--save",
+        str(tmp_path / "new" / "out"),
+    )
+    assert result.exit_code == 0, result.stderr
+    saved = np.load(tmp_path / "new" / "out" / "y.npy")
+    assert saved.dtype == np.float32
+    assert (saved == 3).all()
+    assert (np.load(given) == 1).all()
+
+
+def test_a_run_that_fails_saves_nothing(cli: Cli, scale: Path, tmp_path: Path) -> None:
+    arguments = (*OPTIONS, "--arg", "f32[32]", "--arg", "1.5", "--save", str(tmp_path / "out"))
+    result = cli("run", str(scale), *arguments)
+    assert result.exit_code == 1
+    assert "E404" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--grid", "2", "--block", "32", "--arg", "f32[64]"), 1, "takes 2 arguments, 1 given"),
+        ((*OPTIONS, "--arg", "f32[64", "--arg", "1"), 1, "'f32[64' is none of the forms"),
+        ((*OPTIONS, "--arg", "f32[64]=np.nothing(1)", "--arg", "1"), 1, "<options>"),
+        ((*OPTIONS, "--arg", "f31[64]", "--arg", "1"), 1, "'f31' where an element type must stand"),
+        ((*OPTIONS, "--arg", "1", "--arg", "1"), 1, "E404"),
+        ((*OPTIONS, "--arg", "nowhere.npy", "--arg", "1"), 1, "cannot read 'nowhere.npy'"),
+        (("--grid", "two", "--block", "32", "--arg", "f32[64]", "--arg", "1"), 1, "--grid 'two'"),
+        (("--grid", "1", "--block", "4096", "--arg", "f32[64]", "--arg", "1"), 1, "at most 1024"),
+        (("--grid", "1"), 2, "go together"),
+        (("--grid", "1", "--block", "1", "--launch", "x.toml"), 2, "not both"),
+        (("--dynamic-shared", "4"), 2, "goes with --grid and --block"),
+        ((), 1, "no launch file"),
+    ],
+)
+def test_what_can_be_wrong(cli: Cli, scale: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
+    result = cli("run", str(scale), *arguments)
+    assert result.exit_code == code
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_endless_kernels_can_be_given_up(cli: Cli, tmp_path: Path) -> None:
+    kernel = tmp_path / "loop.ptx"
+    kernel.write_text(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{\nL: bra L;\n}\n")
+    result = cli("run", str(kernel), "--grid", "1", "--block", "1", "--max-instructions", "1000")
+    assert result.exit_code == 1
+    assert "E408" in result.stderr

@@ -1,0 +1,96 @@
+"""`--grid`, `--block` and `--arg` as a launch."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ptxtool
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.launch_options import launch_from_options
+
+KERNEL = ptxtool.parse(
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".entry k(.param .u64 _Z1kPf_param_0, .param .f32 scale, .param .u32 n)\n{\nret;\n}\n"
+).kernels["k"]
+
+
+def launch(*args: str, grid: str = "2", block: str = "32", folder: Path | None = None):
+    return launch_from_options(KERNEL, grid, block, args, folder=folder)
+
+
+def test_sizes():
+    made = launch("f32[4]", "1", "2", grid="3,4", block="8x4x2")
+    assert (made.grid, made.block) == ((3, 4, 1), (8, 4, 2))
+
+
+def test_arguments_take_the_names_and_types_of_the_parameters():
+    made = launch("f32[2,3]", "0.5", "7")
+    assert [(i.name, i.type) for i in made.inputs] == [("param_0", "f32"), ("scale", "f32"), ("n", "u32")]
+    buffer, scale, n = made.arguments()
+    assert buffer.shape == (2, 3)
+    assert not buffer.any()
+    assert (scale, n) == (np.float32(0.5), 7)
+    assert isinstance(n, np.uint32)
+
+
+def test_bits_of_a_number():
+    assert launch("f32[1]", "0x3f800000", "0x10").arguments()[1:] == [1.0, 16]
+
+
+def test_expressions_see_earlier_arguments():
+    buffer, _, n = launch("x:s32[4]=np.arange(4) * 2", "1", "3").arguments()
+    assert buffer.tolist() == [0, 2, 4, 6]
+    assert n == 3
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), [("f32", 0, 1), ("u8", 0, 255), ("s16", -32768, 32767)])
+def test_random_numbers_fill_the_type(kind, low, high):
+    first, again, other = (
+        launch(f"{kind}[4096]={text}", "1", "1").arguments()[0]
+        for text in ("random", "random(0)", "random(1)")
+    )
+    assert (first == again).all()
+    assert (first != other).any()
+    assert low <= first.min() < first.max() <= high
+    spread = float(first.max()) - float(first.min())
+    assert spread > 0.9 * (high - low)
+
+
+def test_a_file_brings_its_type(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6, dtype=np.int16).reshape(2, 3))
+    made = launch("a.npy", "1", "1", folder=tmp_path)
+    assert made.inputs[0].type == "s16"
+    assert made.arguments()[0].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "told"),
+    [
+        (("f32[4]",), "E401", "3 arguments, 1 given"),
+        (("f32[4]", "1", "2", "3"), "E401", "3 arguments, 4 given"),
+        (("f32[]", "1", "2"), "E502", "none of the forms"),
+        (("f32[0]", "1", "2"), "E502", "positive whole numbers"),
+        (("f32[4]=", "1", "2"), "E502", "none of the forms"),
+        (("f32[4]=1 +", "1", "2"), "E502", "argument 'param_0'"),
+        (("f32[4]", "one", "2"), "E502", "none of the forms"),
+        (("f32[4]", "1", "1.5"), "E502", "whole numbers"),
+        (("f32[4]", "1", "-1"), "E502", "does not fit"),
+        (("f32[4]", "1.2.3", "2"), "E502", "none of the forms"),
+        (("9x:f32[4]", "1", "2"), "E502", "none of the forms"),
+        (("a:f32[4]", "a:1", "2"), "E502", "two arguments named 'a'"),
+    ],
+)
+def test_what_can_be_wrong(args, code, told):
+    with pytest.raises(PtxError) as caught:
+        launch(*args)
+    assert [d.code for d in caught.value.diagnostics] == [code]
+    assert told in caught.value.diagnostics[0].message
+    assert caught.value.diagnostics[0].help
+
+
+@pytest.mark.parametrize("sizes", ["", "0", "1,2,3,4", "-1", "1.5", "²"])
+def test_wrong_sizes(sizes):
+    with pytest.raises(PtxError) as caught:
+        launch("f32[4]", "1", "2", block=sizes)
+    assert caught.value.diagnostics[0].code == "E502"
