@@ -3,6 +3,8 @@
 Errors E211 (calls) and E212 (declarations) of a body, and names that mean two things in one block; for PTX.
 """
 
+import re
+
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.calls import Signature, call_trouble, parts, prototype, signature, targets
 from ptxtool.check.instructions import InstructionCheck
@@ -21,8 +23,11 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.ir.verify import place_of
+from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match
 
+_LOC = re.compile(r"[0-9]{1,9}\s+[0-9]{1,9}\s+[0-9]{1,9}(?![\w.])")
+_LARGEST_WORD = 2**32 - 1
 _LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 
 
@@ -74,10 +79,25 @@ class BodyCheck(InstructionCheck):
                 self._registers.append(_Registers())
             case ScopeClose():
                 self._registers.pop()
+            case Label(name=name):
+                other = self.variables[-1].get(name) or self._registers[-1].find(name)
+                if other is not None:
+                    self._twice(name, statement, other)
+            case Directive(name="loc"):
+                self._loc(statement)
             case Declaration():
                 self.found += declaration_problems(self.module, statement, "body")
             case _:
                 pass
+
+    def _loc(self, node: Directive) -> None:
+        """A line directive: whole numbers of 32 bits."""
+        if _LOC.match(node.text):  # nearly all
+            return
+        for word in node.text.partition(",")[0].split():
+            if not _is_word(word):
+                help = "'.loc' takes the number of a '.file', a line and a column"
+                self._point(node, "E213", f"'{word}' is no whole number of 32 bits", word, help)
 
     def _declare(self, declaration: Declaration) -> None:
         super()._declare(declaration)
@@ -185,3 +205,11 @@ class BodyCheck(InstructionCheck):
         source = self.function.source
         place = place_of(source.text, node.start, node.end, word)
         self.found.append(Diagnostic(code, message, source, *place, help))
+
+
+def _is_word(text: str) -> bool:
+    """Whether a number is whole and fits 32 bits."""
+    try:
+        return integer(text) <= _LARGEST_WORD
+    except ValueError:
+        return False

@@ -30,7 +30,8 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
     if found.type == "index":
         return Problem("E206", "indexes what is no array", "write the whole address in brackets: '[a+4]'")
     if found.type == "offset":
-        return Problem("E206", "has an offset that is no whole number", "an offset is an integer constant")
+        help = "an offset is an integer constant; the index of an array may be an integer register"
+        return Problem("E206", "has an offset that is no whole number", help)
     if len(found.items) > 1:
         message = f"has coordinates, '{place.opcode}' takes a plain address here"
         return Problem("E206", message, "an offset is added with '+'")
@@ -80,7 +81,7 @@ def _width_problem(place: Place, base: Shape, spaces: set[str]) -> Problem | Non
     is_plain = form.family == "memory" and bool(form.effects)
     if not place.is_64_bit or not is_plain or spaces - {"global"}:
         return None
-    if TYPES[base.type].bits == 64:
+    if TYPES[base.type].bits != 32:
         return None
     what = "an address in '.global'" if spaces else "a generic address"
     message = f"has {description(base)} as its base, {what} has 64 bits"
@@ -146,6 +147,9 @@ def address_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         return Problem("E207", message, "write 'mov.u64' and a register of 64 bits")
     if found.kind == "opaque" and type_ != "u64":
         return Problem("E207", f"is {description(found)}, whose address is '.u64'", "write 'mov.u64'")
+    if found.kind == "variable" and found.type == "param":
+        help = "read it with 'ld.param'; only the parameters of a function have addresses"
+        return Problem("E206", "is an argument of a call, which has no address", help)
     spaces = {space_of(word) for word in place.opcode.split(".")} & SPACES
     return _space_problem(place, found, spaces) if spaces and found.kind == "variable" else None
 
@@ -171,8 +175,12 @@ def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         return Problem("E206", "has no coordinates", f"'{place.opcode}' takes {wanted(place, fit)}")
     if base.kind == "register" and base.type not in ("b64", "u64", "s64") and fit.kind != "tensor":
         return Problem("E207", f"has {description(base)} as its base", "a handle has 64 bits")
-    if fit.kind != "tensor" and base.kind in ("variable", "function", "label", "constant"):
+    if fit.kind != "tensor" and base.kind in ("variable", "function", "label", "constant", "special"):
         return Problem("E206", f"has {description(base)} as its base", "name a texture or surface")
+    if fit.kind == "tensor" and base.kind in ("function", "label", "special"):
+        return Problem("E206", f"has {description(base)} as its base", "name a tensor map, or its address")
+    if fit.kind == "texture" and len(coordinates) > 1 and (trouble := _sampler_problem(coordinates[0])):
+        return trouble
     if fit.kind == "tensor" and coordinates[-1].kind != "vector":
         return Problem("E206", "has coordinates that are no vector", f"'{place.opcode}' takes them in braces")
     if not coordinates or coordinates[-1].kind != "vector":
@@ -184,6 +192,15 @@ def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         has = "1 coordinate" if n == 1 else f"{n} coordinates"
         return Problem("E210", f"has {has}, '{place.opcode}' takes {takes} here", "count them again")
     return _coordinate_types_problem(place, fit, coordinates[-1])
+
+
+def _sampler_problem(found: Shape) -> Problem | None:
+    """What stands between a texture and its coordinates is a sampler."""
+    is_handle = found.kind == "register" and found.type in ("b64", "u64", "s64")
+    if is_handle or found.type == "samplerref" or found.kind == "undeclared":
+        return None
+    message = f"has {description(found)} for the sampler"
+    return Problem("E206", message, "name a '.samplerref' variable, or a 64-bit register with its handle")
 
 
 def _coordinate_types_problem(place: Place, fit: Fit, vector: Shape) -> Problem | None:

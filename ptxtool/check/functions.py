@@ -11,6 +11,7 @@ from ptxtool.base.nearest import nearest
 from ptxtool.check.variables import declaration_problems
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.ir.verify import place_of
+from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 
 
@@ -33,6 +34,9 @@ def head_problems(function: Function) -> Iterator[Diagnostic]:
     for parameter in (*function.returns, *function.params):
         has_body = function.body is not None
         yield from declaration_problems(function.module, parameter, place, has_body=has_body)
+    if special(function.name) is not None:
+        message = f"'{function.name}' means something already"
+        yield _problem(function, message, function.name, "give the function another name")
     if len(function.returns) > 1 and any(r.space == "param" for r in function.returns):
         help = "several results are registers: write '.reg' in place of '.param', or return one array"
         message = f"'{function.name}' returns several '.param' values"

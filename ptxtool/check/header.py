@@ -6,7 +6,7 @@ Reference: PTX ISA, section 11.1 (PTX module directives).
 import re
 from collections.abc import Iterator
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
@@ -56,6 +56,19 @@ def header_problems(module: Module) -> Iterator[Diagnostic]:
         place = max(place, at + 1)
     if place < 2 and module.items:
         yield _missing(module, module.items[-1], _HEAD[place])
+
+
+def file_problems(module: Module) -> Iterator[Diagnostic]:
+    """Source files with a number that another one has."""
+    first: dict[str, Directive] = {}
+    for item in module.items:
+        if isinstance(item, Directive) and item.name == "file":
+            number = item.text.split()[0]
+            before = first.setdefault(number, item)
+            if before is not item:
+                note = Note("the first is here", module.source, before.start, before.end)
+                message, help = f"two files have the number {number}", "'.loc' needs a number for each"
+                yield Diagnostic("E213", message, module.source, item.start, item.end, help, note)
 
 
 def _missing(module: Module, item: Item, name: str) -> Diagnostic:

@@ -8,15 +8,11 @@ instructions asks some hundred times.
 PTXPlus: only forms are checked. Its registers have no types, and almost every operand may be memory, half or pair.
 """
 
-from collections.abc import Iterable
-from functools import cache
-from typing import NamedTuple
-
 from ptxtool.base.diag import Diagnostic
-from ptxtool.check.fit import NEARNESS, problem
 from ptxtool.check.places import operand_places, word_place
 from ptxtool.check.shapes import UNDECLARED, Shape, shape
-from ptxtool.check.wording import Place, Problem
+from ptxtool.check.types import BITS, INTEGERS
+from ptxtool.check.verdict import Verdict, judge, takes_bounded
 from ptxtool.ir.explain import explain
 from ptxtool.ir.nodes import (
     Binary,
@@ -39,26 +35,13 @@ from ptxtool.ir.nodes import (
 from ptxtool.ir.verify import FunctionCheck
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
-from ptxtool.isa.table import Match, table
+from ptxtool.isa.table import table
 from ptxtool.parse.operands import fold
 
 _ELEMENTS = frozenset("xyzwrgba")
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
-
-
-class Verdict(NamedTuple):
-    """What there is to say about an instruction: no form of it, or operands by number that do not fit.
-
-    Without either it has undeclared names, or names (`follows`: of what is called, of lists of targets) to look up.
-    `swapped` are two operands that would fit in each other's place.
-    """
-
-    has_form: bool
-    problems: tuple[tuple[int, Problem], ...]
-    follows: bool = False
-    swapped: tuple[int, int] | None = None
 
 
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}
@@ -86,11 +69,11 @@ class InstructionCheck(FunctionCheck):
             if found is None:
                 found = shapes[id(operand)] = self._shape(operand, n)
             key.append(found)
-        if _takes_bounded(text, len(node.operands)):
+        if takes_bounded(text, len(node.operands)):
             key += [fold(operand) for operand in node.operands]
         known = tuple(key)
         if known not in _verdicts:
-            _verdicts[known] = _judge(node, key[2 : 2 + len(node.operands)], self._is_64_bit)  # type: ignore[arg-type]
+            _verdicts[known] = judge(text, node.operands, key[2 : 2 + len(node.operands)], self._is_64_bit)  # type: ignore[arg-type]
         verdict = _verdicts[known]
         if verdict is not None:
             self._complain(node, verdict, n)
@@ -106,6 +89,9 @@ class InstructionCheck(FunctionCheck):
             self._follow(node, n)
         if verdict.swapped is not None and verdict.swapped[1] < len(places):
             self._tell_swapped(node, places, *verdict.swapped)
+            return
+        if verdict.better:
+            self._tell_better(node, verdict.better)
             return
         for k, trouble in verdict.problems:
             start, end = places[k] if k < len(places) else (node.start, node.end)
@@ -123,6 +109,15 @@ class InstructionCheck(FunctionCheck):
         help = f"write '{node.opcode.text} {', '.join(written)}'"
         span = places[i][0], places[j][1]
         self.found.append(Diagnostic("E206", message, self.function.source, *span, help))
+
+    def _tell_better(self, node: Instruction, better: str) -> None:
+        """Several operands are of another type than the opcode says: the opcode is wrong, not they."""
+        words = zip(node.opcode.text.split("."), better.split("."), strict=True)
+        wrong = next(old for old, new in words if old != new)
+        source = self.function.source
+        start, end = word_place(node, source.text, wrong)
+        message = f"'{node.opcode.text}' takes '.{wrong}', its operands are of another type"
+        self.found.append(Diagnostic("E207", message, source, start, end, f"did you mean '{better}'?"))
 
     def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
         if self.is_ptxplus:
@@ -199,7 +194,12 @@ class InstructionCheck(FunctionCheck):
         if isinstance(operand.base, Name) and operand.base.part and not operand.symbol:
             base = shape("selected", operand.base.part)
         rest = [self._shape(i, n) for i in inside[1:]]
-        is_integer = all((s.kind, s.type) == ("constant", "int") or s is UNDECLARED for s in rest)
+        is_integer = all(
+            (s.kind, s.type) == ("constant", "int")
+            or s is UNDECLARED
+            or (operand.symbol and s.kind == "register" and s.length == 1 and s.type in INTEGERS | BITS)
+            for s in rest
+        )
         coordinates = tuple(self._shape(i, n) for i in operand.coordinates)
         return shape("memory", "" if is_integer else "offset", (base, *coordinates))
 
@@ -229,7 +229,7 @@ class InstructionCheck(FunctionCheck):
         for block in reversed(self.variables):
             if text in block:
                 return self._variable_shape(block[text])
-        if self.labels.resolve(text, n) is not None:
+        if not part and self.labels.resolve(text, n) is not None:
             return shape("label")
         if text in self.module.variables:
             return self._variable_shape(self.module.variables[text])
@@ -266,65 +266,3 @@ def _constant(operand: Immediate) -> Shape:
         return shape("constant", literal(operand.text).kind)
     except ValueError:
         return shape("constant", "int")
-
-
-@cache
-def _takes_bounded(text: str, n_operands: int) -> bool:
-    """Whether the value of a constant decides: some operand of the opcode has bounds."""
-    return any(
-        fit.low is not None or fit.high is not None or fit.choices
-        for match in table().matches(text, n_operands, False)
-        for spec in match.operands
-        for fit in spec.fits
-    )
-
-
-def _is_undeclared(found: Shape) -> bool:
-    return found is UNDECLARED or any(_is_undeclared(i) for i in found.items)
-
-
-def _judge(node: Instruction, shapes: list[Shape], is_64_bit: bool) -> Verdict | None:
-    """What is wrong under the form that fits best, None if nothing is."""
-    matches = table().matches(node.opcode.text, len(shapes), False)
-    if not matches:
-        return Verdict(False, ())
-    text, operands = node.opcode.text, list(node.operands)
-    problems = min((_problems(text, operands, match, shapes, is_64_bit) for match in matches), key=_distance)
-    follows = any(spec.role == "s" for match in matches for spec in match.operands)
-    if not problems and not follows and not any(map(_is_undeclared, shapes)):
-        return None
-    return Verdict(True, problems, follows, _swapped(node, matches, shapes, problems, is_64_bit))
-
-
-def _distance(problems: tuple[tuple[int, Problem], ...]) -> tuple[int, int]:
-    """How far a form is from what was written: the number of misfits, then their kind."""
-    return len(problems), -sum(NEARNESS.index(trouble.code) for _, trouble in problems)
-
-
-def _swapped(
-    node: Instruction,
-    matches: Iterable[Match],
-    shapes: list[Shape],
-    problems: tuple[tuple[int, Problem], ...],
-    is_64_bit: bool,
-) -> tuple[int, int] | None:
-    """The two operands that do not fit, if each fits in the other's place."""
-    if len(problems) != 2 or not any(trouble.code == "E206" for _, trouble in problems):
-        return None
-    (i, _), (j, _) = problems
-    changed, operands = list(shapes), list(node.operands)
-    changed[i], changed[j] = changed[j], changed[i]
-    operands[i], operands[j] = operands[j], operands[i]
-    fits = any(not _problems(node.opcode.text, operands, match, changed, is_64_bit) for match in matches)
-    return (i, j) if fits else None
-
-
-def _problems(
-    text: str, operands: list[Operand], match: Match, shapes: list[Shape], is_64_bit: bool
-) -> tuple[tuple[int, Problem], ...]:
-    found: list[tuple[int, Problem]] = []
-    for k, (spec, one) in enumerate(zip(match.operands, shapes, strict=False)):
-        trouble = problem(Place(text, match, spec, is_64_bit), one, fold(operands[k]))
-        if trouble is not None:
-            found.append((k, trouble))
-    return tuple(found)

@@ -11,7 +11,7 @@ from ptxtool.check.body import BodyCheck
 from ptxtool.check.features import feature_problems
 from ptxtool.check.flow import flow_problems
 from ptxtool.check.functions import alias_problems, head_problems, prototype_problems
-from ptxtool.check.header import header_problems
+from ptxtool.check.header import file_problems, header_problems
 from ptxtool.check.tuning import tuning_problems
 from ptxtool.check.variables import bank_problems, declaration_problems, redeclaration_problems
 from ptxtool.ir.nodes import Declaration, Function, Module
@@ -22,7 +22,7 @@ def check_module(module: Module) -> tuple[Diagnostic, ...]:
     """Every error and warning about what a module means, in the order of its text."""
     found = [*module_declarations(module), *header_problems(module)]
     if not module.is_ptxplus:
-        found += [*prototype_problems(module), *redeclaration_problems(module)]
+        found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
         found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
     for item in module.items:
         if isinstance(item, Function):

@@ -94,8 +94,7 @@ def bank_problems(module: Module) -> Iterator[Diagnostic]:
             continue
         width = TYPES[item.type].bytes * max(item.vector, 1)
         for declarator in item.declarators:
-            align = item.align or width
-            total = -(-total // align) * align + width * n_elements(declarator)
+            total += width * n_elements(declarator)  # ptxas packs them
             if total > _MOST_CONSTANT_BYTES:
                 place = place_of(module.source.text, item.start, item.end, declarator.name)
                 message = (
@@ -253,7 +252,7 @@ class _Check:
             return
         if type_ in OPAQUE:
             return
-        if type_ in ("f16", "f16x2", "pred", "b128"):
+        if type_ in ("f16", "f16x2", "pred"):
             help = "declare it as '.b8' or '.b16' elements and write their bits"
             yield self.problem(f"'.{type_}' variable '{name}' has an initial value", help, name)
             return

@@ -48,6 +48,7 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.ir.symbols import LabelTable, label_table
 from ptxtool.isa.conditions import CONDITIONS, condition
+from ptxtool.isa.foreign import NAMES_OF_CUDA
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import Match, table
 
@@ -58,10 +59,6 @@ _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-
 # registers as compilers name them
 _TYPE_OF_FAMILY = {
     "%p": "pred", "%rs": "b16", "%h": "b16", "%r": "b32", "%rd": "b64", "%rq": "b128", "%f": "f32", "%fd": "f64",
-}  # fmt: skip
-_CUDA = {
-    "threadIdx": "%tid", "blockIdx": "%ctaid", "blockDim": "%ntid", "gridDim": "%nctaid", "warpSize": "WARP_SZ",
-    "laneId": "%laneid", "clusterIdx": "%clusterid",
 }  # fmt: skip
 _FAMILY = re.compile(rf"({'|'.join(_TYPE_OF_FAMILY)})(\d{{1,6}})")
 
@@ -213,7 +210,12 @@ class FunctionCheck:
         assert guard is not None
         register = self.registers.resolve(guard.name, n)
         if register is None:
+            n_found = len(self.found)
             self._name(Name(guard.name), n, node, None)
+            is_silent = len(self.found) == n_found and guard.name not in self.reported
+            if is_silent and not self.is_ptxplus and not guard.condition:
+                help = "a guard is a '.pred' register, which 'setp' writes"
+                self._report("E206", f"guard '{guard.name}' is no register", node, guard.name, help)
         elif not register.is_predicate:
             message = f"guard '{guard.name}' is a '.{register.type}' register"
             self._report(
@@ -270,8 +272,8 @@ class FunctionCheck:
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self._beyond_its_range(text)
         help = help or self._out_of_sight(text, node) or self._of_an_undeclared_family(text)
-        if not help and text in _CUDA:
-            help = f"did you mean '{_CUDA[text]}'?"
+        if not help and text in NAMES_OF_CUDA:
+            help = f"did you mean '{NAMES_OF_CUDA[text]}'?"
         if not help:
             near = nearest(text, self._visible(n))
             help = f"did you mean '{near}'?" if near else self._declaration_of(text, node, operand)
@@ -477,8 +479,8 @@ def module_declarations(module: Module) -> Iterator[Diagnostic]:
         elif isinstance(item, Declaration):
             for declarator in item.declarators:
                 before = seen.get(declarator.name)
-                external = "extern" in item.linkage or (
-                    isinstance(before, Declaration) and "extern" in before.linkage
+                external = not isinstance(before, Function) and (
+                    "extern" in item.linkage or (before is not None and "extern" in before.linkage)
                 )
                 if before is not None and not external:
                     yield _again(module.source, declarator.name, _span(item), _span(before))
