@@ -58,9 +58,10 @@ def _gone(
     number = "".join(c for c in target if c.isdecimal())
     if until is None or not number or not match.form.is_gone(version, int(number)):
         return None
-    where = f" and 'sm_{max(until.targets, key=int)}'" if until.targets else ""
     major, minor = until.version
-    message = f"'{node.opcode.text}' ended with PTX {major}.{minor}{where}"
+    ends = [f"PTX {major}.{minor}"] if major else []
+    ends += [f"'sm_{max(until.targets, key=int)}'"] if until.targets else []
+    message = f"'{node.opcode.text}' ended with {' and '.join(ends)}"
     start, end = word_place(node, module.source.text, "")
     help = _replacement(node, version, int(number))
     return Diagnostic("E203", message, module.source, start, end, help)

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ptxtool.base.nearest import nearest
+from ptxtool.isa.foreign import INSTRUCTIONS_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
@@ -17,25 +18,10 @@ from ptxtool.isa.types import TYPES
 _Ask = Callable[[list[str]], bool]
 """Whether a form fits an opcode of the same base with these words."""
 _MOST_OPERANDS = 12
+_MOST_WORDS = 30  # twice what any instruction has
 _LISTED = 8
 _COMMON = ("u32", "s32", "f32", "b32", "u64", "s64", "f64", "b64", "u16", "s16", "f16", "b16")
 _SPACES = frozenset({"global", "shared", "local", "const", "param", "reg"})
-_ELSEWHERE = {
-    **dict.fromkeys(("int", "i32", "int32", "signed"), "s32"),
-    **dict.fromkeys(("uint", "unsigned", "uint32"), "u32"),
-    **dict.fromkeys(("float", "single"), "f32"),
-    **dict.fromkeys(("long", "i64", "int64"), "s64"),
-    **dict.fromkeys(("ulong", "uint64"), "u64"),
-    **dict.fromkeys(("half", "fp16"), "f16"),
-    **dict.fromkeys(("short", "i16"), "s16"),
-    **dict.fromkeys(("char", "i8"), "s8"),
-    **dict.fromkeys(("bool", "i1"), "pred"),
-    "double": "f64",
-    "fp32": "f32",
-    "fp64": "f64",
-    "i8": "s8",
-}
-"""Types as other languages call them."""
 
 
 class Explanation(NamedTuple):
@@ -54,6 +40,9 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
     if not forms:
         return _unknown(base, words, n_operands, is_ptxplus)
     allowed = _words(forms)
+    if len(words) > _MOST_WORDS:
+        message = f"no form of '{base}' has {len(words)} modifiers"
+        return Explanation(message, f"'ptxtool isa {base}' lists its forms")
     for word in words:
         if word not in allowed:
             return _unknown_word(base, word, allowed)
@@ -126,7 +115,8 @@ def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> 
     alike = [known for known in _bases(is_ptxplus) if nearest(base, [known])]
     fitting = [k for k in alike if table().match(".".join([k, *words]), n_operands, is_ptxplus) is not None]
     near = nearest(base, fitting or alike)
-    help = f"did you mean '{near}'?" if near else "'ptxtool isa' lists the instructions"
+    meant = INSTRUCTIONS_ELSEWHERE.get(base, "") or near
+    help = f"did you mean '{meant}'?" if meant else "'ptxtool isa' lists the instructions"
     return Explanation(f"unknown instruction '{base}'", help, base)
 
 
@@ -141,7 +131,7 @@ def _usage(text: str, n_operands: int, is_ptxplus: bool) -> str:
 
 
 def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation:
-    near = _ELSEWHERE.get(word, "")
+    near = TYPES_ELSEWHERE.get(word, "")
     near = near if near in allowed else nearest(word, sorted(allowed), 0.6)
     what = "type" if word in TYPES or near in TYPES else "modifier"
     alike: list[str] = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ptxtool.base.diag import Diagnostic, Note, error
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
+from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE
 from ptxtool.parse.grammar import skip, terminals
 from ptxtool.parse.hints import Slip, directives, hint
 from ptxtool.parse.operands import MAX_DEPTH
@@ -60,6 +61,7 @@ _OUTSIDE = re.compile(
 _WORD = re.compile(r"[A-Za-z_$%@.0-9][A-Za-z0-9_$.:]*|\S")
 _LAST_BRACE = re.compile(r"\}[ \t\r}]*(?:\n|//|\Z)")
 _STATEMENT_START = re.compile(r"[A-Za-z_$%@.][A-Za-z0-9_$.:]*|[@{}]|\Z")
+_VERSION = re.compile(r"\.version(?![\w$])[ \t]*([\w.]*)")
 _NEXT_STATEMENT = re.compile(
     r";|\n(?=[ \t]*(?:@|\}|\.[a-z]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9]*\.[a-z]|(?:ret|exit|retp|nop)\b))"
 )
@@ -101,7 +103,7 @@ def never_closed(source: Source, brace: int, keyword: str = "", place: int = 0) 
     return Diagnostic("E102", message, source, place, place + 1, help, note)
 
 
-def unknown_directive(source: Source, start: int) -> Diagnostic:
+def unknown_directive(source: Source, start: int, inside: bool) -> Diagnostic:
     match = _WORD.match(source.text, start)
     assert match is not None
     before = re.match(terminals()["LINKAGE"].regex + skip(), source.text[start:])
@@ -124,8 +126,11 @@ def unknown_directive(source: Source, start: int) -> Diagnostic:
         help = f"write a state space before it, such as {register}'.global {match[0]}'"
         message = f"'{match[0]}' without a state space"
         return Diagnostic("E101", message, source, start, match.end(), help)
-    near = nearest(match[0], directives())
-    help = f"did you mean '{near}'?" if near else "directives begin with a dot, instructions do not"
+    near = DIRECTIVES_ELSEWHERE.get(match[0]) or nearest(match[0], directives())
+    places = (
+        "'.reg', '.shared', '.local', '.param'" if inside else "'.version', '.target', '.global', '.entry'"
+    )
+    help = f"did you mean '{near}'?" if near else f"{places} and their like may stand here"
     return Diagnostic("E101", f"unknown directive '{match[0]}'", source, start, match.end(), help)
 
 
@@ -147,6 +152,14 @@ def unlabelled(source: Source, start: int, end: int) -> Diagnostic:
     word = source.text[start:end]
     help = f"write 'name: {word} ...', and use the name in the instruction"
     return Diagnostic("E101", f"'{word}' needs a label before it", source, start, end, help)
+
+
+def headless(source: Source, semicolon: int, brace: int, has_directives: bool) -> Diagnostic:
+    """A body behind a head that a semicolon has ended."""
+    place = semicolon if has_directives else brace
+    note = None if has_directives else Note("the head ends here", source, semicolon, semicolon + 1)
+    message = f"unexpected '{source.text[place]}': a ';' stands between the head and its body"
+    return Diagnostic("E101", message, source, place, place + 1, "remove the ';' before the '{'", note)
 
 
 def too_deep(source: Source, start: int, end: int) -> Diagnostic:
@@ -188,6 +201,10 @@ def syntax_error(
         stop = len(text) if line_end < 0 else line_end
         message = "this string is not closed on its line"
         return Diagnostic("E102", message, source, place, stop, "add the closing '\"'"), resume(text, stop)
+    if (head := _VERSION.match(text, start)) and place >= head.end():
+        message = f"'{head[1]}' is no version" if head[1] else "'.version' without a number"
+        span = head.span(1) if head[1] else (start, head.end())
+        return Diagnostic("E101", message, source, *span, "write two numbers, such as '.version 8.6'"), place
     if (
         place > start
         and "SEMICOLON" in expected

@@ -54,6 +54,7 @@ from ptxtool.parse.splitter import (
     head_end,
     keywords,
     linkage,
+    opening_brace,
     section,
     section_end,
     shape,
@@ -192,7 +193,7 @@ class Driver:
         keyword = keywords().match(self.text, start)
         rule = keyword.lastgroup if keyword else None
         if rule is None or keyword is None:
-            return self._error(diagnose.unknown_directive(self.source, start))
+            return self._error(diagnose.unknown_directive(self.source, start, bool(self.braces)))
         if rule == "declaration" and self.braces and (found := linkage().match(self.text, start)):
             return self._error(diagnose.misplaced(self.source, start, found.end(), True))
         if self.braces and rule == "function_head":
@@ -251,6 +252,13 @@ class Driver:
         m = body_start().match(self.text, head.end)
         if m is None:
             return self._by_lark(head.start, "function")
+        if m[1] == ";" and (brace := opening_brace().match(self.text, m.end())):
+            self.errors.append(
+                diagnose.headless(self.source, m.start(1), brace.start(1), bool(head.directives))
+            )
+            self.head = head
+            self.braces.append(brace.start(1))
+            return brace.end()
         if m[1] == ";":
             self.items.append(build.function(head, None, m.end(), m.end()))
         else:

@@ -8,6 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from ptxtool.isa.foreign import TYPES_ELSEWHERE
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.grammar import terminals
 
@@ -108,6 +109,10 @@ def _bracket(slip: Slip) -> Hint | None:
     if closing == "}" and word in ("[", ";", "]") and slip.before == ",":
         found = slip.hint("write '}' in place of the ',' before it", f"missing '}}' before '{word}'")
         return found._replace(opened=opened[-1])
+    if closing == "]" and slip.text[slip.start] != "." and (word in "*/" or slip.before == ","):
+        return slip.hint("an address is a register or variable and a constant offset: '[%rd1+4]'")
+    if word == "," and closing == "]" and slip.text[slip.start] == ".":
+        return slip.hint("write every dimension in brackets of its own: '[16][16]'")
     if word in _TERMINAL and word != closing:
         opening = next(o for o, c in _CLOSING.items() if c == word)
         return slip.hint(
@@ -124,6 +129,8 @@ def _without_dot(slip: Slip) -> Hint | None:
         if found is not None and found[0] in plain_words():
             message = f"'{found[0]}' without its dot"
             return Hint(message, f"did you mean '.{found[0]}'?", *found.span())
+    if last is not None and last[0] in TYPES_ELSEWHERE and slip.text[slip.start] == ".":
+        return Hint(f"'{last[0]}' is no type", f"did you mean '.{TYPES_ELSEWHERE[last[0]]}'?", *last.span())
     if slip.word in plain_words() and slip.expected & {"DOTTED", "SPACE", "IDENTIFIER"}:
         return slip.hint(f"did you mean '.{slip.word}'?", f"'{slip.word}' without its dot")
     return None
@@ -167,6 +174,8 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint(help, f"'{word}' is no ASCII character")
     if word == "/" and re.compile(r"[$%]\w").match(text, place + 1):
         return slip.hint("two destinations with '/' are PTXPlus ('.version 1.4+'); PTX writes 'p|q'")
+    if word.isidentifier() and re.search(r"\.entry\s+\w+\s*\Z", text[slip.start : place][-200:]):
+        return slip.hint("a kernel has a name and nothing else before its parameters: '.entry name(...)'")
     if word.isidentifier() and "TUNING" in slip.expected:
         return slip.hint("write '{' before the body", f"missing '{{' before '{word}'")
     if word == '"':
@@ -177,6 +186,14 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint("this belongs to PTXPlus, whose files begin with '.version 1.4+'")
     if word == ";" and place == slip.start:
         return slip.hint("remove it: there is no statement before it")
+    if word == "." and re.compile(r"\.[%$]").match(text, place):
+        return slip.hint("a guard stands before its instruction: '@%p1 bra DONE;'")
+    if (
+        word == "("
+        and text[slip.start] == "."
+        and not re.compile(r"[^;{]*\.(?:entry|func)\b").match(text, slip.start)
+    ):
+        return slip.hint("a function begins with '.entry' or '.func'")
     if word == "=" and "RPAR" in slip.expected:
         return slip.hint("a parameter has no initial value: the launch or the call gives it one")
     if word == "[" and ("RPAR" in slip.expected or slip.is_call):
@@ -187,10 +204,10 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint("comments are '// to the end of the line' or '/* ... */'")
     if word == "'":
         return slip.hint("there are no character constants: write the number")
-    if text.startswith(".version", slip.start) and "PLUS" in slip.expected:
-        return slip.hint("write the second number of '.version' too, such as '8.0'")
     if text[place - 1 : place] == "@":
         return slip.hint("a guard is '@' and a predicate register, such as '@%p1'")
+    if place == slip.start and word[0] in "%$" and re.compile(r"[%$]\w+\s+[a-z]").match(text, place):
+        return slip.hint(f"a guard begins with '@': '@{word} ...'")
     if place == slip.start and word[0] in "%$":
         return slip.hint("a statement begins with an instruction; '%r1 = %r2' is 'mov.u32 %r1, %r2'")
     if word == "@":
@@ -215,6 +232,10 @@ def _operand(slip: Slip) -> Hint | None:
         return slip.hint("write a whole number here")
     if "OPCODE" in slip.expected and word == ";":
         return slip.hint("write the instruction that the guard is for: '@%p1 bra DONE;'")
+    if word in (")", "]", "}") and before == ",":
+        return slip.hint("write another one, or remove the ',' before it")
+    if word[0] == "." and {"COMMA", "RPAR"} <= slip.expected:
+        return slip.hint("separate parameters by ','", f"missing ',' before '{word}'")
     if word == "," and before == ",":
         return slip.hint("write an operand between the two ',', or remove one of them")
     if word == ";" and before == ",":
@@ -232,6 +253,8 @@ def _separator(slip: Slip) -> Hint | None:
     """A comma or semicolon is missing on the same line."""
     if "SEMICOLON" not in slip.expected:
         return None
+    if slip.word == "=":
+        return slip.hint("there are no assignments: separate operands by ','")
     word = slip.word
     if "COMMA" not in slip.expected or not _OPERAND.match(word):
         return slip.hint("is a ';' missing before it?")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
+from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.tokens import Token
 
@@ -105,7 +106,9 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
     known = TUNING.get(token.text)
     if known is None:
         near = nearest(token.text, TUNING)
-        help = f"did you mean '{near}'?" if near else f"a head takes {', '.join(sorted(TUNING))}"
+        near = DIRECTIVES_ELSEWHERE.get(token.text, near)
+        common = "'.maxntid', '.reqntid', '.minnctapersm', '.maxnreg' and their like"
+        help = f"did you mean '{near}'?" if near else f"a head takes {common}"
         raise _wrong(f"unknown directive '{token.text}'", token, source, help)
     if head not in known.heads:
         help = f"it belongs to a '.{known.heads[0]}'; remove it here"
@@ -120,8 +123,10 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
 def _no_type(token: Token, source: Source) -> PtxError:
     known = TYPES.get(token.text[1:])
     near = nearest(token.text, DECLARABLE)
-    if known is not None and known.bits % 8 == 0:
+    if known is not None and known.bits and known.bits % 8 == 0:
         help = f"instructions keep such values in '.b{known.bits}'"
+    elif token.text[1:] in TYPES_ELSEWHERE:
+        help = f"did you mean '.{TYPES_ELSEWHERE[token.text[1:]]}'?"
     elif token.text[1:2] == "v" and token.text[2:].isdecimal():
         help = "vectors are '.v2' and '.v4'"
     else:

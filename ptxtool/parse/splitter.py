@@ -85,6 +85,11 @@ def body_start() -> "re.Pattern[str]":
 
 
 @cache
+def opening_brace() -> "re.Pattern[str]":
+    return re.compile(rf"{skip()}(\{{)")
+
+
+@cache
 def comma_next() -> "re.Pattern[str]":
     return re.compile(rf"{skip()},")
 
