@@ -166,13 +166,16 @@ def arch_of(form: Form, match: Match | None = None) -> str:
 
 
 def kernel(instructions: list[str], arch: str, version: str = "9.0") -> tuple[str, int]:
-    """A file with one instruction per line, and the line of the first."""
+    """A file with one instruction per line, and the line of the first. It declares what they use."""
+    text = "\n".join(instructions)
+    variables = {"tex0": ".global .texref tex0;", "surf0": ".global .surfref surf0;"}
     head = [
-        f".version {version}", f".target {arch}", ".address_size 64",
-        ".global .texref tex0;", ".global .surfref surf0;",
+        f".version {version}", f".target {arch}",
+        *([] if version in ("2.0", "2.1", "2.2") else [".address_size 64"]),
+        *(declared for name, declared in variables.items() if name in text),
         ".visible .entry k(.param .b64 parameter)", "{",
-        *(f"\t.reg .{t} %{t}r<{N_REGISTERS}>;" for t in REGISTER_TYPES),
-        "\t.param .b64 argument;",
+        *(f"\t.reg .{t} %{t}r<{N_REGISTERS}>;" for t in REGISTER_TYPES if f"%{t}r" in text),
+        *(["\t.param .b64 argument;"] if "argument" in text else []),
     ]  # fmt: skip
     return "\n".join([*head, *("\t" + i for i in instructions), "L0:", "\tret;", "}", ""]), len(head) + 1
 

@@ -52,16 +52,16 @@ def _verdicts(texts: list[str], arch: str) -> list[Verdict]:
     return [Verdict(*row) for row in zip(texts, [arch] * len(texts), theirs, ours, strict=True)]
 
 
-def asked(texts: list[str], arch: str) -> list[list[str]]:
-    """What ptxas says about every instruction before it compiles."""
-    source, first = kernel([*texts, POISON], arch)
+def asked(texts: list[str], arch: str, version: str = "9.0", target: str = "") -> list[list[str]]:
+    """What ptxas says about every instruction before it compiles; for an architecture, or a file's older target."""
+    source, first = kernel([*texts, POISON], target or arch, version)
     theirs = ptxas_errors(source, arch)
     if first + len(texts) in theirs:
         return [theirs.get(first + k, []) for k in range(len(texts))]
     if len(texts) == 1:
         return [[message for messages in theirs.values() for message in messages]]
     half = len(texts) // 2
-    return asked(texts[:half], arch) + asked(texts[half:], arch)
+    return asked(texts[:half], arch, version, target) + asked(texts[half:], arch, version, target)
 
 
 def _ours(texts: list[str], arch: str) -> list[list[str]]:
