@@ -7,10 +7,12 @@
 
 This is the only caret renderer. `layout` gives lines of (text, style) pieces, `render` joins them to plain text, and
 `report/terminal.py` shows the same pieces in colour. A span over several lines shows its first and its last line; a
-long line is cut to a window around the caret. Tabs before a caret are kept as tabs, so that it stands under its text
-whatever the tab width; control characters and bytes that are no text are escaped: no input file steers the terminal.
+long line is cut to a window around the caret, a long quote in a message to its beginning and end. Tabs before a caret
+are kept as tabs, so that it stands under its text whatever the tab width; control characters and bytes that are no
+text are escaped: no input file steers the terminal.
 """
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
@@ -24,6 +26,7 @@ Piece = tuple[str, str]
 Line = list[Piece]
 
 _WINDOW = 160  # characters of a line that are shown
+_LONG_QUOTE = re.compile(r"(?<![^\s(])'(?=\S)([^']{50})[^']{50,}([^']{10})'")
 
 
 def render(diagnostic: "Diagnostic") -> str:
@@ -42,10 +45,10 @@ def layout(diagnostic: "Diagnostic") -> Iterator[Line]:
     if diagnostic.source is not None:
         yield from _snippet(diagnostic.source, diagnostic.start, diagnostic.end, diagnostic.severity)
     if diagnostic.help:
-        yield [("   ", ""), ("help:", "help"), (f" {printable(diagnostic.help)}", "")]
+        yield [("   ", ""), ("help:", "help"), (f" {_message(diagnostic.help)}", "")]
     note = diagnostic.note
     if note is not None:
-        message = [("note:", "note"), (f" {printable(note.message)}", "")]
+        message = [("note:", "note"), (f" {_message(note.message)}", "")]
         yield [_place(note.source, note.start), *message]
         yield from _snippet(note.source, note.start, note.end, "note")
 
@@ -53,7 +56,7 @@ def layout(diagnostic: "Diagnostic") -> Iterator[Line]:
 def _head(diagnostic: "Diagnostic") -> Line:
     severity = diagnostic.severity
     place = [_place(diagnostic.source, diagnostic.start)] if diagnostic.source else []
-    message = printable(diagnostic.message)
+    message = _message(diagnostic.message)
     return [*place, (f"{severity}[{diagnostic.code}]", severity), (": ", ""), (message, "message")]
 
 
@@ -95,6 +98,10 @@ def _underlined(number: int, line: str, column: int, width: int, style: str) -> 
     indent = "".join("\t" if c == "\t" else " " * _columns(c) for c in before)
     carets = "^" * _columns(shown[len(before) : len(before) + width] or " ")
     yield [(" " * (len(gutter) - 2) + "| ", "gutter"), (indent + carets, style)]
+
+
+def _message(text: str) -> str:
+    return printable(_LONG_QUOTE.sub(r"'\1...\2'", text))
 
 
 def _columns(text: str) -> int:

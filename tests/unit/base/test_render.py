@@ -82,6 +82,13 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
     assert line[caret.index("^") : caret.index("^") + 3] == "bad"
 
 
+def test_a_long_quote_is_cut_and_a_long_sentence_is_not() -> None:
+    sentence = "between two short quotes of which one " * 4
+    message = f"'a' {sentence}'b', '{'x' * 300}end of it' is long"
+    shown = render(Diagnostic("E101", message))
+    assert shown == f"error[E101]: 'a' {sentence}'b', '{'x' * 50}...xend of it' is long"
+
+
 def test_without_a_place_there_is_the_message_alone() -> None:
     assert render(Diagnostic("E501", "no\x1b[31m file")) == "error[E501]: no\\x1b[31m file"
 
