@@ -16,6 +16,7 @@ A page is
     $ ptxtool check other.ptx                        `Wrong` are run again. They succeed, without the code
 
     ## Why
+    ## When to silence it                            of warnings
 
 A command that is not ptxtool's is run by the shell, to make what a page cannot hold. Figures of a simulation may change
 with the model: there numbers count as equal. To write a page copy that of E201,
@@ -108,6 +109,9 @@ def test_the_code_has_its_page(code: str) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"# {code}: {CODES[code]}\n\n"), f"it begins with '# {code}: {CODES[code]}'"
     assert len(section(text, "Why").split()) >= 10, "'## Why' says why"
+    if code.startswith("W"):
+        advice = "'## When to silence it' says when a warning can be disabled"
+        assert len(section(text, "When to silence it").split()) >= 10, advice
 
 
 @pytest.mark.parametrize("code", shown_codes())
