@@ -36,7 +36,7 @@ CODES: dict[str, str] = {
     "W205": "newer than the file's version or target",
     "W206": "what GPGPU-Sim rejects",
     "W207": "execution runs off the end",
-    "W208": "modifier that stands twice",
+    "W208": "modifier without effect",
     "E301": "a pass cannot do what was asked",
     "E302": "unknown pass or option",
     "E303": "a pass gave a wrong result",

@@ -80,7 +80,7 @@ class BodyCheck(InstructionCheck):
             case ScopeClose():
                 self._registers.pop()
             case Label(name=name):
-                other = self.variables[-1].get(name) or self._registers[-1].find(name)
+                other = self.variables[-1].get(name) or self._registers[-1].names.get(name)
                 if other is not None:
                     self._twice(name, statement, other)
             case Directive(name="loc"):

@@ -1,4 +1,4 @@
-"""Instructions that the file's `.version` or `.target` lacks: too new (W205), or ended (E203); words twice (W208).
+"""Instructions that the file's `.version` or `.target` lacks: too new (W205), or ended (E203); idle words (W208).
 
 The instruction table knows what came when. Each opcode text is told once, where it first stands.
 """
@@ -28,14 +28,26 @@ def feature_problems(module: Module) -> Iterator[Diagnostic]:
         if text in told:
             continue
         matches = table().matches(text, n, ptxplus=False)
-        if matches and (word := repeated(text)):
-            start, end = word_place(node, module.source.text, word)
-            message, help = f"'.{word}' stands twice", "it means the same once: remove one of them"
-            yield Diagnostic("W208", message, module.source, start, end, help)
+        yield from _idle_word(module, node, matches)
         found = _problem(module, node, matches, version, target)
         if found is not None:
             told.add(text)
             yield found
+
+
+def _idle_word(module: Module, node: Instruction, matches: Iterable[Match]) -> Iterator[Diagnostic]:
+    """A modifier that ptxas takes and that means nothing: a second time, or '.pred' as a further type."""
+    text = node.opcode.text
+    word = repeated(text)
+    if word:
+        message, help = f"'.{word}' stands twice", "it means the same once: remove one of them"
+    elif ".pred" in text and not any(
+        "pred" in (m.type, m.stype, m.utype, m.vtype, *m.modifiers) for m in matches
+    ):
+        word, message, help = "pred", f"'.pred' means nothing at '{node.opcode.base}'", "remove it"
+    if word and matches:
+        start, end = word_place(node, module.source.text, word)
+        yield Diagnostic("W208", message, module.source, start, end, help)
 
 
 def _problem(

@@ -226,8 +226,10 @@ def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) 
     too_low = fit.low is not None and value < fit.low
     too_high = fit.high is not None and value > fit.high
     if too_low or too_high or (fit.choices and value not in fit.choices) or value % fit.step:
-        help = f"'{place.opcode}' takes a constant {range_of(fit)} here"
-        return Problem("E209", "is none of these" if fit.choices else "is out of range", help)
+        if fit.choices:
+            choices = either(map(str, fit.choices))
+            return Problem("E209", f"is not {choices}", f"'{place.opcode}' takes {choices} here")
+        return Problem("E209", "is out of range", f"'{place.opcode}' takes a constant {range_of(fit)} here")
     return None
 
 

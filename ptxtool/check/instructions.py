@@ -239,7 +239,7 @@ class InstructionCheck(FunctionCheck):
         if text == "WARP_SZ":
             return shape("constant", "int")
         found = special(text)
-        if found is not None and found.has_part(part):
+        if found is not None and found.has_part(part) and not part.isdigit():
             older = (shape("register", "u16"),) if text in _SHORT and part else ()
             return shape("special", found.type, older, 4 if found.parts and not part else 1)
         return UNDECLARED

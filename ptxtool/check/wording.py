@@ -149,7 +149,7 @@ def _value_wanted(place: Place, fit: Fit) -> str:
     if fit.length and (fit.length.fixed or place.match.n):
         return f"a vector of {fit.length.of(place.match.n)} {name} registers"
     if fit.paired:
-        return f"a pair of a {name} register and a predicate"
+        return f"a pair '%r|%p' of a {name} register and a predicate"
     takes_constant = place.spec.role == "r" and not fit.register_only
     register = "predicate register" if name == "'.pred'" else f"{name} register"
     return f"a {register}" + (" or a constant" if takes_constant else "")

@@ -251,7 +251,7 @@ class FunctionCheck:
             return
         found = special(text)
         if found is not None:
-            if not found.has_part(name.part):
+            if not found.has_part(name.part) or (name.part.isdigit() and not self.is_ptxplus):
                 *most, last = [f"'.{part}'" for part in found.parts] or [""]
                 help = f"it has {', '.join(most)} and {last}" if most else f"write '{text}'"
                 self._report(

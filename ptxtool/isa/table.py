@@ -4,7 +4,7 @@
 kernel uses a few of the hundreds of opcodes, and every command waits for this.
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does, and then without the
-words that ptxas lets stand twice (`.sat.sat`); types keep their order.
+words that ptxas lets stand twice (`.sat.sat`) or for nothing (`add.s32.pred`); types keep their order.
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
 `w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
 """
@@ -96,6 +96,10 @@ def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[M
         words = text.split(".")
         once = [w for n, w in enumerate(words) if w not in REPEATABLE or w not in words[1:n]]
         found = _matches_of(table, once, n_operands, ptxplus)
+    if not found and not ptxplus and ".pred" in text:
+        words = text.split(".")
+        words.remove("pred")
+        found = _matches_of(table, words, n_operands, ptxplus)
     return found
 
 

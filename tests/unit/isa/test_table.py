@@ -246,6 +246,13 @@ def test_some_modifiers_may_stand_twice(opcode: str, n: int, word: str) -> None:
     assert table().match(opcode, n, ptxplus=False) is not None
 
 
+def test_a_surplus_predicate_type_means_nothing() -> None:
+    match = table().match("fma.rn.pred.f32", 4, ptxplus=False)
+    assert match is not None
+    assert match.type == "f32"
+    assert table().match("setp.eq.pred", 3, ptxplus=False) is None
+
+
 @pytest.mark.parametrize("opcode", ["add.rn.rn.f32", "add.ftz.ftz.f32", "add.s32.s32", "add.sat.sat.f64"])
 def test_others_may_not(opcode: str) -> None:
     assert table().match(opcode, 3, ptxplus=False) is None
