@@ -18,7 +18,7 @@ from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
 from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
-from ptxsim.program import BAD_TARGET, MISALIGNED, OUT_OF_BOUNDS, Program
+from ptxsim.program import BAD_BARRIER, BAD_BARRIER_TEXT, BAD_TARGET, MISALIGNED, OUT_OF_BOUNDS, Program
 from ptxsim.schedulers import compiled
 from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
@@ -214,6 +214,7 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
         OUT_OF_BOUNDS: ("E404", "access out of bounds"),
         MISALIGNED: ("E405", "misaligned access"),
         BAD_TARGET: ("E403", "jump to no instruction of the kernel"),
+        BAD_BARRIER: ("E406", BAD_BARRIER_TEXT),
         STACK_OVERFLOW: ("E403", "branches or calls nested too deeply"),
     }.get(kind, ("E403", "trap"))
     where = (
@@ -224,6 +225,7 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     help_text = {
         OUT_OF_BOUNDS: "check the buffer sizes of the launch (dynamic_shared for shared memory) and the index",
         MISALIGNED: "the address must be a multiple of the access size",
+        BAD_BARRIER: "there are barriers 0 to 15, and whole warps take part in one",
         STACK_OVERFLOW: "split the kernel: divergence and calls take at most as many levels as a warp's stack has",
     }.get(kind, "the kernel stopped itself: follow the branches that lead there")
     start, end = (node.start, node.end) if node is not None else (0, 0)

@@ -21,6 +21,9 @@ NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
 # what a memory access does
 NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
 
+# what a barrier instruction does: wait, only arrive, or wait and count or combine the predicates of all threads
+SYNC, ARRIVE, COUNT, ALL, ANY = range(5)
+
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
 MAX_BANKS = 12  # source registers that the operand collector reads
@@ -46,9 +49,9 @@ INSTRUCTION = record(
         ("space", "i4"),
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
         ("element_bytes", "i4"),  # bytes of one element
-        ("barrier", "i4"),  # barrier number
-        ("barrier_threads", "i4"),  # threads that take part; 0 = all of the CTA
-        ("barrier_arrive", "i4"),  # bar.arrive: does not wait
+        ("barrier_kind", "i4"),  # SYNC, ARRIVE, or what a reduction gives: COUNT, ALL, ANY
+        ("barrier_row", "i4"),  # row of a reduction's result
+        ("barrier_aligned", "i4"),  # a warp arrives as a whole; 0: lane by lane
         ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
         ("uop_start", "i4"),
         ("uop_end", "i4"),
@@ -96,13 +99,24 @@ CONTEXT = record(
         ("access_space", "i8"),  # space found (GENERIC resolved)
         ("lane_pointer", "u8", (32,)),  # where that byte lies in the simulator's own memory
         ("lane_target", "i8", (32,)),  # instruction index per lane of an INDIRECT jump
+        # left behind by a barrier instruction
+        ("barrier", "i8"),  # its number
+        ("barrier_threads", "i8"),  # threads that take part; 0: all of the CTA
+        ("barrier_votes", "i8"),  # lanes whose predicate holds
+        # left behind by a test of an mbarrier that has not completed: other warps should run first
+        ("yields", "i8"),
+        # scratch of matrix instructions: the elements of both factors, and the result
+        ("matrix_a", "i8", (2048,)),
+        ("matrix_b", "i8", (2048,)),
+        ("matrix_d", "i8", (256,)),
         # first run-time error; 0 none
         ("error", "i8"),
         ("error_lane", "i8"),
         ("error_address", "u8"),
     ]
 )
-NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED = range(5)
+NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED, BAD_BARRIER = range(6)
+BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 
 @dataclass(frozen=True)

@@ -133,14 +133,19 @@ SM = record(
         ("stack_rpc", "i4", (MAX_WARPS, MAX_STACK)),
         ("stack_mask", "i8", (MAX_WARPS, MAX_STACK)),
         ("stack_call", "i4", (MAX_WARPS, MAX_STACK)),
+        ("stack_wait", "i4", (MAX_WARPS, MAX_STACK)),  # 1 + the barrier an entry waits at; 0: it does not
+        ("waits_since", "i4", (MAX_WARPS, MAX_STACK)),  # the barrier instruction
+        ("waiting_lanes", "i8", (MAX_WARPS, MAX_STACK)),
+        ("inner_wait", "i8"),  # warps of which an entry below the top may wait
         # CTA slots
         ("free_slots", "i8"),
         ("cta_id", "i8", (MAX_CTAS,)),
         ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
-        ("cta_live", "i4", (MAX_CTAS,)),  # warps with lanes left
-        ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),
-        ("cta_waiting", "i8", (MAX_CTAS, BARRIERS)),
-        ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),
+        ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),  # threads
+        ("cta_counted", "i4", (MAX_CTAS, BARRIERS)),  # the same, with those that warps do not have
+        ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),  # thread count; 0: all
+        ("cta_holds", "i4", (MAX_CTAS, BARRIERS)),  # threads whose predicate holds
+        ("cta_seen", "i8", (MAX_CTAS, BARRIERS)),  # warps of which lanes have arrived
         ("shared_memory", "u8"),
         ("shared_bytes", "i8"),
         # fetch

@@ -1,40 +1,93 @@
-"""Barriers: a warp that arrives waits until as many warps have arrived as take part (timing-model section 1.8).
+"""Barriers: a warp that arrives waits until as many threads have arrived as take part (timing-model section 1.8).
 
-Without a thread count all warps of the CTA that still have lanes take part, so an exit tests the barriers again.
+Threads are counted as in the run without time (semantics/barriers.py): whole warps at an aligned barrier, lanes at
+another one. Without a thread count all threads of the CTA that have not exited take part, so an exit tests the
+barriers again.
+
+What waits is an entry of the SIMT stack. Where only a part of a warp's lanes arrives, the other entries of the same
+level go on; `inner_wait` has the warps with a waiting entry that is not on top.
 """
 
-from ptxsim.jit import bit, njit
+from ptxsim.core import simt
+from ptxsim.jit import bit, njit, popcount
+from ptxsim.program import ARRIVE
+from ptxsim.semantics.warp import give_reduction
 from ptxsim.state import BARRIERS
 
 
 @njit
-def arrive(run, sm, instruction, w):
-    """Warp w executes a barrier instruction."""
+def arrive(run, sm, instructions, x, i, w, mask):
+    """Lanes `mask` of warp w execute barrier instruction i, which has left its operands in the context."""
+    instruction = instructions[i]
     slot = sm.cta_slot[w]
-    number = instruction.barrier
+    number = x.barrier
     sm.barriers += 1
-    sm.cta_arrived[slot, number] += 1
-    sm.cta_expected[slot, number] = (instruction.barrier_threads + 31) // 32
-    if not instruction.barrier_arrive:
-        sm.cta_waiting[slot, number] |= bit(w)
+    live = simt.live_lanes(sm, w)
+    lanes = live if instruction.barrier_aligned else mask
+    sm.cta_arrived[slot, number] += popcount(lanes)
+    sm.cta_counted[slot, number] += popcount(lanes)
+    if not sm.cta_seen[slot, number] & bit(w):
+        sm.cta_counted[slot, number] += 32 - popcount(live)
+    sm.cta_seen[slot, number] |= bit(w)
+    sm.cta_expected[slot, number] = x.barrier_threads
+    sm.cta_holds[slot, number] += popcount(x.barrier_votes)
+    if instruction.barrier_kind == ARRIVE:
+        simt.advance(sm, w, i + 1)
+    else:
+        simt.wait(sm, w, number, i, mask, lanes != live)
+        note_wait(sm, w)
+    _test(run, sm, instructions, x, slot, number)
+
+
+@njit
+def note_wait(sm, w):
+    """See whether the top of a warp's stack waits."""
+    if sm.depth[w] and sm.stack_wait[w, sm.depth[w] - 1]:
         sm.at_barrier |= bit(w)
-    _test(sm, slot, number)
+    else:
+        sm.at_barrier &= ~bit(w)
 
 
 @njit
-def _test(sm, slot, number):
-    expected = sm.cta_expected[slot, number]
-    if expected == 0:
-        expected = sm.cta_live[slot]
-    if sm.cta_arrived[slot, number] >= expected:
-        sm.at_barrier &= ~sm.cta_waiting[slot, number]
-        sm.cta_waiting[slot, number] = 0
-        sm.cta_arrived[slot, number] = 0
+def _test(run, sm, instructions, x, slot, number):
+    """Let everyone go on if a barrier is complete."""
+    first = slot * run.warps_per_cta
+    if sm.cta_expected[slot, number]:
+        if sm.cta_counted[slot, number] < sm.cta_expected[slot, number]:
+            return
+    else:
+        live = 0
+        for w in range(first, first + run.warps_per_cta):
+            live += popcount(simt.live_lanes(sm, w))
+        if sm.cta_arrived[slot, number] < live:
+            return
+    executing = x.warp
+    for w in range(first, first + run.warps_per_cta):
+        for k in range(sm.depth[w]):
+            if sm.stack_wait[w, k] == number + 1:
+                instruction = instructions[sm.waits_since[w, k]]
+                x.warp = sm.index * run.max_warps + w
+                give_reduction(
+                    x,
+                    instruction,
+                    sm.waiting_lanes[w, k],
+                    sm.cta_holds[slot, number],
+                    sm.cta_arrived[slot, number],
+                )
+                sm.stack_wait[w, k] = 0
+        if sm.at_barrier & bit(w):
+            simt.settle(sm, w)
+            note_wait(sm, w)
+    x.warp = executing
+    sm.cta_arrived[slot, number] = 0
+    sm.cta_counted[slot, number] = 0
+    sm.cta_holds[slot, number] = 0
+    sm.cta_seen[slot, number] = 0
 
 
 @njit
-def retest_barriers(run, sm, slot):
-    """A warp of the CTA has exited: those that wait may be complete now."""
+def retest_barriers(run, sm, instructions, x, slot):
+    """Lanes of the CTA have exited: those that wait may be complete now."""
     for number in range(BARRIERS):
         if sm.cta_arrived[slot, number]:
-            _test(sm, slot, number)
+            _test(run, sm, instructions, x, slot, number)

@@ -32,10 +32,11 @@ def _launch(run, sm, x, special_rows):
     run.next_cta += 1
     sm.cta_id[slot] = cta
     sm.cta_warps[slot] = run.warps_per_cta
-    sm.cta_live[slot] = run.warps_per_cta
     for number in range(BARRIERS):
         sm.cta_arrived[slot, number] = 0
-        sm.cta_waiting[slot, number] = 0
+        sm.cta_counted[slot, number] = 0
+        sm.cta_holds[slot, number] = 0
+        sm.cta_seen[slot, number] = 0
     if sm.shared_bytes:
         image = flat_u8(run.shared_image, sm.shared_bytes)
         memory = flat_u8(sm.shared_memory + slot * sm.shared_bytes, sm.shared_bytes)
@@ -56,6 +57,7 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     simt.start(sm, w, bit(threads) - 1)
     sm.resident |= me
     sm.line_here &= ~me
+    sm.inner_wait &= ~me
     sm.cta_slot[w] = slot
     sm.warp_in_cta[w] = k
     sm.dynamic_id[w] = sm.next_dynamic_id

@@ -7,7 +7,7 @@ Every scheduler slot of every cycle is charged to exactly one kind (section 4.1)
 """
 
 from ptxsim.core import simt
-from ptxsim.core.barrier import arrive
+from ptxsim.core.barrier import arrive, note_wait, retest_barriers
 from ptxsim.core.fetch import flush
 from ptxsim.core.ldst import prepare_access
 from ptxsim.core.retire import finish_warp
@@ -124,10 +124,13 @@ def _issue_warp(run, sm, instructions, uops, x, w):
     if sm.needs_lock & bit(w):
         take(run, sm, w)
     _enter_pipe(run, sm, instructions, x, i, w, mask)
-    if not _move(run, sm, instruction, x, i, w, mask, active):
+    if not _move(run, sm, instructions, x, i, w, mask, active):
         _fault(run, sm, w, i, STACK_OVERFLOW, 0)
         return
-    _next_head(run, sm, instructions, w)
+    if sm.inner_wait & bit(w):
+        retest_barriers(run, sm, instructions, x, slot)
+        note_wait(sm, w)
+    _next_head(run, sm, instructions, x, w)
 
 
 @njit
@@ -155,8 +158,9 @@ def _enter_pipe(run, sm, instructions, x, i, w, mask):
 
 
 @njit
-def _move(run, sm, instruction, x, i, w, mask, active):
+def _move(run, sm, instructions, x, i, w, mask, active):
     """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
+    instruction = instructions[i]
     following = i + 1
     kind = instruction.kind
     if kind == BRANCH:
@@ -177,15 +181,16 @@ def _move(run, sm, instruction, x, i, w, mask, active):
             simt.advance(sm, w, following)
         return True
     if kind == BARRIER and mask:
-        arrive(run, sm, instruction, w)
-    elif kind == MEMBAR:
+        arrive(run, sm, instructions, x, i, w, mask)
+        return True
+    if kind == MEMBAR:
         sm.in_membar |= bit(w)
     simt.advance(sm, w, following)
     return True
 
 
 @njit
-def _next_head(run, sm, instructions, w):
+def _next_head(run, sm, instructions, x, w):
     """Step the I-buffer, and see whether what follows is on the right path."""
     me = bit(w)
     sm.has_head &= ~me
@@ -194,7 +199,7 @@ def _next_head(run, sm, instructions, w):
         simt.leave(sm, w, sm.stack_mask[w, sm.depth[w] - 1], 0)
         simt.settle(sm, w)
     if sm.depth[w] == 0:
-        finish_warp(run, sm, w)
+        finish_warp(run, sm, instructions, x, w)
         return
     pc = sm.stack_pc[w, sm.depth[w] - 1]
     sm.ib_n[w] -= 1

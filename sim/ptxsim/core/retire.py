@@ -11,7 +11,7 @@ from ptxsim.state import FOREVER, MAX_WARPS
 
 
 @njit
-def finish_warp(run, sm, w):
+def finish_warp(run, sm, instructions, x, w):
     """The last lane of warp w has exited: it takes part in nothing any more."""
     me = bit(w)
     slot = sm.cta_slot[w]
@@ -21,10 +21,9 @@ def finish_warp(run, sm, w):
     sm.ready &= ~me
     sm.blocked &= ~me
     sm.ib_n[w] = 0
-    sm.cta_live[slot] -= 1
     if sm.pair[slot] >= 0:
         warp_exited(run, sm, w)
-    retest_barriers(run, sm, slot)
+    retest_barriers(run, sm, instructions, x, slot)
 
 
 @njit

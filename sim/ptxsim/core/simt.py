@@ -5,7 +5,7 @@ instruction turns the top into the entry that waits at the reconvergence point a
 target; the group that does not hold the highest lane runs first. All PCs are instruction indices.
 """
 
-from ptxsim.jit import ctz, njit
+from ptxsim.jit import bit, ctz, njit
 from ptxsim.state import MAX_STACK
 
 
@@ -17,16 +17,59 @@ def start(sm, w, mask):
     sm.stack_rpc[w, 0] = -1
     sm.stack_mask[w, 0] = mask
     sm.stack_call[w, 0] = 0
+    sm.stack_wait[w, 0] = 0
 
 
 @njit
 def advance(sm, w, pc):
-    """All lanes of the top go to `pc`; entries that have reached their reconvergence point are left."""
+    """All lanes of the top go to `pc`; entries at their reconvergence point are left, unless they wait."""
     top = sm.depth[w] - 1
     sm.stack_pc[w, top] = pc
-    while top > 0 and sm.stack_rpc[w, top] >= 0 and sm.stack_pc[w, top] == sm.stack_rpc[w, top]:
+    while (
+        top > 0
+        and sm.stack_rpc[w, top] >= 0
+        and sm.stack_pc[w, top] == sm.stack_rpc[w, top]
+        and sm.stack_wait[w, top] == 0
+    ):
         top -= 1
     sm.depth[w] = top + 1
+
+
+@njit
+def live_lanes(sm, w):
+    """The lanes of a warp that have not exited."""
+    lanes = bit(0) & 0
+    for k in range(sm.depth[w]):
+        lanes |= sm.stack_mask[w, k]
+    return lanes
+
+
+@njit
+def wait(sm, w, number, i, mask, divergent):
+    """The top waits at barrier `number`, of instruction i; with a part of the warp, the next of its level goes on."""
+    top = sm.depth[w] - 1
+    sm.stack_pc[w, top] = i + 1
+    sm.stack_wait[w, top] = number + 1
+    sm.waits_since[w, top] = i
+    sm.waiting_lanes[w, top] = mask
+    k = top - 1
+    while divergent and k >= 0 and sm.stack_rpc[w, k] == sm.stack_rpc[w, top]:
+        if sm.stack_call[w, k] != sm.stack_call[w, top]:
+            return
+        if sm.stack_wait[w, k] == 0:
+            _swap(sm, w, k, top)
+            sm.inner_wait |= bit(w)
+            return
+        k -= 1
+
+
+@njit
+def _swap(sm, w, k, top):
+    """Two entries of one level change places."""
+    for column in (sm.stack_pc, sm.stack_wait, sm.waits_since):
+        column[w, k], column[w, top] = column[w, top], column[w, k]
+    for lanes in (sm.stack_mask, sm.waiting_lanes):
+        lanes[w, k], lanes[w, top] = lanes[w, top], lanes[w, k]
 
 
 @njit
@@ -38,6 +81,7 @@ def _push(sm, w, pc, rpc, mask, call):
     sm.stack_rpc[w, top] = rpc
     sm.stack_mask[w, top] = mask
     sm.stack_call[w, top] = call
+    sm.stack_wait[w, top] = 0
     sm.depth[w] = top + 1
     return True
 

@@ -130,6 +130,7 @@ class Builder:
     )  # file (32, 64, 1), first row, rows
     carry_row: int = -1
     break_row: int = -1
+    barrier_row: int = -1  # where the result of a barrier's reduction goes
     position: int = 0
     machine: dict[str, int] = field(default_factory=dict)  # special registers that a machine fixes
     access_bytes: int = 0

@@ -11,11 +11,25 @@ from itertools import pairwise
 
 import numpy as np
 
-from ptxsim.lowering.builder import Builder, Operation, rule, unsupported
-from ptxsim.program import BARRIER, BRANCH, CALL, EXIT, INDIRECT, MEMBAR, PLAIN, RETURN
+from ptxsim.lowering.builder import TRUE, Builder, Operation, rule, unsupported
+from ptxsim.program import (
+    ALL,
+    ANY,
+    ARRIVE,
+    BARRIER,
+    BRANCH,
+    CALL,
+    COUNT,
+    EXIT,
+    INDIRECT,
+    MEMBAR,
+    PLAIN,
+    RETURN,
+    SYNC,
+)
+from ptxsim.semantics.codes import BARRIER as BARRIER_OPERANDS
 from ptxsim.semantics.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
-from ptxtool.ir.nodes import Directive, Function, Immediate, Instruction, Name, Operand, Vector
-from ptxtool.isa.literals import integer
+from ptxtool.ir.nodes import Directive, Function, Instruction, Name, Operand, Vector
 from ptxtool.isa.types import TYPES
 
 PC_BYTES = 8
@@ -23,7 +37,8 @@ HALF_PC_BYTES = 4
 BREAK_DEPTH = 32
 """Break targets a lane can have at a time."""
 MAX_TARGETS = 4096
-BARRIERS = 16
+BARRIER_KINDS = {"bar_sync": SYNC, "bar_arrive": ARRIVE, "bar_red": COUNT}
+_REDUCTIONS = {"popc": COUNT, "and": ALL, "or": ANY}
 
 _KINDS = {
     "bra": BRANCH,
@@ -36,6 +51,7 @@ _KINDS = {
     "break": INDIRECT,
     "bar_sync": BARRIER,
     "bar_arrive": BARRIER,
+    "bar_red": BARRIER,
     "membar": MEMBAR,
 }
 
@@ -51,18 +67,12 @@ def set_control(b: Builder, op: Operation, record: np.void) -> None:
     record["kind"] = _KINDS.get(sem, PLAIN)
     if sem in ("bra", "callp"):
         record["target"] = _label(b, op.operands[0])
-    elif sem in ("bar_sync", "bar_arrive"):
-        record["barrier"] = number = _number(op.operands[0])
-        if not 0 <= number < BARRIERS:
-            unsupported(f"barrier {number}: there are {BARRIERS}")
-        record["barrier_threads"] = _number(op.operands[1]) if len(op.operands) > 1 else 0
-        record["barrier_arrive"] = sem == "bar_arrive"
-
-
-def _number(operand: Operand) -> int:
-    if not isinstance(operand, Immediate):
-        unsupported("a barrier number or thread count in a register")
-    return integer(operand.text)
+    elif sem in BARRIER_KINDS:
+        record["barrier_kind"] = BARRIER_KINDS[sem]
+        if sem == "bar_red":
+            record["barrier_kind"] = _REDUCTIONS[op.match.one_of(*_REDUCTIONS)]
+            record["barrier_row"] = b.barrier_row
+        record["barrier_aligned"] = op.match.form.base.startswith("bar.") or op.has("aligned")
 
 
 def _label(b: Builder, operand: Operand) -> int:
@@ -71,9 +81,27 @@ def _label(b: Builder, operand: Operand) -> int:
     unsupported("a target that is no label of the kernel")
 
 
-@rule("bra", "callp", "retp", "ret", "exit", "bar_sync", "bar_arrive", "membar", "nop")
+@rule("bra", "callp", "retp", "ret", "exit", "membar", "nop")
 def _no_values(b: Builder, op: Operation) -> None:
     """Nothing but control."""
+
+
+@rule(*BARRIER_KINDS)
+def _barrier(b: Builder, op: Operation) -> None:
+    """Leave number, thread count and predicate; the result of a reduction comes when the barrier is complete."""
+    operands = list(op.operands)
+    votes = TRUE
+    if op.match.form.sem == "bar_red":
+        target = operands.pop(0)
+        if op.has("popc"):
+            register = b.register(target.text) if isinstance(target, Name) else None
+            b.barrier_row = b.row_of(register)[1] if register is not None else b.new_row(32)
+        else:
+            b.barrier_row = b.predicate_destination(target)
+        votes = b.predicate(operands.pop())
+    number = b.value(operands[0], TYPES["u32"])
+    threads = b.value(operands[1], TYPES["u32"]) if len(operands) > 1 else b.constant(0)
+    b.emit_code(BARRIER_OPERANDS, 0, number, threads, votes)
 
 
 @rule("trap")

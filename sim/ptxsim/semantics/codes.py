@@ -20,6 +20,16 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     TARGET        lanes whose row a equals row b jump to e
     CHECK_TARGET  stops the run where a lane has no target
     TRAP          stops the run
+    NARROW        the following ones execute for fewer lanes: those of the bits e and of predicate a
+    BARRIER       leaves number (row a), thread count (row b) and the lanes of predicate c for the barrier
+    KEEP          row d (64-bit) = where the addresses lie, for COPY
+    COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
+    MBARRIER      row d = old state of the mbarrier at the address; row a count, row b bytes, e what: see below
+    MBARRIER_TEST predicate d = phase complete; row a a state (e 0) or a parity (e 1)
+    MATRIX_LOAD   row d = a lane's part of the 8 by 8 matrix whose rows lie at the addresses of lanes 8 * c ...
+    MATRIX_STORE  the reverse, of row a; e for both: see `semantics/matrix.py`
+    MATRIX_MOVE   row d = row a of all lanes as an 8 by 8 matrix, transposed
+    MULTIPLY      a product of matrices; the OPERANDS behind it say of what: see `semantics/matrix.py`
 """
 
 FIRST = 4096
@@ -36,6 +46,15 @@ _WARP = MEMORY_END + 1
 VOTE, BALLOT, SHUFFLE, SHUFFLE_TEST, MATCH, REDUCE, CLOCK32, CLOCK64 = range(_WARP, _WARP + 8)
 WARP_END = _WARP + 16
 PUSH_BREAK, POP_BREAK, TARGET, CHECK_TARGET, TRAP = range(WARP_END, WARP_END + 5)
+CONTROL_END = WARP_END + 32
+NARROW, BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST = range(CONTROL_END, CONTROL_END + 6)
+SYNCHRONISE_END = CONTROL_END + 32
+MATRIX_LOAD, MATRIX_STORE, MATRIX_MOVE, MULTIPLY, OPERANDS = range(SYNCHRONISE_END, SYNCHRONISE_END + 5)
+
+# what an MBARRIER does, a sum of these, in this order
+INITIALISE, EXPECT_BYTES, COMPLETE_BYTES, DROP, ARRIVE, STAY = (1 << k for k in range(6))
+# its 64 bits: arrivals that are missing, arrivals of a phase, bytes that are missing (signed), parity of the phase
+PENDING_BITS, EXPECTED_SHIFT, BYTES_SHIFT, BYTES_BITS, PHASE_SHIFT = 20, 20, 40, 22, 62
 
 # operations of atomics and reductions, and the kinds of their values
 ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, INCREMENT, DECREMENT, SWAP = range(10)

@@ -18,18 +18,23 @@ from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.codes import (
     ATOMIC32,
     CHECK_TARGET,
+    CONTROL_END,
     FIRST,
     LOAD_64,
     MEMORY_END,
+    NARROW,
     POP_BREAK,
     PREDICATE,
     PUSH_BREAK,
     STORE_64,
+    SYNCHRONISE_END,
     TARGET,
     TRAP,
     WARP_END,
 )
 from ptxsim.semantics.generate import groups, lane_function, module
+from ptxsim.semantics.lanes import lane_mask
+from ptxsim.semantics.synchronise import synchronise
 from ptxtool.isa.conditions import CONDITIONS
 from ptxtool.isa.lanes import GROUP_SIZE
 
@@ -164,7 +169,8 @@ def _control(x, u, mask):
 
 
 @njit(types.void(_CONTEXT, array_of(INSTRUCTION), array_of(UOP), types.int64, types.int64))
-def _execute(x, instructions, uops, i, mask):
+def _execute(x, instructions, uops, i, all_lanes):
+    mask = all_lanes
     for k in range(instructions[i].uop_start, instructions[i].uop_end):
         op = uops[k].op
         if op < FIRST:
@@ -176,7 +182,12 @@ def _execute(x, instructions, uops, i, mask):
             warp.predicate(x, uops[k], mask)
         elif op < WARP_END:
             _warp_wide(x, uops[k], mask)
-        elif _control(x, uops[k], mask) == 0:
+        elif op < CONTROL_END:
+            if _control(x, uops[k], mask) == 0:
+                return
+        elif op == NARROW:
+            mask = all_lanes & np.int64(lane_mask(x, uops[k].a)) & np.int64(uops[k].e)
+        elif op < SYNCHRONISE_END and synchronise(x, uops[k], mask) == 0:
             return
 
 

@@ -2,9 +2,11 @@
 
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled; a warp runs until it
-ends or waits at a barrier. Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth) per warp.
+ends, waits at a barrier, finds an mbarrier incomplete, or has had its share of instructions: so warps that spin on
+memory let the others of their CTA run. Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth)
+per warp.
 
-Not handled: results that depend on time (the clock, spinning on another CTA's store), barriers for a part of the CTA.
+Not handled: results that depend on time (the clock, spinning on another CTA's store).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +17,11 @@ import numpy as np
 from numba import types
 
 from ptxsim.image import MemoryImage
-from ptxsim.jit import array_of, entry, flat_u8, njit, record
+from ptxsim.jit import array_of, entry, flat_u8, njit
 from ptxsim.lower import lower
 from ptxsim.program import (
+    BAD_BARRIER,
+    BAD_BARRIER_TEXT,
     BARRIER,
     BRANCH,
     CALL,
@@ -32,6 +36,8 @@ from ptxsim.program import (
     UOP,
     Program,
 )
+from ptxsim.semantics.barriers import BARRIER as BARRIER_STATE
+from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, complete
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.semantics.start import init_warp
 from ptxtool.base.diag import PtxError, error
@@ -39,33 +45,20 @@ from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
 
 NO_LIMIT = 1 << 40
-_DEPTH = 64
-_MAX_WARPS = 32
-_WARP = record(
-    [
-        ("depth", "i8"),  # entries in use; 0: the warp has ended
-        ("waits", "i8"),  # at a barrier
-        ("pc", "i8", (_DEPTH,)),
-        ("rpc", "i8", (_DEPTH,)),
-        ("mask", "i8", (_DEPTH,)),
-        ("call", "i8", (_DEPTH,)),
-    ]
-)
+SLICE = 20_000
+"""Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
+_PATIENCE = 1 << 18
 _OVERFLOW = 100
 _TOO_LONG = 101
 _DEADLOCK = 102
 
-_ARGUMENTS = (array_of(CONTEXT), array_of(INSTRUCTION), array_of(UOP), array_of(_WARP))
-
-
-@njit
-def _advance(warp, pc):
-    """The top goes to `pc`; entries at their reconvergence point end."""
-    top = warp.depth - 1
-    warp.pc[top] = pc
-    while top > 0 and warp.rpc[top] >= 0 and warp.pc[top] == warp.rpc[top]:
-        top -= 1
-    warp.depth = top + 1
+_ARGUMENTS = (
+    array_of(CONTEXT),
+    array_of(INSTRUCTION),
+    array_of(UOP),
+    array_of(WARP),
+    array_of(BARRIER_STATE),
+)
 
 
 @njit
@@ -82,7 +75,7 @@ def _split(warp, targets, active, rpc):
             elif targets[n] != first:
                 uniform = False
     if uniform:
-        _advance(warp, first)
+        advance(warp, first)
         return True
     if rpc < 0 or warp.rpc[top] == rpc:
         top -= 1
@@ -100,9 +93,10 @@ def _split(warp, targets, active, rpc):
         if targets[n] == rpc:
             continue
         top += 1
-        if top >= _DEPTH:
+        if top >= DEPTH:
             return False
         warp.pc[top], warp.rpc[top], warp.mask[top], warp.call[top] = targets[n], rpc, group, call
+        warp.waits[top] = 0
     warp.depth = top + 1
     return True
 
@@ -120,8 +114,9 @@ def _leave(warp, leaving, call):
 
 
 @njit
-def _step(x, instructions, uops, warp):
-    """Execute one instruction of a warp. False after a fault."""
+def _step(x, instructions, uops, barriers, warps, n_warps, w):
+    """Execute one instruction of warp w. False after a fault."""
+    warp = warps[w]
     top = warp.depth - 1
     i = warp.pc[top]
     active = warp.mask[top]
@@ -145,12 +140,12 @@ def _step(x, instructions, uops, warp):
         return True
     if kind == CALL and mask != 0:
         warp.pc[top] = following
-        if top + 1 >= _DEPTH:
+        if top + 1 >= DEPTH:
             x.error = _OVERFLOW
             return False
         top += 1
         warp.pc[top], warp.rpc[top], warp.mask[top] = np.int64(instruction.target), np.int64(-1), mask
-        warp.call[top] = warp.call[top - 1] + 1
+        warp.call[top], warp.waits[top] = warp.call[top - 1] + 1, 0
         warp.depth = top + 1
         return True
     if (kind == EXIT or kind == RETURN or instruction.exit_after) and mask != 0:
@@ -158,60 +153,93 @@ def _step(x, instructions, uops, warp):
         _leave(warp, mask, call)
         if mask == active:
             if warp.depth > 0:
-                _advance(warp, warp.pc[warp.depth - 1])
+                advance(warp, warp.pc[warp.depth - 1])
             return True
-    if kind == BARRIER and mask != 0 and instruction.barrier_arrive == 0:
-        warp.waits = 1
-    _advance(warp, following)
+    if kind == BARRIER and mask != 0:
+        arrive(x, barriers, warps, n_warps, w, instructions, i, mask)
+    else:
+        advance(warp, following)
     return True
 
 
 @njit
-def _run_cta(xs, instructions, uops, warps, n_warps, limit):
-    """Run the warps of a CTA to their end; the instructions executed, or -1 after a fault."""
-    x = xs[0]
+def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit):
+    """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault."""
+    warp = warps[w]
+    x.warp = w
+    x.yields = 0
     done = np.int64(0)
-    n_instructions = len(instructions)
-    while True:
-        progress = False
-        alive = False
-        for w in range(n_warps):
-            warp = warps[w]
-            x.warp = w
-            while warp.depth > 0 and warp.waits == 0:
-                if warp.pc[warp.depth - 1] >= n_instructions:
-                    warp.depth = 0
-                    break
-                if not _step(x, instructions, uops, warp):
-                    x.cycle = warp.pc[max(warp.depth - 1, 0)]
-                    return np.int64(-1)
-                done += 1
-                x.cycle += 1
-                progress = True
-                if done > limit:
-                    x.error = _TOO_LONG
-                    return np.int64(-1)
-            alive = alive or warp.depth > 0
-        if not alive:
-            return done
-        if not progress:
-            x.error = _DEADLOCK
+    while warp.depth > 0 and warp.waits[warp.depth - 1] == 0 and done < limit:
+        if warp.pc[warp.depth - 1] >= len(instructions):
+            warp.depth = 0
+            break
+        if not _step(x, instructions, uops, barriers, warps, n_warps, w):
+            x.cycle = warp.pc[max(warp.depth - 1, 0)]
             return np.int64(-1)
-        for w in range(n_warps):
-            warps[w].waits = 0
+        x.warp = w
+        done += 1
+        x.cycle += 1
+        if x.yields:
+            break
+    return done
 
 
 @njit
-def _start_cta(xs, warps, special_rows, shared_image, block, grid, cta, n_warps):
-    """Shared memory, stacks and registers of a CTA."""
+def _blame(x, warps, n_warps):
+    """Nobody can go on: the place of the first warp that waits."""
+    x.error, x.error_lane = _DEADLOCK, 0
+    for w in range(n_warps):
+        top = warps[w].depth - 1
+        if top >= 0:
+            x.warp = w
+            x.cycle = warps[w].waits_since[top] if warps[w].waits[top] else warps[w].pc[top]
+            return
+
+
+@njit
+def _run_cta(xs, instructions, uops, warps, barriers, n_warps, limit):
+    """Run the warps of a CTA to their end; the instructions executed, or -1 after a fault."""
     x = xs[0]
+    total = np.int64(0)
+    in_vain = 0  # rounds in which every warp that could run found an mbarrier incomplete
+    while True:
+        alive, ran, in_hope = False, False, False
+        for w in range(n_warps):
+            done = _turn(x, instructions, uops, barriers, warps, n_warps, w, SLICE)
+            if done < 0:
+                return done
+            total += done
+            ran |= done > 0
+            in_hope |= done > 0 and x.yields == 0
+            alive |= warps[w].depth > 0
+            if total > limit:
+                x.error = _TOO_LONG
+                return np.int64(-1)
+        if not alive:
+            return total
+        in_vain = 0 if in_hope else in_vain + 1
+        for number in range(N_BARRIERS):  # threads that have ended are not waited for
+            if barriers[number].arrived and complete(x, barriers, warps, n_warps, instructions, number):
+                ran = True
+        if not ran or in_vain > _PATIENCE:
+            _blame(x, warps, n_warps)
+            return np.int64(-1)
+
+
+@njit
+def _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps):
+    """Shared memory, stacks, barriers and registers of a CTA."""
+    x = xs[0]
+    for number in range(N_BARRIERS):
+        barrier = barriers[number]
+        barrier.arrived, barrier.counted, barrier.expected, barrier.holds, barrier.seen = 0, 0, 0, 0, 0
     memory = flat_u8(x.shared_memory, x.shared_bytes)
     for k in range(len(shared_image)):
         memory[k] = shared_image[k]
     threads = block[0] * block[1] * block[2]
     for w in range(n_warps):
         warp = warps[w]
-        warp.depth, warp.waits = 1, 0
+        warp.depth, warp.waits[0] = 1, 0
         warp.pc[0], warp.rpc[0], warp.call[0] = 0, -1, 0
         lanes = min(32, threads - 32 * w)
         warp.mask[0] = (np.int64(1) << lanes) - 1
@@ -235,10 +263,12 @@ _EXTENT = types.Array(types.int64, 1, "C")
         types.int64,
     )
 )
-def _cta(xs, instructions, uops, warps, special_rows, shared_image, block, grid, cta, n_warps, limit):
+def _cta(
+    xs, instructions, uops, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps, limit
+):
     """One CTA from start to end."""
-    _start_cta(xs, warps, special_rows, shared_image, block, grid, cta, n_warps)
-    return _run_cta(xs, instructions, uops, warps, n_warps, limit)
+    _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps)
+    return _run_cta(xs, instructions, uops, warps, barriers, n_warps, limit)
 
 
 @dataclass(frozen=True)
@@ -273,7 +303,7 @@ def run(
     image = MemoryImage.build(
         program, kernel, machine, args, constants=constants, dynamic_shared=dynamic_shared, warp_slots=n_warps
     )
-    warps = np.zeros(n_warps, _WARP)
+    warps, barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
     shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
     x = image.context[0]
     x["shared_memory"] = shared.ctypes.data + -shared.ctypes.data % 256
@@ -286,6 +316,7 @@ def run(
                 program.instructions,
                 program.uops,
                 warps,
+                barriers,
                 program.special_rows,
                 image.shared_image,
                 block3,
@@ -309,6 +340,7 @@ def _fault(kernel: Function, program: Program, image: MemoryImage, grid: Any, ct
     code, text = {
         OUT_OF_BOUNDS: ("E404", f"access out of bounds at address {int(x['error_address']):#x}"),
         MISALIGNED: ("E405", f"misaligned access at address {int(x['error_address']):#x}"),
+        BAD_BARRIER: ("E406", BAD_BARRIER_TEXT),
         _TOO_LONG: ("E408", "too many instructions"),
         _DEADLOCK: ("E406", "a barrier that can never complete"),
         _OVERFLOW: ("E403", "branches or calls nested too deeply"),

@@ -53,14 +53,16 @@ class _Entry:
     pc: int
     end: int
     lanes: Bools
+    waits: bool = False  # at a barrier
 
 
 @dataclass
 class _Barrier:
-    """A barrier's state: warps that wait, threads that have arrived, and what `bar.red` has gathered."""
+    """A barrier's state: who waits, who has arrived, and what `bar.red` has gathered."""
 
-    waiting: "list[tuple[Warp, int]]" = field(default_factory=list)
-    threads: int = 0
+    waiting: "list[tuple[Warp, _Entry, Code, Bools, int]]" = field(default_factory=list)
+    arrived: list[tuple[int, int]] = field(default_factory=list)  # threads by warp and lane
+    missing: dict[int, int] = field(default_factory=dict)  # lanes that a warp did not have when it came
     wanted: int = 0
     votes: list[int] = field(default_factory=list)
 
@@ -112,7 +114,6 @@ class Warp:
         existing = threads < np.uint64(cta.n_threads)
         self.stack = [_Entry(0, len(machine.code), existing)]
         self.executing: Bools = existing
-        self.is_waiting = False
         self.issued = 0
         row = machine.thread_id_row
         if row is not None:
@@ -123,6 +124,10 @@ class Warp:
     @property
     def is_done(self) -> bool:
         return not self.stack
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self.stack) and self.stack[-1].waits
 
     @property
     def active(self) -> Bools:
@@ -197,6 +202,8 @@ class Warp:
         n = len(self.machine.code)
         while self.stack:
             top = self.stack[-1]
+            if top.waits:
+                return
             if top.lanes.any() and top.pc >= n and top.end in (n, _CALL_END):
                 self.leave(top.lanes)  # ran off the end: the thread is done
             if top.lanes.any() and top.pc != top.end:
@@ -246,7 +253,8 @@ class _Cta:
                 raise self.stuck()
             for warp in ready:
                 self.turn(warp, limit)
-            self.release()
+            for number in list(self.barriers):  # threads that have ended are not waited for
+                self.release(number)
 
     def turn(self, warp: Warp, limit: int) -> None:
         """Run a warp until it waits, ends, or has had its share."""
@@ -314,7 +322,7 @@ class _Cta:
             for lane in np.flatnonzero(lanes).tolist():
                 warp.break_targets[lane].append(code.target)
         else:
-            self.arrive(warp, code, lanes)
+            self.arrive(warp, code, lanes, i)
 
     def indirect(self, warp: Warp, code: Code, lanes: Bools) -> Raw:
         """The targets of `break` and the indexed branches."""
@@ -338,37 +346,54 @@ class _Cta:
 
     # ---- barriers
 
-    def arrive(self, warp: Warp, code: Code, lanes: Bools) -> None:
-        """A warp comes to a barrier: it counts as a whole, whichever of its lanes execute."""
+    def arrive(self, warp: Warp, code: Code, lanes: Bools, i: int) -> None:
+        """Lanes come to a barrier: with an aligned one all that are left of their warp."""
         assert code.reader is not None
         lane = int(np.flatnonzero(lanes)[0])
         number = int(code.reader(warp)[lane])
+        if number > 15:
+            raise error("E406", f"barrier {number}{self.place(warp, lanes)}", *self.span(i))
         barrier = self.barriers.setdefault(number, _Barrier())
-        if code.count is not None:
-            barrier.wanted = int(code.count(warp)[lane])
-        barrier.threads += LANES
-        if code.sem == "bar_arrive":
-            return
+        barrier.wanted = int(code.count(warp)[lane]) if code.count is not None else 0
+        coming = warp.alive if code.aligned else lanes
+        barrier.missing.setdefault(warp.index, int(LANES - np.count_nonzero(warp.alive)))
+        barrier.arrived += [(warp.index, k) for k in np.flatnonzero(coming).tolist()]
         if code.truth is not None:
-            barrier.votes += code.truth(warp)[warp.alive].tolist()
-        warp.is_waiting = True
-        barrier.waiting.append((warp, warp.stack[-1].pc - 1))
+            barrier.votes += code.truth(warp)[lanes].tolist()
+        if code.sem != "bar_arrive":
+            top = warp.stack[-1]
+            top.waits = True
+            barrier.waiting.append((warp, top, code, lanes, i))
+            if (coming != warp.alive).any():
+                self.others_go_on(warp, top)
+        self.release(number)
 
-    def release(self) -> None:
-        """Let the warps go on whose barrier is complete."""
-        live = sum(LANES for w in self.warps if not w.is_done)
-        for number, barrier in list(self.barriers.items()):
-            if barrier.threads < (barrier.wanted or live) or not barrier.waiting:
-                continue
-            del self.barriers[number]
-            for warp, i in barrier.waiting:
-                warp.is_waiting = False
-                code = self.machine.code[i]
-                if code.write is not None:
-                    code.write(warp, barrier.votes)
+    @staticmethod
+    def others_go_on(warp: Warp, entry: _Entry) -> None:
+        """The other lanes of a warp run while an entry waits: one of the same level comes up."""
+        for k in range(len(warp.stack) - 2, -1, -1):
+            if warp.stack[k].end != entry.end or entry.end == _CALL_END:
+                return
+            if not warp.stack[k].waits:
+                warp.stack[-1], warp.stack[k] = warp.stack[k], entry
+                return
+
+    def release(self, number: int) -> None:
+        """Let everyone go on if the barrier is complete."""
+        barrier = self.barriers[number]
+        if barrier.wanted:
+            if len(barrier.arrived) + sum(barrier.missing.values()) < barrier.wanted:
+                return
+        elif len(barrier.arrived) < sum(np.count_nonzero(w.alive) for w in self.warps):
+            return
+        del self.barriers[number]
+        for warp, entry, code, lanes, _ in barrier.waiting:
+            entry.waits = False
+            if code.write is not None:
+                code.write(warp, barrier.votes, lanes)
 
     def stuck(self) -> PtxError:
-        waiting = [(w, i, n) for n, b in self.barriers.items() for w, i in b.waiting]
+        waiting = [(w, i, n) for n, b in self.barriers.items() for w, _, _, _, i in b.waiting]
         warp, i, number = waiting[0]
         text = f"barrier {number} can never complete: {len(waiting)} of {len(self.warps)} warps wait"
         return error("E406", text + self.place(warp, warp.alive), *self.span(i))

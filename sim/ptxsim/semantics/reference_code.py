@@ -44,6 +44,7 @@ class Code:
     write: Callable[..., None] | None = None
     kind: str = ""
     exits: bool = False
+    aligned: bool = False
 
 
 def decode(kernel: Function, operands: Operands) -> list[Code]:
@@ -87,7 +88,9 @@ def _one(
         raise Unsupported(f"'{kernel.text(instruction)}', a jump to a machine address,")
     if sem in ("bar_sync", "bar_arrive"):
         count = operands.read(given[1], u32, i) if len(given) > 1 else None
-        return Code(sem, guard, None, reader=operands.read(given[0], u32, i), count=count)
+        return Code(
+            sem, guard, None, reader=operands.read(given[0], u32, i), count=count, aligned=_is_aligned(match)
+        )
     if sem == "bar_red":
         kind = match.one_of("popc", "and", "or")
         write = operands.write(given[0], u32, i) if kind == "popc" else operands.write_truth(given[0], i)
@@ -100,17 +103,23 @@ def _one(
             truth=operands.truth(given[-1], i),
             write=_reduction(kind, write),
             kind=kind,
+            aligned=_is_aligned(match),
         )
     return Code(sem, guard, None)
 
 
-def _reduction(kind: str, write: Callable[..., None]) -> Callable[[Warp, list[int]], None]:
-    def finish(warp: Warp, votes: list[int]) -> None:
+def _is_aligned(match: Match) -> bool:
+    """`bar` and `barrier.aligned`, at which a warp arrives as a whole."""
+    return match.form.base.partition(".")[0] == "bar" or "aligned" in match.modifiers
+
+
+def _reduction(kind: str, write: Callable[..., None]) -> Callable[[Warp, list[int], Bools], None]:
+    def finish(warp: Warp, votes: list[int], lanes: Bools) -> None:
         if kind == "popc":
-            write(warp, full(sum(votes)), warp.active)
+            write(warp, full(sum(votes)), lanes)
         else:
             result = all(votes) if kind == "and" else any(votes)
-            write(warp, np.full(LANES, result), warp.active)
+            write(warp, np.full(LANES, result), lanes)
 
     return finish
 

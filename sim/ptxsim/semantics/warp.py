@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.jit import flat_u32, njit, record_type, rows_u32, rows_u64
-from ptxsim.program import CONTEXT, UOP
+from ptxsim.program import ALL, ANY, CONTEXT, COUNT, UOP
 from ptxsim.semantics.atomics import combine
 from ptxsim.semantics.codes import (
     BALLOT,
@@ -177,3 +177,18 @@ def warp_wide(x, u, mask):
         for n in range(32):
             if (mask >> n) & 1:
                 r32[u.d + x.constant_rows32 + x.warp * x.rows32, n] = np.uint32(value)
+
+
+@njit
+def give_reduction(x, instruction, mask, holds, arrived):
+    """The result of a barrier's reduction for lanes of a warp: the predicate held in `holds` of `arrived` threads."""
+    kind = instruction.barrier_kind
+    if kind == COUNT:
+        r32 = rows_u32(x.r32, x.total_rows32)
+        row = x.constant_rows32 + x.warp * x.rows32 + instruction.barrier_row
+        for n in range(32):
+            if (mask >> n) & 1:
+                r32[row, n] = np.uint32(holds)
+    elif kind == ALL or kind == ANY:
+        result = holds == arrived if kind == ALL else holds > 0
+        set_predicate(x, instruction.barrier_row, np.int64(-1) if result else np.int64(0), mask)

@@ -1,0 +1,135 @@
+"""Barriers of a CTA in a run without time: who has arrived, who waits, and what a reduction gives.
+
+Threads are counted. An aligned barrier (`bar`, `barrier.aligned`) is one of whole warps: all lanes that are left
+arrive, and count as 32. Another one counts the lanes that execute it; lanes that a warp does not have count with its
+first ones. Without a thread count a barrier is complete when all threads that have not ended are there.
+
+What waits is an entry of a warp's stack. If other lanes of the warp stand at the same level, they run meanwhile: their
+entry changes places with the waiting one. A waiting entry stays where it is even at its reconvergence point.
+
+Reference: PTX ISA, `bar`, `barrier`; the timed run has the same rules (core/barrier.py).
+"""
+
+import numpy as np
+
+from ptxsim.jit import njit, popcount, record
+from ptxsim.program import ARRIVE
+from ptxsim.semantics.warp import give_reduction
+
+DEPTH = 64
+N_BARRIERS = 16
+WARP = record(
+    [
+        ("depth", "i8"),  # entries in use; 0: the warp has ended
+        ("pc", "i8", (DEPTH,)),
+        ("rpc", "i8", (DEPTH,)),
+        ("mask", "i8", (DEPTH,)),
+        ("call", "i8", (DEPTH,)),
+        ("waits", "i8", (DEPTH,)),  # 1 + the number of the barrier an entry waits at; 0: it does not
+        ("waiting_lanes", "i8", (DEPTH,)),
+        ("waits_since", "i8", (DEPTH,)),  # the barrier instruction
+    ]
+)
+BARRIER = record(
+    [
+        ("arrived", "i8"),  # threads
+        ("counted", "i8"),  # the same, with those that warps do not have
+        ("expected", "i8"),  # thread count; 0: all
+        ("holds", "i8"),  # threads whose predicate holds
+        ("seen", "i8"),  # warps of which lanes have arrived
+    ]
+)
+
+
+@njit
+def advance(warp, pc):
+    """The top goes to `pc`; entries at their reconvergence point end, unless they wait."""
+    top = warp.depth - 1
+    warp.pc[top] = pc
+    while top > 0 and warp.rpc[top] >= 0 and warp.pc[top] == warp.rpc[top] and warp.waits[top] == 0:
+        top -= 1
+    warp.depth = top + 1
+
+
+@njit
+def is_waiting(warp):
+    return warp.depth > 0 and warp.waits[warp.depth - 1] != 0
+
+
+@njit
+def _live_lanes(warp):
+    lanes = np.int64(0)
+    for k in range(warp.depth):
+        lanes |= warp.mask[k]
+    return lanes
+
+
+@njit
+def arrive(x, barriers, warps, n_warps, w, instructions, i, mask):
+    """Lanes `mask` of warp w execute barrier instruction i, which has left number, count and votes in the context."""
+    warp = warps[w]
+    instruction = instructions[i]
+    number = x.barrier
+    barrier = barriers[number]
+    live = _live_lanes(warp)
+    lanes = live if instruction.barrier_aligned else mask
+    barrier.arrived += popcount(lanes)
+    barrier.counted += popcount(lanes)
+    if barrier.seen >> w & 1 == 0:
+        barrier.counted += 32 - popcount(live)
+    barrier.seen |= np.int64(1) << w
+    barrier.expected = x.barrier_threads
+    barrier.holds += popcount(x.barrier_votes)
+    if instruction.barrier_kind == ARRIVE:
+        advance(warp, i + 1)
+    else:
+        top = warp.depth - 1
+        warp.pc[top] = i + 1
+        warp.waits[top] = number + 1
+        warp.waiting_lanes[top] = mask
+        warp.waits_since[top] = i
+        if lanes != live:
+            _let_others_run(warp)
+    complete(x, barriers, warps, n_warps, instructions, number)
+
+
+@njit
+def _let_others_run(warp):
+    """Bring up the next entry of the same level that does not wait."""
+    top = warp.depth - 1
+    k = top - 1
+    while k >= 0 and warp.rpc[k] == warp.rpc[top] and warp.call[k] == warp.call[top]:
+        if warp.waits[k] == 0:
+            for column in (warp.pc, warp.mask, warp.waits, warp.waiting_lanes, warp.waits_since):
+                column[top], column[k] = column[k], column[top]
+            return
+        k -= 1
+
+
+@njit
+def complete(x, barriers, warps, n_warps, instructions, number):
+    """Let everyone go on if a barrier is complete. True if it is."""
+    barrier = barriers[number]
+    if barrier.expected:
+        if barrier.counted < barrier.expected:
+            return False
+    else:
+        live = np.int64(0)
+        for w in range(n_warps):
+            live += popcount(_live_lanes(warps[w]))
+        if barrier.arrived < live:
+            return False
+    for w in range(n_warps):
+        warp = warps[w]
+        released = False
+        for k in range(warp.depth):
+            if warp.waits[k] == number + 1:
+                instruction = instructions[warp.waits_since[k]]
+                x.warp = w
+                give_reduction(x, instruction, warp.waiting_lanes[k], barrier.holds, barrier.arrived)
+                warp.waits[k] = 0
+                released = True
+        if released and warp.waits[warp.depth - 1] == 0:
+            advance(warp, warp.pc[warp.depth - 1])
+    barrier.arrived, barrier.counted, barrier.holds, barrier.seen = 0, 0, 0, 0
+    return True

@@ -1,0 +1,68 @@
+"""One kernel run three ways: without time, timed, and by the reference interpreter. For tests of whole instructions."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import ptxsim
+from ptxsim.semantics import functional
+from ptxsim.semantics.reference import run_reference
+from ptxtool.parse import parse
+
+HEAD = """.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in)
+{
+	.reg .pred %p<8>;
+	.reg .b16 %h<8>;
+	.reg .b32 %r<80>;
+	.reg .f32 %f<40>;
+	.reg .b64 %d<40>;
+	.shared .align 128 .b8 tile[TILE];
+	ld.param.u64 %d1, [out];
+	ld.param.u64 %d2, [in];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %d3, %r1, 4;
+	add.s64 %d4, %d1, %d3;
+	add.s64 %d5, %d2, %d3;
+"""
+TAIL = """
+	st.global.u32 [%d4], %r6;
+	ret;
+}
+"""
+
+
+def kernel_text(body: str, tile: int = 4096, tail: str = TAIL) -> str:
+    """A body in a kernel: %r1 is tid.x, %d1 and %d2 point to `out` and `in`, %r6 is stored to out[tid.x]."""
+    return HEAD.replace("TILE", str(tile)) + body + tail
+
+
+def three_ways(
+    text: str, block: int, arguments: Callable[[], Sequence[Any]], name: str = "k", **more: Any
+) -> list[Sequence[Any]]:
+    """The arguments as each run leaves them; they must agree bit for bit."""
+    kernel = parse(text).kernels[name]
+    results: list[Sequence[Any]] = []
+    for run in (functional.run, run_reference, ptxsim.launch):
+        given = arguments()
+        run_it: Callable[..., Any] = run  # type: ignore[assignment]
+        grid = more.get("grid", (1,))
+        run_it(kernel, grid, (block,), given, **{k: v for k, v in more.items() if k != "grid"})
+        results.append(given)
+    first = results[0]
+    for way, other in zip(("reference", "timed"), results[1:], strict=True):
+        for k, (a, b) in enumerate(zip(first, other, strict=True)):
+            if isinstance(a, np.ndarray):
+                assert a.tobytes() == b.tobytes(), f"argument {k} of the {way} run differs"
+    return results
+
+
+def words(body: str, block: int, values: Any = (0,), tile: int = 4096) -> list[int]:
+    """What a body gives in %r6, thread by thread, if all runs agree."""
+    given = np.resize(np.array(values, np.uint32), max(block, len(values)))
+    text = kernel_text(body, tile)
+    results = three_ways(text, block, lambda: [np.zeros(block, np.uint32), given.copy()])
+    return [int(v) for v in results[0][0]]
