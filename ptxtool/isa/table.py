@@ -23,6 +23,10 @@ from ptxtool.isa.rows import TableError, read_forms
 from ptxtool.isa.types import TYPES
 
 REPEATABLE = frozenset({"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"})
+_IGNORES_PRED = frozenset(
+    "abs add atom cos cvt ex2 fma lg2 max min mul neg rcp red rsqrt set setp sin sqrt sub tanh wgmma".split()
+)
+"""Opcodes behind which ptxas 13.0 overlooks a type `.pred` too many; it complains behind all others."""
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _LONGEST_KEY = 6
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
@@ -96,7 +100,7 @@ def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[M
         words = text.split(".")
         once = [w for n, w in enumerate(words) if w not in REPEATABLE or w not in words[1:n]]
         found = _matches_of(table, once, n_operands, ptxplus)
-    if not found and not ptxplus and ".pred" in text:
+    if not found and not ptxplus and ".pred" in text and text.partition(".")[0] in _IGNORES_PRED:
         words = text.split(".")
         words.remove("pred")
         found = _matches_of(table, words, n_operands, ptxplus)

@@ -43,7 +43,7 @@ def _match(b: Builder, op: Operation) -> None:
     wide = op.type.bits == 64
     same = b.emit_code(MATCH, b.temporary(), b.source(op, 1), e=int(wide))
     target = op.operands[0]
-    if op.match.form.base == "match.any.sync":
+    if "any" in op.instruction.opcode.text.split("."):
         d = b.destination(op, 0, WORD)
         b.emit("mov_u32", d.row, same)
         d.finish()
