@@ -1,35 +1,25 @@
 """Why no form of the instruction table fits an opcode with so many operands, and what may have been meant.
 
 For `verify` (as a warning: the instruction passes through) and `check` (as an error). The words of the opcode are
-changed one at a time, in the order of what is likeliest, until a form fits: another number of operands, a word less, a
-word more, another word. The first change that helps is the explanation.
+changed one at a time (`repair.py`) until a form fits; the first change that helps is the explanation.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import NamedTuple
 
 from ptxtool.base.nearest import nearest
+from ptxtool.ir.repair import Ask, Explanation, Repair, either, listed, nearest_form
 from ptxtool.isa.foreign import INSTRUCTIONS_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.forms import Form
+from ptxtool.isa.operands import OperandSpec
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
-_Ask = Callable[[list[str]], bool]
-"""Whether a form fits an opcode of the same base with these words."""
 _MOST_OPERANDS = 12
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST_WORDS = 30  # twice what any instruction has
-_LISTED = 8
-_COMMON = ("u32", "s32", "f32", "b32", "u64", "s64", "f64", "b64", "u16", "s16", "f16", "b16")
 _SPACES = frozenset({"global", "shared", "local", "const", "param", "reg"})
-
-
-class Explanation(NamedTuple):
-    """A message, a next step, and the part of the opcode that is to blame ("" for all of it)."""
-
-    message: str
-    help: str
-    word: str = ""
 
 
 @cache
@@ -47,7 +37,7 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
         if word not in allowed:
             return _unknown_word(base, word, allowed)
 
-    def asker(counts: Iterable[int]) -> _Ask:
+    def asker(counts: Iterable[int]) -> Ask:
         return lambda changed: any(
             table().match(".".join([base, *changed]), n, is_ptxplus) is not None for n in counts
         )
@@ -60,21 +50,31 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
         elif is_range:
             numbers = f"{counts[0]} to {counts[-1]}"
         else:
-            numbers = _either(map(str, counts)) if any(counts) else "no"
+            numbers = either(map(str, counts)) if any(counts) else "no"
         takes = f"{numbers} operand{'' if counts == [1] else 's'}"
-        help = f"write {_either(dict.fromkeys(_usage(text, n, is_ptxplus) for n in counts[:3]))}"
+        help = f"write {either(dict.fromkeys(_usage(text, n, is_ptxplus) for n in counts[:3]))}"
+        other = ".".join([{"atom": "red", "red": "atom"}.get(base, ""), *words])
+        if table().match(other, n_operands, is_ptxplus) is not None:
+            help += f"; '{other}' takes {n_operands}"
         return Explanation(f"'{text}' takes {takes}, not {n_operands}", help)
+    own = _own(forms, words)
+    fixed = len(own[0].base.split(".")) - 1 if own else 0
     for fits in (asker([n_operands]), asker(range(_MOST_OPERANDS))):
-        found = (
-            _one_less(base, words, fits, allowed)
-            or _one_more(base, words, fits, allowed)
-            or _another(base, words, fits, allowed)
-        )
+        found = Repair(base, words, fits, _words(own or forms), fixed).explanation()
         if found is not None:
             return found
-    return Explanation(
-        f"no form of '{base}' has these modifiers together", f"'ptxtool isa {base}' lists its forms"
-    )
+    form = nearest_form(words, own or forms)
+    help = f"the nearest one is '{form}'; 'ptxtool isa {base}' lists them all"
+    name = ".".join([base, *words[:fixed]])
+    return Explanation(f"no form of '{name}' has these modifiers together", help)
+
+
+def _own(forms: list[Form], words: list[str]) -> list[Form]:
+    """The forms with the longest name that an opcode begins with: of `cp.async.bulk`, not of `cp.async`."""
+    names = [form.base.split(".")[1:] for form in forms]
+    lengths = [len(name) if words[: len(name)] == name else -1 for name in names]
+    longest = max(lengths, default=-1)
+    return [form for form, length in zip(forms, lengths, strict=True) if length == longest >= 0]
 
 
 def _forms(base: str, is_ptxplus: bool) -> list[Form]:
@@ -126,13 +126,32 @@ def _usage(text: str, n_operands: int, is_ptxplus: bool) -> str:
     assert found is not None
     specs = [o for o in found.operands if not o.optional or o.only_with]
     specs += [o for o in found.operands if o not in specs][: n_operands - len(specs)]
-    operands = [f"[{o.name}]" if o.role == "m" else o.name for o in found.operands if o in specs]
+    operands = [_operand_usage(o, found.n) for o in found.operands if o in specs]
     return f"'{text} {', '.join(operands)}'" if operands else f"'{text}' alone"
+
+
+def _operand_usage(spec: OperandSpec, n: int) -> str:
+    if spec.role == "m":
+        return f"[{spec.name}]"
+    is_vector = any(fit.length is not None and fit.length.of(n) > 1 for fit in spec.fits)
+    return f"{{{spec.name}, ...}}" if is_vector else spec.name
+
+
+def _same_shape(word: str, allowed: Iterable[str]) -> str:
+    """The word that differs least in its numbers alone, such as `m64n16k16` for `m64n15k16`; "" if there is none."""
+    numbers = [int(n) for n in _NUMBER.findall(word)]
+    alike = [w for w in allowed if _NUMBER.sub("#", w) == _NUMBER.sub("#", word)]
+    if not numbers or word[0] in "0123456789v" or len(numbers) < 2:
+        return ""
+    distance = {
+        w: sum(abs(int(a) - b) for a, b in zip(_NUMBER.findall(w), numbers, strict=True)) for w in alike
+    }
+    return min(alike, key=lambda w: distance[w], default="")
 
 
 def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation:
     near = TYPES_ELSEWHERE.get(word, "")
-    near = near if near in allowed else nearest(word, sorted(allowed), 0.6)
+    near = near if near in allowed else _same_shape(word, allowed) or nearest(word, sorted(allowed), 0.6)
     what = "type" if word in TYPES or near in TYPES else "modifier"
     alike: list[str] = []
     if word in TYPES:
@@ -142,7 +161,7 @@ def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation
     elif word[0] == "v" and word[1:].isdecimal():
         alike = [w for w in allowed if w[0] == "v" and w[1:].isdecimal()]
     if alike:
-        help = f"it has {_listed(alike)}"
+        help = f"it has {listed(alike)}"
     elif word in TYPES:
         help = "remove it"
     else:
@@ -154,76 +173,5 @@ def missing(text: str, fits: Callable[[str], bool]) -> str:
     """The modifiers one of which makes an opcode fit, "" if no single one does."""
     base, *words = text.split(".")
     allowed = _words(_forms(base, False))
-    found = _one_more(base, words, lambda changed: fits(".".join([base, *changed])), allowed)
+    found = Repair(base, words, lambda changed: fits(".".join([base, *changed])), allowed).one_more()
     return found.help if found else ""
-
-
-def _one_less(base: str, words: list[str], fits: _Ask, allowed: dict[str, None]) -> Explanation | None:
-    for i in reversed(range(len(words))):
-        rest = words[:i] + words[i + 1 :]
-        if not fits(rest):
-            continue
-        word = words[i]
-        if word in rest:
-            return Explanation(f"'.{word}' stands twice", "remove one of them", word)
-        types = [w for w in rest if w in TYPES]
-        if word in TYPES:
-            return Explanation(
-                f"'{'.'.join([base, *rest])}' takes no further type '.{word}'", "remove it", word
-            )
-        message = (
-            f"'.{word}' does not go with '.{types[-1]}'" if types else f"'{base}' takes no '.{word}' here"
-        )
-        others: list[str] = []
-        if types:
-            at = len(words) - 1 - words[::-1].index(types[-1])
-            others = [w for w in allowed if w in TYPES and fits([*words[:at], w, *words[at + 1 :]])]
-        help = f"it goes with {_listed(others)}" if others else f"remove '.{word}'"
-        return Explanation(message, help, word)
-    return None
-
-
-def _one_more(base: str, words: list[str], fits: _Ask, allowed: dict[str, None]) -> Explanation | None:
-    missing: list[str] = []
-    for word in allowed:
-        if any(fits([*words[:i], word, *words[i:]]) for i in range(len(words), -1, -1)):
-            missing.append(word)
-    if not missing:
-        return None
-    text = ".".join([base, *words])
-    if all(w in TYPES for w in missing):
-        return Explanation(f"'{text}' lacks a type", f"write {_listed(missing, 'or')} behind it")
-    return Explanation(
-        f"'{text}' lacks a modifier", f"add {_listed((w for w in missing if w not in TYPES), 'or')}"
-    )
-
-
-def _another(base: str, words: list[str], fits: _Ask, allowed: dict[str, None]) -> Explanation | None:
-    for i in reversed(range(len(words))):
-        others = [w for w in allowed if fits([*words[:i], w, *words[i + 1 :]])]
-        if not others:
-            continue
-        word = words[i]
-        if word in TYPES:
-            rest = ".".join([base, *words[:i]])
-            return Explanation(f"'{rest}' has no form with type '.{word}'", f"it has {_listed(others)}", word)
-        rest = ".".join([base, *words[:i], *words[i + 1 :]])
-        return Explanation(f"'{rest}' has no form with '.{word}'", f"it has {_listed(others)}", word)
-    return None
-
-
-def _either(words: Iterable[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def _listed(words: Iterable[str], last_one: str = "and") -> str:
-    """'.a', '.b' and '.c', cut where there are many."""
-    chosen = list(words)
-    if len(chosen) > _LISTED:  # the common ones are shown
-        chosen.sort(key=lambda w: _COMMON.index(w) if w in _COMMON else len(_COMMON))
-    named = [f"'.{word}'" for word in chosen]
-    if len(named) > _LISTED:
-        return f"{', '.join(named[:_LISTED])}, ..."
-    *most, last = named
-    return f"{', '.join(most)} {last_one} {last}" if most else last

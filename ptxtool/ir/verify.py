@@ -16,7 +16,6 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
@@ -28,7 +27,6 @@ from ptxtool.ir.nodes import (
     Cast,
     Conditional,
     Declaration,
-    Declarator,
     Directive,
     Dual,
     Function,
@@ -47,20 +45,14 @@ from ptxtool.ir.nodes import (
     Vector,
 )
 from ptxtool.ir.symbols import LabelTable, label_table
+from ptxtool.ir.undeclared import Undeclared
 from ptxtool.isa.conditions import CONDITIONS, condition
-from ptxtool.isa.foreign import NAMES_OF_CUDA
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import Match, table
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
-
-# registers as compilers name them
-_TYPE_OF_FAMILY = {
-    "%p": "pred", "%rs": "b16", "%h": "b16", "%r": "b32", "%rd": "b64", "%rq": "b128", "%f": "f32", "%fd": "f64",
-}  # fmt: skip
-_FAMILY = re.compile(rf"({'|'.join(_TYPE_OF_FAMILY)})(\d{{1,6}})")
 
 _Placed = Instruction | Declaration | Label | Directive
 
@@ -122,6 +114,7 @@ class FunctionCheck:
         self.variables: list[dict[str, Declaration]] = [{}]
         self.block_labels: list[dict[str, Label]] = [{}]
         self.reported: set[str] = set()
+        self.undeclared = Undeclared(function)
         self.found: list[Diagnostic] = []
         self._names: dict[int, tuple[Name, ...]] = {}  # by identity: equal operand texts share their node
 
@@ -269,103 +262,13 @@ class FunctionCheck:
                 self._report("W202", f"register '{text}' is not declared", node, text, help)
                 return
         self.reported.add(text)
+        if self.undeclared.is_told(text):
+            return
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
-        help = self._beyond_its_range(text)
-        help = help or self._out_of_sight(text, node) or self._of_an_undeclared_family(text)
-        if not help and text in NAMES_OF_CUDA:
-            help = f"did you mean '{NAMES_OF_CUDA[text]}'?"
-        if not help:
-            near = nearest(text, self._visible(n))
-            help = f"did you mean '{near}'?" if near else self._declaration_of(text, node, operand)
+        help = self.undeclared.help(text, node, operand, lambda: self._visible(n))
         if not self.is_ptxplus and self._is_segment(text, operand):
             help = f"memory is named '{text}[...]' in PTXPlus only: its files say '.version 1.4+'"
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
-
-    def _beyond_its_range(self, text: str) -> str:
-        """What to do about `%r8` where `%r<8>` declares `%r0` to `%r7`; "" for another name."""
-        for name in (text[:i] for i in range(len(text.rstrip("0123456789")), len(text))):
-            declarator, start = self._ranges.get(name, (None, 0))
-            number = int(text[len(name) :][:7])
-            if (
-                declarator is not None
-                and declarator.count is not None
-                and declarator.count <= number < 1_000_000
-            ):
-                line = self.function.source.line(start)
-                ends = f"'{name}<{declarator.count}>' in line {line} ends at '{name}{declarator.count - 1}'"
-                return f"{ends}: raise it to '{name}<{number + 1}>'?"
-        return ""
-
-    def _out_of_sight(self, text: str, node: Instruction) -> str:
-        """What to do about a name that another block or a later line declares; "" for another name."""
-        place = self._declared_at.get(text)
-        if place is None:
-            return ""
-        line = self.function.source.line(place)
-        if place > node.start:
-            return f"it is declared below, in line {line}: move that before its use"
-        return f"its declaration in line {line} stands in a '{{ }}' block that this place is not in"
-
-    @cached_property
-    def _declared_at(self) -> dict[str, int]:
-        """Where the function's body declares each name first, ranges left out."""
-        found: dict[str, int] = {}
-        for statement in self.function.body or ():
-            if type(statement) is Declaration:
-                for declarator in statement.declarators:
-                    if declarator.count is None:
-                        found.setdefault(declarator.name, statement.start)
-        return found
-
-    @staticmethod
-    def _declaration_of(text: str, node: Instruction, operand: Operand | None) -> str:
-        """The declaration that an undeclared name may lack."""
-        if node.opcode.base == "brx":
-            return f"write '{text}: .branchtargets label, ...;' before it"
-        if node.opcode.base == "call":
-            names = [each for each in node.operands if type(each) is Name]
-            if operand is not names[0]:
-                return f"write '{text}: .callprototype (...) _ (...);' before it"
-            return f"declare the function before it, such as '.extern .func {text};'"
-        if type(operand) is Memory and "param" in node.opcode.modifiers:
-            return f"add it to the parameters of the function: '.param .b32 {text}'"
-        if type(operand) is Memory and text[0] not in "%$":
-            spaces = [w for w in ("global", "shared", "local", "const") if w in node.opcode.modifiers]
-            return f"add a declaration, such as '.{(spaces or ['global'])[0]} .b32 {text}[64];'"
-        return f"add a declaration, such as '.reg .u32 {text};'"
-
-    def _of_an_undeclared_family(self, text: str) -> str:
-        """What to do about `%rd4` where no `%rd` with a number is declared; "" for another name."""
-        found = _FAMILY.fullmatch(text)
-        if found is None or self.is_ptxplus:
-            return ""
-        prefix, number = found[1], int(found[2])
-        if prefix in self._ranges or any(
-            name.startswith(prefix) and name[len(prefix) :].isdecimal() for name in self._single_registers
-        ):
-            return ""
-        return f"declare it and its like: '.reg .{_TYPE_OF_FAMILY[prefix]} {prefix}<{number + 1}>;'"
-
-    @cached_property
-    def _single_registers(self) -> list[str]:
-        return [
-            declarator.name
-            for statement in self.function.body or ()
-            if type(statement) is Declaration and statement.space == "reg"
-            for declarator in statement.declarators
-            if declarator.count is None
-        ]
-
-    @cached_property
-    def _ranges(self) -> dict[str, tuple[Declarator, int]]:
-        """The ranges of registers that the function declares, by prefix, and where."""
-        return {
-            declarator.name: (declarator, statement.start)
-            for statement in self.function.body or ()
-            if type(statement) is Declaration and statement.space == "reg"
-            for declarator in statement.declarators
-            if declarator.count is not None
-        }
 
     @staticmethod
     def _is_segment(text: str, operand: Operand | None) -> bool:

@@ -202,6 +202,8 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint("'~' is for constants; 'not.b32' inverts a register")
     if word in "/#":
         return slip.hint("comments are '// to the end of the line' or '/* ... */'")
+    if word == "&":
+        return slip.hint("the name of a variable is its address: remove the '&'")
     if word == "'":
         return slip.hint("there are no character constants: write the number")
     if text[place - 1 : place] == "@":
@@ -252,6 +254,8 @@ def _head(slip: Slip) -> str:
 def _separator(slip: Slip) -> Hint | None:
     """A comma or semicolon is missing on the same line."""
     if "SEMICOLON" not in slip.expected:
+        if "COMMA" in slip.expected and _OPERAND.match(slip.word):
+            return slip.hint("separate them by ','", f"missing ',' before '{slip.word}'")
         return None
     if slip.word == "=":
         return slip.hint("there are no assignments: separate operands by ','")
