@@ -23,10 +23,10 @@ from ptxtool.isa.rows import TableError, read_forms
 from ptxtool.isa.types import TYPES
 
 REPEATABLE = frozenset({"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"})
-_IGNORES_PRED = frozenset(
-    ("abs", "add", "atom", "cos", "cvt", "ex2", "fma", "lg2", "max", "min", "mul")
-    + ("neg", "rcp", "red", "rsqrt", "set", "setp", "sin", "sqrt", "sub", "tanh", "wgmma")
-)
+_IGNORES_PRED = frozenset({
+    "abs", "add", "atom", "cos", "cvt", "ex2", "fma", "lg2", "max", "min", "mul", "neg", "rcp", "red", "rsqrt", "set",
+    "setp", "sin", "sqrt", "sub", "tanh", "wgmma",
+})  # fmt: skip
 """Opcodes behind which ptxas 13.0 overlooks a type `.pred` too many; it complains behind all others."""
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _LONGEST_KEY = 6
