@@ -9,6 +9,8 @@ A name means the innermost declaration that stands before the instruction. `%r<1
 expanded only where somebody asks. A name declared twice in one block keeps its first declaration; the
 repetition takes no number and is listed in `duplicates`. Special registers, labels and `_` are not registers.
 
+Both are found in constant time or by bisection, however deep the blocks nest (`scopes`).
+
 Not handled: `.reg` at module scope, which the PTX ABI forbids.
 
 Reference: PTX ISA, sections 5.1.1 (register state space), 5.4.4 (parameterized names); A. Bakhoda et al.,
@@ -19,9 +21,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Label, ScopeClose, ScopeOpen
+from ptxtool.ir.scopes import Scopes, Timeline
 from ptxtool.isa.types import TYPES
 
 PTXPLUS_ZERO = "$r124"
@@ -105,7 +108,10 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class _Segment:
-    """Consecutive registers of one declarator, from index `first`; `low` is a range's number there."""
+    """Consecutive registers of one declarator, from index `first`; `low` is a range's number there.
+
+    `depth` is the number of blocks around the declaration.
+    """
 
     first: int
     count: int
@@ -113,43 +119,42 @@ class _Segment:
     low: int | None
     declaration: Declaration
     visible_from: int
+    depth: int
 
     def name_of(self, index: int) -> str:
         return self.name if self.low is None else f"{self.name}{self.low + index - self.first}"
 
+    def index_of(self, number: int) -> int:
+        """The index of the register with that number behind a range's prefix, -1 if it has none."""
+        offset = number - (self.low or 0)
+        return self.first + offset if 0 <= offset < self.count else -1
 
-class _Scope:
-    """One block while the table is built and asked: plain names, and ranges by prefix."""
 
-    def __init__(self, parent: "_Scope | None"):
-        self.parent = parent
-        self.names: dict[str, _Segment] = {}
+class _Ranges(NamedTuple):
+    """The ranges of one prefix that are in force: the innermost and latest, and those before it."""
+
+    segment: _Segment
+    before: "_Ranges | None"
+
+
+class _Block:
+    """What an open block has declared, to find what it declares twice: names by their digits, ranges by prefix."""
+
+    def __init__(self) -> None:
         self.ranges: dict[str, list[_Segment]] = {}
-        self.found: dict[str, tuple[int, int]] = {}  # name -> (index, first instruction that sees it)
-        self.outer: dict[str, _Scope | None] = {}  # name -> the next block around that declares it
         self._ends: dict[str, int] = {}  # prefix -> the end of its ranges
         self._limits: dict[str, int] = {}  # prefix -> the end of the numbers behind it in names of this block
 
-    def find(self, name: str) -> tuple[int, int] | None:
-        """Index and first instruction of a name declared in this very block."""
-        known = self.found.get(name)
-        if known is not None:
-            return known
-        segment = self.names.get(name)
-        index = segment.first if segment else -1
-        if segment is None and self.ranges:
-            for prefix, number in _splits(name):
-                for candidate in self.ranges.get(prefix, ()):
-                    offset = number - (candidate.low or 0)
-                    if 0 <= offset < candidate.count and (segment is None or candidate.first < segment.first):
-                        segment, index = candidate, candidate.first + offset
-        if segment is None:
-            return None
-        self.found[name] = index, segment.visible_from
-        return self.found[name]
+    def in_range(self, name: str) -> int:
+        """The index of a name that a range of this block declares, -1 if none does."""
+        found = -1
+        for prefix, number in _splits(name) if self.ranges else ():
+            for segment in self.ranges.get(prefix, ()):
+                index = segment.index_of(number)
+                found = index if found < 0 or 0 <= index < found else found
+        return found
 
-    def add_name(self, name: str, segment: _Segment) -> None:
-        self.names[name] = segment
+    def add_name(self, name: str) -> None:
         for prefix, number in _splits(name):
             self._limits[prefix] = max(self._limits.get(prefix, 0), number + 1)
 
@@ -168,29 +173,16 @@ class _Scope:
         ranges = max((self._ends.get(shorter, 0) for shorter, _ in _splits(prefix)), default=0)
         return max(self._limits.get(prefix, 0), self.range_end(prefix), ranges)
 
-    def around(self, name: str) -> "_Scope | None":
-        """The nearest block around this one that declares a name; asked once per block and name."""
-        path: list[_Scope] = []
-        scope: _Scope = self
-        while name not in scope.outer:
-            path.append(scope)
-            parent = scope.parent
-            if parent is None or parent.find(name) is not None:
-                scope.outer[name] = parent
-                break
-            scope = parent
-        for passed in path:
-            passed.outer[name] = scope.outer[name]
-        return scope.outer[name]
+
+def _digits_start(name: str) -> int:
+    """Where the digits at the end of a name begin, as far as they can be a number of a range."""
+    return max(len(name.rstrip("0123456789")), len(name) - MAX_DIGITS)
 
 
 def _splits(name: str) -> Iterator[tuple[str, int]]:
     """The ways to read a name as prefix and number, without leading zeros: `a10` is a+10 and a1+0."""
     end = len(name)
-    start = end
-    while start > max(0, end - MAX_DIGITS) and name[start - 1] in "0123456789":
-        start -= 1
-    for cut in range(start, end):
+    for cut in range(_digits_start(name), end):
         if name[cut] != "0" or cut == end - 1:
             yield name[:cut], int(name[cut:])
 
@@ -205,61 +197,77 @@ class RegisterTable(Sequence[Register]):
         self._length = 0
         self._duplicates: list[Duplicate] = []
         self._made: dict[int, Register] = {}
-        scope = _Scope(None)
-        self._scopes = [scope]  # the scope in force from instruction self._starts[k] on
-        self._starts = [0]
+        self._names: dict[str, Timeline[_Segment]] = {}
+        self._ranges: dict[str, Timeline[_Ranges]] = {}  # by prefix
+        self._fixed: dict[
+            str, tuple[int, int]
+        ] = {}  # name -> (first instruction, index): it means nothing else
+        names, ranges = Scopes[_Segment](), Scopes[_Ranges]()
+        self._open = names, ranges  # what is in force while the table is made
+        blocks = [_Block()]
         for declaration in (*function.returns, *function.params):
-            self._declare(declaration, scope, 0)
+            self._declare(declaration, blocks[-1], 0)
         position = 0
         for statement in function.body or ():
             kind = type(statement)
             if kind is Instruction:
                 position += 1
             elif kind is Declaration:
-                self._declare(statement, scope, position)  # type: ignore[arg-type]
+                self._declare(statement, blocks[-1], position)  # type: ignore[arg-type]
             elif kind is ScopeOpen:
-                scope = self._enter(_Scope(scope), position)
-            elif kind is ScopeClose and scope.parent is not None:
-                scope = self._enter(scope.parent, position)
+                blocks.append(_Block())
+                names.enter()
+                ranges.enter()
+            elif kind is ScopeClose and names.depth:
+                blocks.pop()
+                for name in names.leave():
+                    self._names[name].add(position, names.get(name))
+                for prefix in ranges.leave():
+                    self._ranges[prefix].add(position, ranges.get(prefix))
+        del self._open
         self._firsts = [s.first for s in self._segments]
 
-    def _enter(self, scope: _Scope, position: int) -> _Scope:
-        if self._starts[-1] == position:
-            self._scopes[-1] = scope
-        else:
-            self._starts.append(position)
-            self._scopes.append(scope)
-        return scope
-
-    def _declare(self, declaration: Declaration, scope: _Scope, position: int) -> None:
+    def _declare(self, declaration: Declaration, block: _Block, position: int) -> None:
         if declaration.space != "reg":
             return
+        ranges = self._open[1]
         for declarator in declaration.declarators:
+            prefix = declarator.name
             if declarator.count is None:
-                self._add_name(declarator.name, declaration, scope, position)
+                self._add_name(prefix, declaration, block, position)
                 continue
-            repeated = min(declarator.count, scope.range_end(declarator.name))
+            repeated = min(declarator.count, block.range_end(prefix))
             for number in range(min(repeated, MAX_REPEATED)):
-                self._add_name(f"{declarator.name}{number}", declaration, scope, position)
-            low = max(repeated, min(declarator.count, scope.clash_limit(declarator.name), MAX_SINGLE))
+                self._add_name(f"{prefix}{number}", declaration, block, position)
+            low = max(repeated, min(declarator.count, block.clash_limit(prefix), MAX_SINGLE))
             for number in range(repeated, low):
-                self._add_name(f"{declarator.name}{number}", declaration, scope, position)
+                self._add_name(f"{prefix}{number}", declaration, block, position)
             count = declarator.count - low
             if count > 0:
-                segment = _Segment(self._length, count, declarator.name, low, declaration, position)
-                scope.add_range(declarator.name, segment)
-                self._segments.append(segment)
-                self._length += count
+                segment = self._add_segment(count, prefix, low, declaration, position)
+                block.add_range(prefix, segment)
+                ranges.declare(prefix, found := _Ranges(segment, ranges.get(prefix)))
+                self._ranges.setdefault(prefix, Timeline()).add(position, found)
 
-    def _add_name(self, name: str, declaration: Declaration, scope: _Scope, position: int) -> None:
-        known = scope.find(name)
-        if known is not None:
-            self._duplicates.append(Duplicate(name, declaration, known[0]))
+    def _add_name(self, name: str, declaration: Declaration, block: _Block, position: int) -> None:
+        names = self._open[0]
+        known = names.here(name)
+        first = known.first if known is not None else block.in_range(name)
+        if first >= 0:
+            self._duplicates.append(Duplicate(name, declaration, first))
             return
-        segment = _Segment(self._length, 1, name, None, declaration, position)
-        scope.add_name(name, segment)
+        segment = self._add_segment(1, name, None, declaration, position)
+        block.add_name(name)
+        names.declare(name, segment)
+        self._names.setdefault(name, Timeline()).add(position, segment)
+
+    def _add_segment(
+        self, count: int, name: str, low: int | None, declaration: Declaration, position: int
+    ) -> _Segment:
+        segment = _Segment(self._length, count, name, low, declaration, position, self._open[0].depth)
         self._segments.append(segment)
-        self._length += 1
+        self._length += count
+        return segment
 
     @property
     def duplicates(self) -> tuple[Duplicate, ...]:
@@ -268,14 +276,47 @@ class RegisterTable(Sequence[Register]):
 
     def resolve_index(self, name: str, instruction_index: int) -> int:
         """The index of the register that a name means at an instruction, -1 if it is none."""
-        block = bisect_right(self._starts, instruction_index) - 1 if len(self._starts) > 1 else 0
-        scope: _Scope | None = self._scopes[block]
-        while scope is not None:
-            known = scope.found.get(name) or scope.find(name)
-            if known is not None and known[1] <= instruction_index:
-                return known[0]
-            scope = scope.around(name)
-        return -1
+        fixed = self._fixed.get(name)
+        if fixed is not None:
+            return fixed[1] if fixed[0] <= instruction_index else -1
+        plain = self._names.get(name)
+        ranges = self._ranges_around(name)
+        places = (len(plain.places) if plain else 0) + sum(len(timeline.places) for timeline, _ in ranges)
+        if places > 1:
+            return self._innermost(plain, ranges, instruction_index)
+        # nothing hides it and it never ends: so it is with nearly all
+        place = plain.places[0] if plain else ranges[0][0].places[0] if ranges else 0
+        index = self._innermost(plain, ranges, place)
+        self._fixed[name] = place, index
+        return index if place <= instruction_index else -1
+
+    def _ranges_around(self, name: str) -> list[tuple[Timeline[_Ranges], int]]:
+        """The ranges that a name may be in, with its number there."""
+        found: list[tuple[Timeline[_Ranges], int]] = []
+        end = len(name)
+        for cut in range(_digits_start(name), end):
+            timeline = self._ranges.get(name[:cut])
+            if timeline is not None and (name[cut] != "0" or cut == end - 1):
+                found.append((timeline, int(name[cut:])))
+        return found
+
+    @staticmethod
+    def _innermost(
+        plain: Timeline[_Segment] | None, ranges: Sequence[tuple[Timeline[_Ranges], int]], place: int
+    ) -> int:
+        """The register of the innermost block among those of a name; in one block the first declared."""
+        segment = plain.at(place) if plain else None
+        depth, index = (segment.depth, segment.first) if segment else (-1, -1)
+        for timeline, number in ranges:
+            found = timeline.at(place)
+            while found is not None and found.segment.depth >= depth:
+                candidate = found.segment.index_of(number)
+                if candidate >= 0:
+                    if found.segment.depth > depth or candidate < index:
+                        depth, index = found.segment.depth, candidate
+                    break
+                found = found.before
+        return index
 
     def resolve(self, name: str, instruction_index: int) -> Register | None:
         """The register that a name means at an instruction, None if it is none."""
@@ -354,60 +395,55 @@ class LabelTable:
 
     def __init__(self, function: Function):
         self._blocks: list[dict[str, int]] = [{}]
-        self._outer: list[dict[str, int]] = [{}]  # labels found in a block around: nesting may be deep
-        self._parents = [-1]
-        self._starts = [
-            0
-        ]  # from instruction self._starts[k] on, block self._in_force[k] is the innermost one
-        self._in_force = [0]
         self._lists: dict[str, str] = {}
-        block = position = 0
+        braces: list[
+            tuple[int, int]
+        ] = []  # instructions before it, and the block it opens; -1 where it closes
+        open_blocks = [0]
+        position = 0
         pending: list[str] = []  # labels with nothing behind them yet
         for statement in function.body or ():
             kind = type(statement)
+            block = self._blocks[open_blocks[-1]]
             if kind is Label:
                 pending.append(statement.name)  # type: ignore[union-attr]
-                self._blocks[block].setdefault(pending[-1], position)
+                block.setdefault(pending[-1], position)
                 continue
             if kind is Instruction:
                 position += 1
             elif kind is Directive and statement.name in _LABEL_LISTS and pending:  # type: ignore[union-attr]
                 self._lists[pending[-1]] = statement.text  # type: ignore[union-attr]
-                self._blocks[block].pop(pending[-1], None)
+                block.pop(pending[-1], None)
             elif kind is ScopeOpen:
+                open_blocks.append(len(self._blocks))
                 self._blocks.append({})
-                self._outer.append({})
-                self._parents.append(block)
-                block = self._enter(len(self._blocks) - 1, position)
-            elif kind is ScopeClose and self._parents[block] >= 0:
-                block = self._enter(self._parents[block], position)
+                braces.append((position, open_blocks[-1]))
+            elif kind is ScopeClose and len(open_blocks) > 1:
+                open_blocks.pop()
+                braces.append((position, -1))
             pending.clear()
+        self._targets = self._timelines(braces)
 
-    def _enter(self, block: int, position: int) -> int:
-        if self._starts[-1] == position:
-            self._in_force[-1] = block
-        else:
-            self._starts.append(position)
-            self._in_force.append(block)
-        return block
+    def _timelines(self, braces: Sequence[tuple[int, int]]) -> dict[str, Timeline[int]]:
+        """What each name means from which instruction on: a block's labels count from its beginning."""
+        found: dict[str, Timeline[int]] = {}
+        scopes = Scopes[int]()
+        for place, block in ((0, 0), *braces):
+            if block < 0:
+                for name in scopes.leave():
+                    found[name].add(place, scopes.get(name))
+                continue
+            if block:
+                scopes.enter()
+            for name, target in self._blocks[block].items():
+                scopes.declare(name, target)
+                found.setdefault(name, Timeline()).add(place, target)
+        return found
 
     def resolve(self, name: str, instruction_index: int) -> int | None:
         """The instruction that a label means at an instruction (their number: the end), None if undeclared."""
-        block = self._in_force[bisect_right(self._starts, instruction_index) - 1]
-        passed: list[int] = []
-        target: int | None = None
-        while block >= 0:
-            target = self._blocks[block].get(name)
-            if target is None:
-                target = self._outer[block].get(name)
-            if target is not None:
-                break
-            passed.append(block)
-            block = self._parents[block]
-        if target is not None:
-            for inner in passed:
-                self._outer[inner][name] = target
-        return target
+        timeline = self._targets.get(name)
+        return timeline.at(instruction_index) if timeline else None
 
     def resolve_list(self, name: str, instruction_index: int) -> tuple[int, ...] | None:
         """The targets of a `.branchtargets` list, without those that are undeclared; None if there is no such list."""
