@@ -126,6 +126,8 @@ class Shape:
         }
         self._order = re.compile(self._expand(rule))
         self._one_semicolon = ";" in texts and not rule.startswith("function")
+        first = next(text for _, text in _elements(rule))
+        self._keyword = first if first.isupper() else ""  # it begins the rule and stands nowhere else in it
 
     def _expand(self, rule: str) -> str:
         """The rule over letters; `[`, `(` and the like are letters too, so nothing needs escaping."""
@@ -152,6 +154,8 @@ class Shape:
         while found := lex(text, start):
             kind = found.lastgroup
             assert kind is not None
+            if kind == self._keyword and tokens:
+                break
             token = Token(kind, found[kind], found.start(kind), found.end())
             tokens.append(token)
             letters += self._letters[token.text if kind == "TEXT" else kind]
