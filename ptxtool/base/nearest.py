@@ -3,11 +3,15 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST = 100
+"""Longer words are like nothing: no misspelling, and comparing them takes long."""
 _LOOK_ALIKE = str.maketrans("lIOo", "1100")
 
 
 def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
     """The candidate most like a word, "" where none is; the longer common beginning wins among equals."""
+    if len(word) > _LONGEST:
+        return ""
     choices = sorted(set(candidates))
     plain = word.translate(_LOOK_ALIKE)
     if plain != word:
