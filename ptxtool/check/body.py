@@ -80,7 +80,7 @@ class BodyCheck(InstructionCheck):
             case ScopeClose():
                 self._registers.pop()
             case Label(name=name):
-                other = self.variables[-1].get(name) or self._registers[-1].names.get(name)
+                other = self.variables.here(name) or self._registers[-1].names.get(name)
                 if other is not None:
                     self._twice(name, statement, other)
             case Directive(name="loc"):
@@ -107,7 +107,7 @@ class BodyCheck(InstructionCheck):
         for declarator in declaration.declarators:
             name = declarator.name
             if declaration.space == "reg":
-                other = self.variables[-1].get(name) or self.block_labels[-1].get(name)
+                other = self.variables.here(name) or self.block_labels[-1].get(name)
                 if declarator.count is None:
                     registers.names[name] = declaration
                 else:

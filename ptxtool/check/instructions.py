@@ -226,9 +226,9 @@ class InstructionCheck(FunctionCheck):
             return shape("selected", part, (shape("register", whole.type),))
         if text == "_":
             return shape("sink")
-        for block in reversed(self.variables):
-            if text in block:
-                return self._variable_shape(block[text])
+        variable = self.variables.get(text)
+        if variable is not None:
+            return self._variable_shape(variable)
         if not part and self.labels.resolve(text, n) is not None:
             return shape("label")
         if text in self.module.variables:
@@ -255,10 +255,7 @@ class InstructionCheck(FunctionCheck):
 
     def variable(self, text: str) -> Declaration | None:
         """The variable or parameter of that name that is in force here."""
-        for block in reversed(self.variables):
-            if text in block:
-                return block[text]
-        return self.module.variables.get(text)
+        return self.variables.get(text) or self.module.variables.get(text)
 
 
 def _constant(operand: Immediate) -> Shape:

@@ -44,6 +44,7 @@ from ptxtool.ir.nodes import (
     Unary,
     Vector,
 )
+from ptxtool.ir.scopes import Scopes
 from ptxtool.ir.symbols import LabelTable, label_table
 from ptxtool.ir.undeclared import Undeclared
 from ptxtool.isa.conditions import CONDITIONS, condition
@@ -111,7 +112,7 @@ class FunctionCheck:
         self.registers = function.registers
         self.labels: LabelTable = label_table(function)
         self.label_names = {s.name for s in function.body or () if type(s) is Label}
-        self.variables: list[dict[str, Declaration]] = [{}]
+        self.variables = Scopes[Declaration]()
         self.block_labels: list[dict[str, Label]] = [{}]
         self.reported: set[str] = set()
         self.undeclared = Undeclared(function)
@@ -125,7 +126,8 @@ class FunctionCheck:
         for directive in function.directives:
             if directive.name == "tex":  # PTXPlus: textures named in the kernel's head
                 name = directive.text.split()[-1]
-                self.variables[0][name] = Declaration(directive.start, directive.end, (), "tex", (), None, ())
+                texture = Declaration(directive.start, directive.end, (), "tex", (), None, ())
+                self.variables.declare(name, texture)
         for duplicate in self.registers.duplicates:
             self._twice(duplicate.name, duplicate.declaration, self.registers[duplicate.first].declaration)
         n = 0
@@ -151,11 +153,11 @@ class FunctionCheck:
                 for word in statement.text.split(","):
                     self._label(word.strip(), n, statement)
             case ScopeOpen():
-                self.variables.append({})
+                self.variables.enter()
                 self.block_labels.append({})
                 self._scope_changed()
             case ScopeClose():
-                self.variables.pop()
+                self.variables.leave()
                 self.block_labels.pop()
                 self._scope_changed()
             case _:
@@ -167,11 +169,11 @@ class FunctionCheck:
     def _declare(self, declaration: Declaration) -> None:
         if declaration.space == "reg":
             return
-        block = self.variables[-1]
         for declarator in declaration.declarators:
-            if declarator.name in block and declarator.name != "_":
-                self._twice(declarator.name, declaration, block[declarator.name])
-            block[declarator.name] = declaration
+            first = self.variables.here(declarator.name)
+            if first is not None and declarator.name != "_":
+                self._twice(declarator.name, declaration, first)
+            self.variables.declare(declarator.name, declaration)
 
     # ---- instructions
 
@@ -238,7 +240,7 @@ class FunctionCheck:
         text = name.text
         if self.registers.resolve_index(text, n) >= 0 or text == "_" or text in self.reported:
             return
-        if any(text in block for block in self.variables):
+        if text in self.variables:
             return
         if text in self.module.variables or text in self.module.functions or text in self.label_names:
             return
@@ -294,8 +296,13 @@ class FunctionCheck:
     def _visible(self, n: int) -> list[str]:
         """What a misspelt name may have meant."""
         declared = [r.name for r in self.registers[:4096] if self.registers.visible_from(r.index) <= n]
-        local = [name for block in self.variables for name in block]
-        return [*declared, *local, *self.module.variables, *self.module.functions, *special_registers()]
+        return [
+            *declared,
+            *self.variables,
+            *self.module.variables,
+            *self.module.functions,
+            *special_registers(),
+        ]
 
     def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
         if text in self.reported or self.labels.resolve(text, n) is not None:
