@@ -59,7 +59,8 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
         return Explanation(f"'{text}' takes {takes}, not {n_operands}", help)
     own = _own(forms, words)
     fixed = len(own[0].base.split(".")) - 1 if own else 0
-    for fits in (asker([n_operands]), asker(range(_MOST_OPERANDS))):
+    possible = {n for form in forms for n in range(form.min_operands, form.max_operands + 1)}
+    for fits in (asker([n_operands]), asker(sorted(possible))):
         found = Repair(base, words, fits, _words(own or forms), fixed).explanation()
         if found is not None:
             return found
