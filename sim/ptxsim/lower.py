@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+import ptxsim.lowering.asynchronous as _asynchronous
 import ptxsim.lowering.control as _control
 import ptxsim.lowering.convert as _convert
 import ptxsim.lowering.integer as _integer
@@ -51,7 +52,7 @@ from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
-_RULE_MODULES = (_control, _convert, _integer, _warp)  # imported for the rules they register
+_RULE_MODULES = (_asynchronous, _control, _convert, _integer, _warp)  # imported for the rules they register
 MAX_ROWS = 8192
 
 
@@ -197,7 +198,8 @@ def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
     if "atomic" in effects:
         access = ATOMIC
     elif op.match.form.unit in gpu.ldst.units and effects & {"load", "store"}:
-        access = STORE if "store" in effects else LOAD
+        # an asynchronous copy loads; what it stores stays within the SM
+        access = STORE if "store" in effects and "load" not in effects else LOAD
     elif op.instruction.opcode.base == "mov" and b.access_bytes:
         access = STORE if isinstance(op.operands[0], Memory) else LOAD
     if access != NO_ACCESS:

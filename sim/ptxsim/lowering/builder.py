@@ -595,11 +595,19 @@ class Builder:
     def emit_access(self, operand: Operand, space: int, n_bytes: int) -> Address:
         """The address and its check; remembers the access for the timing model."""
         address = self.address(operand, space)
-        second = self.constant(0) if address.second is None else address.second
-        code = ACCESS64 if address.is_long else ACCESS32
-        self.emit_code(code, 0, address.base, second, space | n_bytes << 8, address.offset)
-        self.access_bytes, self.space = n_bytes, space
+        self.emit_address(address, space, n_bytes)
         return address
+
+    def emit_address(
+        self, address: Address, space: int, n_bytes: int, more: int | None = None, offset: int = 0
+    ) -> None:
+        """The check of an access of n bytes at an address, plus a row where given, plus an offset."""
+        second = self.constant(0) if address.second is None else address.second
+        if more is not None:
+            second = more if address.second is None else self.compute("add_u32", second, more)
+        code = ACCESS64 if address.is_long else ACCESS32
+        self.emit_code(code, 0, address.base, second, space | n_bytes << 8, address.offset + offset)
+        self.access_bytes, self.space = n_bytes, space
 
     def finish_access(self, address: Address) -> None:
         """The post-increment."""

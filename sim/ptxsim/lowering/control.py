@@ -53,6 +53,7 @@ _KINDS = {
     "bar_arrive": BARRIER,
     "bar_red": BARRIER,
     "membar": MEMBAR,
+    "cp_async_wait": MEMBAR,
 }
 
 

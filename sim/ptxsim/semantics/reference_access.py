@@ -51,7 +51,7 @@ class MemoryAccess:
     def _ld(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         to, memory = instruction.operands[:2]
         n, type_ = _elements(match, op)
-        load = self.operands.load(_memory(memory), space_named(match), type_, n, i)
+        load = self.operands.load(memory_operand(memory), space_named(match), type_, n, i)
         writers = [self.operands.write(o, type_, i) for o in (items_of(to, n) if n > 1 else (to,))]
 
         def step(warp: Warp) -> None:
@@ -64,7 +64,7 @@ class MemoryAccess:
         memory, of = instruction.operands[:2]
         n, type_ = _elements(match, op)
         readers = [self.operands.read(o, type_, i) for o in (items_of(of, n) if n > 1 else (of,))]
-        store = self.operands.store(_memory(memory), space_named(match), type_, n, i)
+        store = self.operands.store(memory_operand(memory), space_named(match), type_, n, i)
         return lambda warp: store(warp, [r(warp) for r in readers], warp.executing)
 
     def _red(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
@@ -74,7 +74,7 @@ class MemoryAccess:
         operands = instruction.operands if op.sem == "atom" else (Name("_"), *instruction.operands)
         if any(op.has(v) for v in _VECTORS):
             raise Unsupported(f"vectors in '{instruction.opcode.text}'")
-        memory = _memory(operands[1])
+        memory = memory_operand(operands[1])
         space = self.operands.space(memory, space_named(match))
         address = self.operands.address(memory, space, i)
         readers = [self.operands.read(o, op.type, i) for o in operands[2:4]]
@@ -111,7 +111,7 @@ def space_named(match: Match) -> str:
     return found.partition("::")[0]
 
 
-def _memory(operand: Operand) -> Memory:
+def memory_operand(operand: Operand) -> Memory:
     if not isinstance(operand, Memory):
         raise Unsupported(f"address '{operand}'")
     return operand

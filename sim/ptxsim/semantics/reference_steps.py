@@ -16,6 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ptxsim.semantics.reference_access import MemoryAccess, Step, items_of
+from ptxsim.semantics.reference_async import Asynchronous
 from ptxsim.semantics.reference_convert import convert
 from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer
 from ptxsim.semantics.reference_numbers import Raw, floats, full, mask_of
@@ -104,16 +105,18 @@ def result_flags(type_: Type, raw: Raw) -> Raw:
 
 
 Maker = Callable[[Instruction, Match, Op, int], Step]
-WITHOUT_EFFECT = frozenset({"nop", "membar"})
+WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_wait"})
 MAKERS = WITHOUT_EFFECT | {
     *("setp", "set", "selp", "cvt", "testp", "lop3_bool"),
     *("cvta", "isspacep", "ld", "st", "atom", "red"),
     *("vote", "shfl", "match", "redux", "activemask", "elect"),
+    *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
+    *("mbarrier_test", "mbarrier_pending"),
 }
 """Meanings that a method of the decoder's (`_setp`, ...) knows."""
 
 
-class Decoder(MemoryAccess, WarpWide):
+class Decoder(MemoryAccess, WarpWide, Asynchronous):
     """Makes the steps of one kernel."""
 
     def __init__(self, operands: Operands):
