@@ -48,7 +48,7 @@ _COORDINATES = {
 
 
 def opcode_texts(form: Form, limit: int = 400, seed: int = 0) -> list[str]:
-    """Opcode texts of a form: all if there are at most `limit`, otherwise every pair of alternatives at least once."""
+    """Opcode texts of a form: all, or `limit` of those in which every pair of alternatives meets."""
     choices = [(("",) if g.optional else ()) + g.alternatives for g in form.groups]
     n = 1
     for c in choices:
@@ -57,7 +57,7 @@ def opcode_texts(form: Form, limit: int = 400, seed: int = 0) -> list[str]:
         picks: list[tuple[str, ...]] = list(itertools.product(*choices))
     else:
         rng = random.Random(f"{seed}{form.base}{form.index}")
-        picks = []
+        picks = [(word,) for c in choices if len(choices) == 1 for word in c]
         for i, j in itertools.combinations(range(len(choices)), 2):
             for a, b in itertools.product(choices[i], choices[j]):
                 pick = [rng.choice(c) for c in choices]
