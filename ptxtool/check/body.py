@@ -8,7 +8,7 @@ import re
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.calls import Signature, call_trouble, parts, prototype, signature, targets
 from ptxtool.check.instructions import InstructionCheck
-from ptxtool.check.ptxplus import guard_complaints, operand_complaints
+from ptxtool.check.ptxplus import guard_complaints, operand_complaints, surplus_complaints
 from ptxtool.check.shapes import description
 from ptxtool.check.variables import declaration_problems
 from ptxtool.ir.nodes import (
@@ -129,7 +129,8 @@ class BodyCheck(InstructionCheck):
     def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
         super()._operands(node, match, n)
         if self.is_ptxplus:
-            for code, message, word, help in operand_complaints(node, self.registers, n):
+            surplus = surplus_complaints(node, match) if match is not None else ()
+            for code, message, word, help in (*surplus, *operand_complaints(node, self.registers, n)):
                 self._point(node, code, message, word, help)
 
     def _follow(self, node: Instruction, n: int) -> None:

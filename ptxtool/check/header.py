@@ -72,7 +72,8 @@ def file_problems(module: Module) -> Iterator[Diagnostic]:
 
 
 def _missing(module: Module, item: Item, name: str) -> Diagnostic:
-    example = {"version": ".version 8.0", "target": ".target sm_80"}[name]
+    target = ".target sm_10, map_f64_to_f32" if module.is_ptxplus else ".target sm_80"
+    example = {"version": ".version 8.0", "target": target}[name]
     message = f"no '.{name}' at the head of the file"
     order = "first" if name == "version" else "behind '.version'"
     end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))

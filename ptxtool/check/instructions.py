@@ -132,6 +132,10 @@ class InstructionCheck(FunctionCheck):
             help = f"write '{node.opcode.text}:' if it is a label"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
+    def _no_label(self, node: Instruction, operand: Operand) -> None:
+        if self.is_ptxplus:
+            super()._no_label(node, operand)
+
     def _scope_changed(self) -> None:
         self._shapes.clear()
 

@@ -12,6 +12,8 @@ from ptxtool.ir.nodes import Binary, Guard, Immediate, Instruction
 from ptxtool.ir.symbols import RegisterTable
 from ptxtool.ir.verify import names
 from ptxtool.isa.conditions import GPGPU_SIM_CONDITIONS, condition
+from ptxtool.isa.table import Match
+from ptxtool.parse.operands import fold
 
 _LITERAL = re.compile(
     r"0x[0-9a-fA-F]+|-?(?:0|[1-9][0-9]*)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|[0-9]+\.[0-9]+"
@@ -38,6 +40,15 @@ def guard_complaints(guard: Guard) -> Iterator[Complaint]:
         listed = ", ".join(f".{c}" for c in sorted(GPGPU_SIM_CONDITIONS))
         help = f"it takes '@$p', '@!$p' and '@$p' with {listed}"
         yield Complaint("W206", message, f"{guard.name}.{guard.condition}", help)
+
+
+def surplus_complaints(node: Instruction, match: Match) -> Iterator[Complaint]:
+    """Operands behind the last one of a form: converters add zeros that mean nothing, anything else is a slip."""
+    most = match.form.max_operands
+    if any(fold(operand) != 0 for operand in node.operands[most:]):
+        message = f"'{node.opcode.text}' takes {most} operands, not {len(node.operands)}"
+        help = "two destinations are one operand: '$p0/$r1' or '$p0|$r1'"
+        yield Complaint("E203", message, node.opcode.base, help)
 
 
 def operand_complaints(node: Instruction, registers: RegisterTable, n: int) -> Iterator[Complaint]:

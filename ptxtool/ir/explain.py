@@ -13,7 +13,7 @@ from ptxtool.ir.repair import Ask, Explanation, Repair, either, listed, nearest_
 from ptxtool.isa.foreign import INSTRUCTIONS_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec
-from ptxtool.isa.table import table
+from ptxtool.isa.table import PTXPLUS_ANYWHERE, table
 from ptxtool.isa.types import TYPES
 
 _MOST_OPERANDS = 12
@@ -34,7 +34,7 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
         message = f"no form of '{base}' has {len(words)} modifiers"
         return Explanation(message, f"'ptxtool isa {base}' lists its forms")
     for word in words:
-        if word not in allowed:
+        if word not in allowed and not (is_ptxplus and word in PTXPLUS_ANYWHERE):
             return _unknown_word(base, word, allowed)
 
     def asker(counts: Iterable[int]) -> Ask:

@@ -14,9 +14,10 @@ from ptxtool.ir.nodes import Declaration, Declarator, Function, Instruction, Mem
 from ptxtool.isa.foreign import NAMES_OF_CUDA
 
 _TYPE_OF_FAMILY = {
+    "$r": "u32", "$p": "pred",
     "%p": "pred", "%rs": "b16", "%h": "b16", "%r": "b32", "%rd": "b64", "%rq": "b128", "%f": "f32", "%fd": "f64",
 }  # fmt: skip
-_FAMILY = re.compile(rf"({'|'.join(_TYPE_OF_FAMILY)})(\d{{1,6}})")
+_FAMILY = re.compile(rf"({'|'.join(map(re.escape, _TYPE_OF_FAMILY))})(\d{{1,6}})")
 _LARGEST = 1_000_000
 
 
@@ -71,7 +72,7 @@ class Undeclared:
     def _family(self, text: str) -> str:
         """`%rd4` where no `%rd` with a number is declared: one declaration for all that the function uses."""
         found = _FAMILY.fullmatch(text)
-        if found is None or self.function.module.is_ptxplus:
+        if found is None:
             return ""
         prefix = found[1]
         if prefix in self._ranges or any(

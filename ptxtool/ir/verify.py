@@ -191,6 +191,8 @@ class FunctionCheck:
             if role == "l":
                 if type(operand) is Name:
                     self._label(operand.text, n, node)
+                else:
+                    self._no_label(node, operand)
                 continue
             mentioned = self._names.get(id(operand))
             if mentioned is None:
@@ -326,9 +328,18 @@ class FunctionCheck:
         elif role in ("w", "rw", "p") and type(operand) is Name and special(operand.text) is not None:
             message = f"'{operand.text}' cannot be written"
             self._report("E206", message, node, operand.text, "special registers are read only")
-        elif role == "m" and not self.is_ptxplus and isinstance(operand, Immediate | Name):
+        elif role == "m" and isinstance(operand, Immediate | Name) and self._is_bare(operand):
             message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
+
+    def _is_bare(self, operand: Immediate | Name) -> bool:
+        """Whether what stands in the place of an address lacks its brackets; in PTXPlus only registers do."""
+        return not self.is_ptxplus or operand.text.startswith(("$r", "$ofs"))
+
+    def _no_label(self, node: Instruction, operand: Operand) -> None:
+        written = operand.text if isinstance(operand, Immediate) else ""
+        message = f"'{node.opcode.text}' needs a label" + (f", not '{written}'" if written else "")
+        self._report("E206", message, node, written, "name a label of this function")
 
     def _unknown(self, node: Instruction) -> None:
         message, help, _ = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
