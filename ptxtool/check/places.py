@@ -6,6 +6,8 @@ from ptxtool.ir.nodes import Instruction
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _HEAD = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?\w+(?:\s*\.\s*[\w:]+)*\s*")
+_OPCODE = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?(\w+(?:\s*\.\s*[\w:]+)*)")
+_WORD = re.compile(r"\.?\s*([\w:]+)")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
@@ -30,11 +32,9 @@ def operand_places(node: Instruction, text: str) -> list[tuple[int, int]]:
 
 def word_place(node: Instruction, text: str, word: str) -> tuple[int, int]:
     """The offsets of a modifier in an instruction's opcode, of the whole opcode for ""."""
-    head = re.compile(r"(?:@\s*!?\s*[\w$%.]+\s*)?(\w+(?:\s*\.\s*[\w:]+)*)").match(text, node.start, node.end)
+    head = _OPCODE.match(text, node.start, node.end)
     if head is None:
         return node.start, node.end
     start, end = head.span(1)
-    found = (
-        re.compile(rf"\.?\s*(?<![\w:]){re.escape(word)}(?![\w:])").search(text, start, end) if word else None
-    )
+    found = next((m for m in _WORD.finditer(text, start, end) if m[1] == word), None)
     return found.span() if found else (start, end)
