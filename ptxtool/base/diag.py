@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     "W206": "what GPGPU-Sim rejects",
     "W207": "execution runs off the end",
     "W208": "modifier without effect",
+    "W209": "character outside ASCII",
     "E301": "a pass cannot do what was asked",
     "E302": "unknown pass or option",
     "E303": "a pass gave a wrong result",

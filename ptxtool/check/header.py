@@ -27,6 +27,16 @@ def target_of(module: Module) -> str:
     return next((w for w in words if w.startswith(("sm_", "compute_"))), "")
 
 
+def character_problems(module: Module) -> Iterator[Diagnostic]:
+    """The first character that is no ASCII: ptxas refuses a file for one, even in a comment."""
+    text = module.source.text
+    found = None if text.isascii() else re.search(r"[^\x00-\x7f]", text)
+    if found is not None:
+        message = f"'{found[0]}' is no ASCII character, and ptxas reads no others, not even in comments"
+        help = "write comments and names of files in ASCII before the file is assembled"
+        yield Diagnostic("W209", message, module.source, *found.span(), help)
+
+
 def header_problems(module: Module) -> Iterator[Diagnostic]:
     """What is wrong with the directives at the head of a module."""
     place = 0  # the next of `_HEAD` that may come

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.body import BodyCheck
+from ptxtool.check.exposure import Accesses
 from ptxtool.check.features import feature_problems
 from ptxtool.check.flow import flow_problems
 from ptxtool.check.functions import alias_problems, head_problems, prototype_problems
-from ptxtool.check.header import file_problems, header_problems
+from ptxtool.check.header import character_problems, file_problems, header_problems
 from ptxtool.check.tuning import tuning_problems
 from ptxtool.check.variables import bank_problems, declaration_problems, redeclaration_problems
 from ptxtool.ir.nodes import Declaration, Function, Module
@@ -24,19 +25,21 @@ def check_module(module: Module) -> tuple[Diagnostic, ...]:
     if not module.is_ptxplus:
         found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
         found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
+        found += character_problems(module)
+    accesses = Accesses()
     for item in module.items:
         if isinstance(item, Function):
-            found += _function_problems(item)
+            found += _function_problems(item, accesses)
         elif isinstance(item, Declaration) and not module.is_ptxplus:
             found += declaration_problems(module, item, "module")
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
 
-def _function_problems(function: Function) -> Iterator[Diagnostic]:
+def _function_problems(function: Function, accesses: Accesses) -> Iterator[Diagnostic]:
     found = BodyCheck(function).run()
     yield from found
     if not function.module.is_ptxplus:
         yield from head_problems(function)
         yield from tuning_problems(function)
     if not any(d.is_error for d in found):  # what runs after what is known only if all of it means something
-        yield from flow_problems(function)
+        yield from flow_problems(function, accesses)
