@@ -4,7 +4,7 @@ Files are read and written here; everything else is a function of the layers bel
 needs them, so that importing this one costs nothing. Every function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -371,15 +371,20 @@ def load_launch(path: str | Path) -> "Launch":
 
 
 def run(
-    kernel: "Function", launch: "Launch | str | Path", *, max_instructions: int | None = None
+    kernel: "Function",
+    launch: "Launch | str | Path",
+    *,
+    check: Collection[str] = (),
+    max_instructions: int | None = None,
 ) -> "Outcome":
     """Run a launch file's launch without time: `.buffers` is what the kernel left, `.problems` what is wrong with it.
 
-    For arguments of your own use `ptxsim.run`.
+    `check` names the checks on the way ("memory", "init", "races", "barriers"). For arguments of your own use
+    `ptxsim.run`.
     """
     from ptxtool.sweep.functional import run_functional
 
-    return run_functional(kernel, _launch(launch), max_instructions=max_instructions)
+    return run_functional(kernel, _launch(launch), check=check, max_instructions=max_instructions)
 
 
 def simulate(

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function
 
 
+ALL_CHECKS = ("memory", "init", "races", "barriers")
+
+
 @click.command(short_help="Run one launch without time; print, save and compare its results.")
 @file_argument
 @click.option(
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
     "--dynamic-shared", type=click.IntRange(0), metavar="N", default=0, help="Bytes of dynamic shared memory."
 )
 @one_kernel_option
+@click.option(
+    "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
+)
 @click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
 @json_option
@@ -51,6 +57,7 @@ def command(
     args: tuple[str, ...],
     dynamic_shared: int,
     kernel: str | None,
+    checks: str | None,
     save: str | None,
     max_instructions: int | None,
     as_json: bool,
@@ -71,7 +78,7 @@ def command(
             raise click.UsageError("--dynamic-shared goes with --grid and --block")
         function, launch = load_job(file, launch_file, kernel)
     with compiling(timed=False):
-        outcome = api.run(function, launch, max_instructions=max_instructions)
+        outcome = api.run(function, launch, check=_checks(checks), max_instructions=max_instructions)
     if save is not None:
         _save(outcome, Path(save))
     if as_json:
@@ -79,6 +86,12 @@ def command(
     else:
         put_parts(outcome_parts(outcome), output)
     return exit_code(outcome.problems)
+
+
+def _checks(given: str | None) -> tuple[str, ...]:
+    if given == "all":
+        return ALL_CHECKS
+    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
 def _from_options(

@@ -263,18 +263,27 @@ class _Reader:
             output = row.get("output", False)
             if not isinstance(output, bool):
                 raise self.fail("'output' must be true or false", self.place("args", index, "output"))
-            value = self.value(row, known, "args", index, f"argument '{name}'")
+            undefined = (
+                output and not any(key in row for key in SOURCES) and ("shape" in row or "count" in row)
+            )
+            value = self.value(row, known, "args", index, f"argument '{name}'", undefined)
             if output and not isinstance(value, np.ndarray):
                 raise self.fail(f"scalar '{name}' cannot be an output", self.place("args", index, "output"))
             known[name] = value
-            made.append(Input(name, row["type"].removeprefix("."), value, output))
+            made.append(Input(name, row["type"].removeprefix("."), value, output, undefined))
         return tuple(made)
 
     def value(
-        self, row: Mapping[str, Any], known: Mapping[str, Any], table: str, index: int, what: str
+        self,
+        row: Mapping[str, Any],
+        known: Mapping[str, Any],
+        table: str,
+        index: int,
+        what: str,
+        undefined: bool,
     ) -> Value:
         try:
-            return make_value(row, self.folder, known)
+            return make_value(row, self.folder, known, undefined)
         except ValueProblem as problem:
             place = self.place(table, index, problem.key)
             raise self.fail(f"{what}: {problem}", place, problem.help, problem.code) from None

@@ -28,6 +28,8 @@ class Input:
     type: str
     value: Value = field(repr=False)
     output: bool = False
+    undefined: bool = False
+    """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` knows nobody wrote."""
 
     @property
     def is_buffer(self) -> bool:

@@ -4,6 +4,7 @@ An `--arg` for each of the kernel's parameters, in order; `NAME:` in front gives
 
     5   0.5   0x3f800000        a number, in the parameter's type
     f32[1024]                   a buffer of zeros
+    f32[1024]=?                 a buffer that nobody has written
     f32[64,64]=EXPR             a buffer with the value of an expression (docs/launch-file.md)
     f32[1024]=random(SEED)      a buffer of random numbers, 0 to 1 for floating point, all bits for whole numbers
     data.npy                    a buffer from a file
@@ -29,7 +30,7 @@ _NAME = re.compile(r"([A-Za-z_]\w*):(?!:)")
 _BUFFER = re.compile(r"\.?(?P<type>[a-z]+[0-9]+)\[(?P<shape>[0-9, ]+)\](?:=(?P<expr>.+))?", re.DOTALL)
 _RANDOM = re.compile(r"random(?:\((\d*)\))?")
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9.][0-9.eE+-]*|inf|nan)")
-_FORMS = "forms are 5, 0.5, f32[1024], f32[64,64]=EXPR, f32[1024]=random(1), data.npy"
+_FORMS = "forms are 5, 0.5, f32[1024], f32[1024]=?, f32[64,64]=EXPR, f32[1024]=random(1), data.npy"
 
 
 def launch_from_options(
@@ -80,7 +81,7 @@ def _argument(given: str, parameter: str, kind: str, folder: Path) -> list[str]:
     if buffer:
         shape = [int(n) for n in buffer["shape"].replace(",", " ").split()]
         lines += [f'type = "{buffer["type"]}"', f"shape = {shape}", "output = true"]
-        return [*lines, _contents(buffer["expr"], buffer["type"])]
+        return lines if buffer["expr"] == "?" else [*lines, _contents(buffer["expr"], buffer["type"])]
     if text.endswith(".npy"):
         return [*lines, f'type = "{npy_type(text, folder)}"', "output = true", f"file = {json.dumps(text)}"]
     if _NUMBER.fullmatch(text):

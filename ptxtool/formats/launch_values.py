@@ -36,8 +36,13 @@ class ValueProblem(Exception):
         self.code = code
 
 
-def make_value(spec: Mapping[str, Any], folder: Path, known: Mapping[str, Any]) -> np.ndarray | np.generic:
-    """The array (a buffer) or numpy scalar of one `[[args]]` entry. `known` are the earlier values by name."""
+def make_value(
+    spec: Mapping[str, Any], folder: Path, known: Mapping[str, Any], undefined: bool = False
+) -> np.ndarray | np.generic:
+    """The array (a buffer) or numpy scalar of one `[[args]]` entry. `known` are the earlier values by name.
+
+    An `undefined` one has no contents: its bytes are 0xFF.
+    """
     name = spec.get("type")
     if not isinstance(name, str) or name.removeprefix(".") not in DTYPES:
         given = f"'{name}'" if name is not None else "no type"
@@ -46,6 +51,11 @@ def make_value(spec: Mapping[str, Any], folder: Path, known: Mapping[str, Any]) 
         )
     dtype = DTYPES[name.removeprefix(".")]
     shape = _shape(spec)
+    if undefined:
+        assert shape is not None
+        filled: np.ndarray = np.full(shape, -1, f"i{dtype.itemsize}").view(dtype)
+        filled.flags.writeable = False
+        return filled
     sources = [key for key in SOURCES if key in spec]
     if len(sources) != 1:
         found = " and ".join(f"'{s}'" for s in sources) or "none of them"

@@ -3,6 +3,8 @@
 For `run`, as `run.py` is for the commands that simulate.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 
 from ptxtool.base.diag import PtxError
@@ -11,8 +13,12 @@ from ptxtool.formats.outcome import Buffer, Outcome
 from ptxtool.ir.nodes import Function
 
 
-def run_functional(kernel: Function, launch: Launch, *, max_instructions: int | None = None) -> Outcome:
+def run_functional(
+    kernel: Function, launch: Launch, *, check: Collection[str] = (), max_instructions: int | None = None
+) -> Outcome:
     """Run a launch with fresh arguments and compare the results with the expected ones.
+
+    What `check` (of `ptxsim.run`) finds is among the problems; buffers without contents are the undefined ones.
 
     Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
     """
@@ -29,6 +35,8 @@ def run_functional(kernel: Function, launch: Launch, *, max_instructions: int | 
         arguments,
         launch.dynamic_shared,
         launch.constants(),
+        check=check,
+        undefined=[a for given, a in zip(launch.inputs, arguments, strict=True) if given.undefined],
         max_instructions=max_instructions,
     )
     buffers = tuple(
@@ -43,7 +51,7 @@ def run_functional(kernel: Function, launch: Launch, *, max_instructions: int | 
         result.warp_instructions,
         buffers,
         tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations)),
-        launch.check(arguments),
+        (*result.problems, *launch.check(arguments)),
     )
 
 

@@ -5,7 +5,7 @@ Buffers are numpy arrays and are updated in place. The loop is `semantics/functi
 before the first instruction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
@@ -29,6 +29,8 @@ def run(
     dynamic_shared: int = 0,
     constants: Mapping[str, Any] | None = None,
     *,
+    check: Collection[str] = (),
+    undefined: Sequence[Any] = (),
     max_instructions: int | None = None,
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
@@ -37,9 +39,14 @@ def run(
     for pointers (C-contiguous; updated in place), numbers for scalars. `dynamic_shared` is in bytes; `constants` fills
     module variables by name. `max_instructions` gives a CTA up after so many warp instructions.
 
+    `check` names what to look for on the way: "memory" (bad accesses; the run goes on without them), "init" (registers,
+    shared and local memory, and the buffers among `undefined`, read before they are written), "races" (between threads
+    of a CTA, on shared memory), "barriers" (that only a part of a warp reaches). The result's `problems` are
+    diagnostics.
+
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
-    `max_instructions`.
+    `max_instructions`, E502 for a check that does not exist.
     """
     check_kernel(kernel)
     grid3, block3 = extent("grid", grid), extent("block", block)
@@ -69,4 +76,6 @@ def run(
         constants=constants,
         dynamic_shared=dynamic_shared,
         limit=max_instructions or functional.NO_LIMIT,
+        check=check,
+        undefined=undefined,
     )

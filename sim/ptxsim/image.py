@@ -40,6 +40,8 @@ class MemoryImage:
     constants: Any = field(repr=False)
     buffers: list[tuple[int, Any]] = field(default_factory=list, repr=False)  # address, the caller's array
     keep: tuple[Any, ...] = field(default=(), repr=False)
+    names: dict[int, str] = field(default_factory=dict, repr=False)
+    """The parameter that a buffer was given for, by the buffer's address."""
 
     @classmethod
     def build(
@@ -94,6 +96,9 @@ class MemoryImage:
             ]
         slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
         image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, buffers)
+        for p, a in reversed([*zip(layout.parameters, args, strict=True)]):
+            if _is_buffer(p, a):
+                image.names[starts[id(a)]] = p.name
         image._fill_context(program, layout, starts, slots, shared_bytes)
         return image
 

@@ -21,6 +21,8 @@ import numpy as np
 import platformdirs
 
 HOST_ONLY = (
+    "ptxsim.checks.prepare",
+    "ptxsim.checks.reports",
     "ptxsim.drive",
     "ptxsim.functional",
     "ptxsim.image",
@@ -28,6 +30,7 @@ HOST_ONLY = (
     "ptxsim.lower",
     "ptxsim.lowering",
     "ptxsim.options",
+    "ptxsim.places",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
 )

@@ -82,6 +82,7 @@ def test_a_run_that_fails_saves_nothing(cli: Cli, scale: Path, tmp_path: Path) -
         ((*OPTIONS, "--arg", "nowhere.npy", "--arg", "1"), 1, "cannot read 'nowhere.npy'"),
         (("--grid", "two", "--block", "32", "--arg", "f32[64]", "--arg", "1"), 1, "--grid 'two'"),
         (("--grid", "1", "--block", "4096", "--arg", "f32[64]", "--arg", "1"), 1, "at most 1024"),
+        ((*OPTIONS, "--arg", "f32[64]", "--arg", "1", "--check", "rases"), 1, "did you mean 'races'"),
         (("--grid", "1"), 2, "go together"),
         (("--grid", "1", "--block", "1", "--launch", "x.toml"), 2, "not both"),
         (("--dynamic-shared", "4"), 2, "goes with --grid and --block"),
@@ -101,3 +102,17 @@ def test_endless_kernels_can_be_given_up(cli: Cli, tmp_path: Path) -> None:
     result = cli("run", str(kernel), "--grid", "1", "--block", "1", "--max-instructions", "1000")
     assert result.exit_code == 1
     assert "E408" in result.stderr
+
+
+def test_checks_report_faults(cli: Cli, scale: Path) -> None:
+    result = cli("run", str(scale), *OPTIONS, "--arg", "f32[32]", "--arg", "1.5", "--check", "all")
+    assert result.exit_code == 1
+    assert "right behind buffer 'x' (128 bytes)" in result.stderr
+    assert "results: wrong (2 problems)" in result.stdout  # the load, and the store
+
+
+def test_buffers_without_contents(cli: Cli, scale: Path) -> None:
+    arguments = (*OPTIONS, "--arg", "y:f32[64]=?", "--arg", "1.5")
+    assert cli("run", str(scale), *arguments).exit_code == 0
+    result = cli("run", str(scale), *arguments, "--check", "init")
+    assert "reads byte 0 of buffer 'x' (256 bytes), which nobody has written" in result.stderr

@@ -37,6 +37,8 @@ BARRIER = record(
         ("expected", "i8"),  # thread count; 0: all
         ("holds", "i8"),  # threads whose predicate holds
         ("seen", "i8"),  # warps of which lanes have arrived
+        ("came", "i8"),  # of the last time it was complete: warps that arrived, and those that went on
+        ("released", "i8"),
     ]
 )
 
@@ -57,7 +59,7 @@ def is_waiting(warp):
 
 
 @njit
-def _live_lanes(warp):
+def live_lanes(warp):
     lanes = np.int64(0)
     for k in range(warp.depth):
         lanes |= warp.mask[k]
@@ -71,7 +73,7 @@ def arrive(x, barriers, warps, n_warps, w, instructions, i, mask):
     instruction = instructions[i]
     number = x.barrier
     barrier = barriers[number]
-    live = _live_lanes(warp)
+    live = live_lanes(warp)
     lanes = live if instruction.barrier_aligned else mask
     barrier.arrived += popcount(lanes)
     barrier.counted += popcount(lanes)
@@ -116,7 +118,7 @@ def complete(x, barriers, warps, n_warps, instructions, number):
     else:
         live = np.int64(0)
         for w in range(n_warps):
-            live += popcount(_live_lanes(warps[w]))
+            live += popcount(live_lanes(warps[w]))
         if barrier.arrived < live:
             return False
     for w in range(n_warps):
@@ -129,7 +131,9 @@ def complete(x, barriers, warps, n_warps, instructions, number):
                 give_reduction(x, instruction, warp.waiting_lanes[k], barrier.holds, barrier.arrived)
                 warp.waits[k] = 0
                 released = True
+                barrier.released |= np.int64(1) << w
         if released and warp.waits[warp.depth - 1] == 0:
             advance(warp, warp.pc[warp.depth - 1])
+    barrier.came = barrier.seen
     barrier.arrived, barrier.counted, barrier.holds, barrier.seen = 0, 0, 0, 0
     return True

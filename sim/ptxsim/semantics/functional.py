@@ -9,13 +9,17 @@ per warp.
 Not handled: results that depend on time (the clock, spinning on another CTA's store).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import types
 
+from ptxsim.checks.inspect import after, before, fault, join, reach, start
+from ptxsim.checks.prepare import Checks, check_flags
+from ptxsim.checks.reports import diagnostics
+from ptxsim.checks.state import CHECKED, CHECKS, MEMORY, ORDERS_ALL, ORDERS_WARP, REPORT
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
 from ptxsim.lower import lower
@@ -37,10 +41,10 @@ from ptxsim.program import (
     Program,
 )
 from ptxsim.semantics.barriers import BARRIER as BARRIER_STATE
-from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, complete
+from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, complete, live_lanes
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.semantics.start import init_warp
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
 
@@ -58,6 +62,9 @@ _ARGUMENTS = (
     array_of(UOP),
     array_of(WARP),
     array_of(BARRIER_STATE),
+    array_of(CHECKS),
+    array_of(CHECKED),
+    array_of(REPORT),
 )
 
 
@@ -114,7 +121,41 @@ def _leave(warp, leaving, call):
 
 
 @njit
-def _step(x, instructions, uops, barriers, warps, n_warps, w):
+def _execute_checked(x, instructions, uops, c, checked, reports, i, active, mask):
+    """Execute an instruction under the checks; lanes with a bad access are left out."""
+    before(c, reports, checked, x, i, active, mask)
+    execute(x, instructions, uops, i, mask)
+    left = mask
+    while c.what & MEMORY and (x.error == OUT_OF_BOUNDS or x.error == MISALIGNED):
+        left &= ~(np.int64(1) << fault(c, reports, x, i))
+        x.access_mask = np.uint64(0)
+        if left:
+            execute(x, instructions, uops, i, left)
+    after(c, reports, checked, x, i, mask)
+
+
+@njit
+def _ordered(x, c, checked, n_warps, i):
+    """What an instruction that was executed orders: for the checks."""
+    own = np.int64(1) << x.warp
+    if checked[i].orders == ORDERS_WARP:
+        join(c, own, own)
+    elif checked[i].orders == ORDERS_ALL and x.yields == 0:
+        join(c, (np.int64(1) << n_warps) - 1, own)
+
+
+@njit
+def _open(c, barriers):
+    """Barriers that have ended since: for the checks."""
+    for number in range(N_BARRIERS):
+        barrier = barriers[number]
+        if barrier.released:
+            join(c, barrier.came, barrier.released)
+            barrier.released = 0
+
+
+@njit
+def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, reports):
     """Execute one instruction of warp w. False after a fault."""
     warp = warps[w]
     top = warp.depth - 1
@@ -122,7 +163,10 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w):
     active = warp.mask[top]
     instruction = instructions[i]
     mask = guard_mask(x, instructions, i, active)
-    execute(x, instructions, uops, i, mask)
+    if c.what:
+        _execute_checked(x, instructions, uops, c, checked, reports, i, active, mask)
+    else:
+        execute(x, instructions, uops, i, mask)
     if x.error:
         return False
     kind = instruction.kind
@@ -156,14 +200,20 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w):
                 advance(warp, warp.pc[warp.depth - 1])
             return True
     if kind == BARRIER and mask != 0:
+        if c.what:
+            reach(c, reports, x, i, instruction.barrier_aligned, mask, live_lanes(warp))
         arrive(x, barriers, warps, n_warps, w, instructions, i, mask)
+        if c.what:
+            _open(c, barriers)
     else:
         advance(warp, following)
+    if c.what and mask != 0 and checked[i].orders:
+        _ordered(x, c, checked, n_warps, i)
     return True
 
 
 @njit
-def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit):
+def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked, reports):
     """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault."""
     warp = warps[w]
     x.warp = w
@@ -173,7 +223,7 @@ def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit):
         if warp.pc[warp.depth - 1] >= len(instructions):
             warp.depth = 0
             break
-        if not _step(x, instructions, uops, barriers, warps, n_warps, w):
+        if not _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, reports):
             x.cycle = warp.pc[max(warp.depth - 1, 0)]
             return np.int64(-1)
         x.warp = w
@@ -197,15 +247,15 @@ def _blame(x, warps, n_warps):
 
 
 @njit
-def _run_cta(xs, instructions, uops, warps, barriers, n_warps, limit):
+def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit):
     """Run the warps of a CTA to their end; the instructions executed, or -1 after a fault."""
-    x = xs[0]
+    x, c = xs[0], cs[0]
     total = np.int64(0)
     in_vain = 0  # rounds in which every warp that could run found an mbarrier incomplete
     while True:
         alive, ran, in_hope = False, False, False
         for w in range(n_warps):
-            done = _turn(x, instructions, uops, barriers, warps, n_warps, w, SLICE)
+            done = _turn(x, instructions, uops, barriers, warps, n_warps, w, SLICE, c, checked, reports)
             if done < 0:
                 return done
             total += done
@@ -221,6 +271,8 @@ def _run_cta(xs, instructions, uops, warps, barriers, n_warps, limit):
         for number in range(N_BARRIERS):  # threads that have ended are not waited for
             if barriers[number].arrived and complete(x, barriers, warps, n_warps, instructions, number):
                 ran = True
+        if c.what:
+            _open(c, barriers)
         if not ran or in_vain > _PATIENCE:
             _blame(x, warps, n_warps)
             return np.int64(-1)
@@ -233,6 +285,7 @@ def _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta
     for number in range(N_BARRIERS):
         barrier = barriers[number]
         barrier.arrived, barrier.counted, barrier.expected, barrier.holds, barrier.seen = 0, 0, 0, 0, 0
+        barrier.released = 0
     memory = flat_u8(x.shared_memory, x.shared_bytes)
     for k in range(len(shared_image)):
         memory[k] = shared_image[k]
@@ -264,11 +317,29 @@ _EXTENT = types.Array(types.int64, 1, "C")
     )
 )
 def _cta(
-    xs, instructions, uops, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps, limit
+    xs,
+    instructions,
+    uops,
+    warps,
+    barriers,
+    cs,
+    checked,
+    reports,
+    special_rows,
+    shared_image,
+    block,
+    grid,
+    cta,
+    n_warps,
+    limit,
 ):
     """One CTA from start to end."""
     _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps)
-    return _run_cta(xs, instructions, uops, warps, barriers, n_warps, limit)
+    c = cs[0]
+    c.cta = cta
+    if c.what:
+        start(c, xs[0])
+    return _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit)
 
 
 @dataclass(frozen=True)
@@ -277,6 +348,10 @@ class FunctionalResult:
 
     ctas: int
     warp_instructions: int
+    problems: tuple[Diagnostic, ...] = ()
+    """What the checks found."""
+    lost_problems: int = 0
+    """Findings for which there was no room."""
 
 
 def run(
@@ -290,6 +365,8 @@ def run(
     dynamic_shared: int = 0,
     limit: int = NO_LIMIT,
     program: Program | None = None,
+    check: Collection[str] = (),
+    undefined: Sequence[Any] = (),
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place.
 
@@ -303,6 +380,7 @@ def run(
     image = MemoryImage.build(
         program, kernel, machine, args, constants=constants, dynamic_shared=dynamic_shared, warp_slots=n_warps
     )
+    checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
     warps, barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
     shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
     x = image.context[0]
@@ -317,6 +395,9 @@ def run(
                 program.uops,
                 warps,
                 barriers,
+                checks.state,
+                checks.checked,
+                checks.reports,
                 program.special_rows,
                 image.shared_image,
                 block3,
@@ -329,7 +410,8 @@ def run(
             raise _fault(kernel, program, image, grid3, cta)
         executed += int(done)
     image.read_back()
-    return FunctionalResult(n_ctas, executed)
+    found = diagnostics(kernel, program, image, checks, block3.tolist(), grid3.tolist())
+    return FunctionalResult(n_ctas, executed, found, int(checks.state[0]["lost_reports"]))
 
 
 def _fault(kernel: Function, program: Program, image: MemoryImage, grid: Any, cta: int) -> PtxError:

@@ -1,0 +1,325 @@
+"""The compiled half of the checks. The loop of a CTA calls these when any check is on:
+
+    start(c, x)                          a CTA begins
+    before(c, reports, checked, x, i, active, mask)   registers that the instruction reads
+    after(c, reports, checked, x, i, mask)            memory it accessed, registers it wrote
+    fault(c, reports, x, i)              a bad access: reported; the lane that made it
+    reach(c, reports, x, i, aligned, mask, live)      a barrier
+    join(c, arrived, released)           a barrier ends, or lanes of a warp meet at a `bar.warp.sync`
+
+`c` is one CHECKS record, `x` the context of the executing warp.
+"""
+
+import numpy as np
+from numba import types
+
+from ptxsim.checks.state import (
+    BAD_ACCESS,
+    BARRIERS,
+    CHECKED,
+    CHECKS,
+    DIVERGENT_BARRIER,
+    GRANULE,
+    INIT,
+    MAX_REPORTS,
+    MAX_WARPS,
+    MISALIGNED_ACCESS,
+    OTHER,
+    RACES,
+    READ_AFTER_WRITE,
+    READER,
+    READER_AT,
+    READER_EPOCH,
+    READER_MANY,
+    READER_STRONG,
+    REPORT,
+    UNWRITTEN_BYTES,
+    UNWRITTEN_REGISTER,
+    VALUE,
+    WRITE_AFTER_READ,
+    WRITE_AFTER_WRITE,
+    WRITER,
+    WRITER_AT,
+    WRITER_EPOCH,
+    WRITER_STRONG,
+)
+from ptxsim.jit import array_of, ctz, flat_i32, flat_u8, flat_u32, njit, popcount, record_type
+from ptxsim.program import CONTEXT, GLOBAL, LOAD, LOCAL, MISALIGNED, NO_SPACE, SHARED, STORE
+
+_C, _X = record_type(CHECKS), record_type(CONTEXT)
+_REPORTS, _CHECKED = array_of(REPORT), array_of(CHECKED)
+_INT = types.int64
+
+
+@njit(types.void(_C, _REPORTS, *[_INT] * 3, types.uint64, *[_INT] * 4))
+def _report(c, reports, kind, at, thread, address, space, other, other_thread, count):
+    """Note a finding; the same one at the same place again only counts."""
+    for k in range(c.n_reports):
+        r = reports[k]
+        if r.other >= 0 and other >= 0:  # a race in either order is one
+            same = (r.at == at and r.other == other) or (r.at == other and r.other == at)
+        else:
+            same = r.kind == kind and r.at == at and (kind != UNWRITTEN_REGISTER or r.address == address)
+        if same:
+            r.count += count
+            return
+    if c.n_reports == MAX_REPORTS:
+        c.lost_reports += 1
+        return
+    r = reports[c.n_reports]
+    c.n_reports += 1
+    r.kind, r.at, r.thread, r.cta = kind, at, thread, c.cta
+    r.address, r.space, r.other, r.other_thread, r.count = address, space, other, other_thread, count
+
+
+@njit(types.void(_C, _X))
+def start(c, x):
+    """A CTA begins: nothing of its shared and local memory and of its registers is written."""
+    if c.what & INIT:
+        shared, beginning = flat_u8(c.shared_shadow, x.shared_bytes), flat_u8(c.shared_start, x.shared_bytes)
+        for k in range(x.shared_bytes):
+            shared[k] = beginning[k]
+        size = x.local_bytes * 32 * c.n_warps
+        local = flat_u8(c.local_shadow, size)
+        for k in range(size):
+            local[k] = 0
+        at_start = flat_u32(c.written_at_start, c.n_registers)
+        written = flat_u32(c.written, c.n_registers * c.n_warps)
+        for w in range(c.n_warps):
+            for k in range(c.n_registers):
+                written[w * c.n_registers + k] = at_start[k]
+    if c.what & RACES:
+        clocks = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)
+        for k in range(MAX_WARPS * MAX_WARPS):
+            clocks[k] = 0
+        for w in range(MAX_WARPS):
+            clocks[w * MAX_WARPS + w] = 1
+        granules = flat_i32(c.granules, c.n_granules * GRANULE)
+        for k in range(c.n_granules * GRANULE):
+            granules[k] = 0
+
+
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
+def before(c, reports, checked, x, i, active, mask):
+    """Registers that an instruction reads in lanes that never wrote them."""
+    x.access_mask = np.uint64(0)
+    if c.what & INIT == 0:
+        return
+    written = flat_u32(c.written, c.n_registers * c.n_warps)
+    base = x.warp * c.n_registers
+    guard = checked[i].guard
+    if guard >= 0:
+        missing = active & ~np.int64(written[base + guard])
+        if missing:
+            thread = x.warp * 32 + ctz(missing)
+            _report(
+                c,
+                reports,
+                UNWRITTEN_REGISTER,
+                i,
+                thread,
+                np.uint64(guard),
+                NO_SPACE,
+                -1,
+                -1,
+                popcount(missing),
+            )
+    registers = flat_i32(c.registers, checked[i].end)
+    for k in range(checked[i].reads, checked[i].writes):
+        register = registers[k]
+        missing = mask & ~np.int64(written[base + register])
+        if missing:
+            thread = x.warp * 32 + ctz(missing)
+            _report(
+                c,
+                reports,
+                UNWRITTEN_REGISTER,
+                i,
+                thread,
+                np.uint64(register),
+                NO_SPACE,
+                -1,
+                -1,
+                popcount(missing),
+            )
+
+
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
+def _initialised(c, reports, checked, x, i, lanes):
+    """The shadow bytes of an access: written before it is read."""
+    n_bytes, access = np.uint64(checked[i].bytes), checked[i].access
+    shared_bytes, global_bytes = np.uint64(x.shared_bytes), np.uint64(x.global_bytes)
+    local_bytes = np.uint64(x.local_bytes * 32 * c.n_warps)
+    for n in range(32):
+        if (lanes >> n) & 1 == 0:
+            continue
+        pointer = x.lane_pointer[n]
+        space, shadow, offset = SHARED, c.shared_shadow, pointer - x.shared_memory
+        if offset >= shared_bytes:
+            space, shadow, offset = GLOBAL, c.global_shadow, pointer - x.global_memory
+            if offset >= global_bytes:
+                space, shadow, offset = LOCAL, c.local_shadow, pointer - x.local_memory
+                if offset >= local_bytes:
+                    continue
+            elif shadow == 0:
+                continue
+        known = flat_u8(shadow + offset, np.int64(n_bytes))
+        if access != STORE:
+            first = np.uint64(0)
+            while first < n_bytes and known[first] != 0:
+                first += np.uint64(1)
+            if first < n_bytes:
+                address = x.lane_address[n] + first
+                _report(c, reports, UNWRITTEN_BYTES, i, x.warp * 32 + n, address, space, -1, -1, 1)
+        if access != LOAD:
+            for k in range(np.int64(n_bytes)):
+                known[k] = 1
+
+
+@njit(types.boolean(_C, _X, *[_INT] * 6))
+def _unordered(c, x, lane, thread, epoch, many, strong, me_strong):
+    """Whether another thread's access (its number + 1, its warp's epoch then) may be at the same time as this lane's.
+
+    `many`: other lanes of that thread's warp made the same access.
+    """
+    if thread == 0 or (strong and me_strong):
+        return False
+    other = thread - 1
+    warp = other >> 5
+    known = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + warp]
+    if warp == x.warp:
+        if c.lockstep or (other & 31 == lane and not many):
+            return False
+        return epoch == known
+    return epoch > known
+
+
+@njit(types.int32(types.uint64, _INT))
+def _content(address, shift):
+    """What a granule holds."""
+    if shift == 2:
+        return flat_i32(address, 1)[0]
+    bytes_ = flat_u8(address, 2)
+    return np.int32(bytes_[0]) | (np.int32(bytes_[1]) << 8 if shift else np.int32(0))
+
+
+@njit
+def _reader(g, me, epoch, i, strong, many):
+    """Keep a granule's new reader, and the last one of another warp."""
+    if g[READER] != 0:
+        if (g[READER] - 1) >> 5 == (me - 1) >> 5:
+            many |= g[READER_EPOCH] == epoch and (g[READER] != me or g[READER_MANY] != 0)
+        else:
+            for k in range(OTHER - READER):
+                g[OTHER + k] = g[READER + k]
+    g[READER], g[READER_EPOCH], g[READER_AT], g[READER_STRONG] = me, epoch, i, strong
+    g[READER_MANY] = np.int32(many)
+
+
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
+def _races(c, reports, checked, x, i, lanes):
+    """An access to shared memory against those before it. Lanes at one address count as one, several lanes wide."""
+    epoch = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + x.warp]
+    strong, access = np.int64(checked[i].strong), checked[i].access
+    shift, last_byte = c.granule_shift, np.int64(checked[i].bytes) - 1
+    shared_bytes, granules = np.uint64(x.shared_bytes), c.granules
+    many = False
+    if x.uniform:
+        many = lanes & (lanes - 1) != 0
+        first = ctz(lanes)
+        g = flat_i32(granules + np.uint64(4 * GRANULE * (np.int64(x.lane_address[first]) >> shift)), GRANULE)
+        if many and g[WRITER] == x.warp * 32 + first + 1:  # its own value is no race: ask for another lane
+            first = ctz(lanes & (lanes - 1))
+        lanes = np.int64(1) << first
+    for n in range(32):
+        if (lanes >> n) & 1 == 0:
+            continue
+        offset = x.lane_pointer[n] - x.shared_memory
+        if offset >= shared_bytes:
+            continue
+        me = x.warp * 32 + n + 1
+        for granule in range(np.int64(offset) >> shift, ((np.int64(offset) + last_byte) >> shift) + 1):
+            g = flat_i32(granules + np.uint64(4 * GRANULE * granule), GRANULE)
+            writer = np.int64(g[WRITER])
+            same_store = (
+                g[WRITER_AT] == i and (writer - 1) >> 5 == x.warp
+            )  # many lanes of one store: one wins
+            if access != LOAD:
+                value = _content(x.shared_memory + np.uint64(granule << shift), shift)
+                same_store |= access == STORE and g[VALUE] == value  # nor is the same value
+                g[VALUE] = value
+            if (
+                writer != 0
+                and not same_store
+                and _unordered(c, x, n, writer, g[WRITER_EPOCH], 0, g[WRITER_STRONG], strong)
+            ):
+                kind = READ_AFTER_WRITE if access == LOAD else WRITE_AFTER_WRITE
+                _report(c, reports, kind, i, me - 1, np.uint64(offset), SHARED, g[WRITER_AT], writer - 1, 1)
+            if access == LOAD:
+                _reader(g, me, epoch, i, strong, many)
+                continue
+            if g[READER] != 0:
+                for k in range(READER, OTHER + 1, OTHER - READER):
+                    if _unordered(c, x, n, g[k], g[k + 1], g[k + 4], g[k + 3], strong):
+                        at, other = g[k + 2], g[k] - 1
+                        _report(
+                            c, reports, WRITE_AFTER_READ, i, me - 1, np.uint64(offset), SHARED, at, other, 1
+                        )
+                        break
+                g[READER] = g[OTHER] = 0
+            g[WRITER], g[WRITER_EPOCH], g[WRITER_AT], g[WRITER_STRONG] = me, epoch, i, strong
+
+
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
+def after(c, reports, checked, x, i, mask):
+    """The memory that an instruction accessed, and the registers that it wrote."""
+    lanes = np.int64(x.access_mask)
+    if c.what & INIT:
+        registers = flat_i32(c.registers, checked[i].end)
+        written = flat_u32(c.written, c.n_registers * c.n_warps)
+        for k in range(checked[i].writes, checked[i].end):
+            written[x.warp * c.n_registers + registers[k]] |= np.uint32(mask)
+        if lanes:
+            _initialised(c, reports, checked, x, i, lanes & -lanes if x.uniform else lanes)
+    if c.what & RACES and lanes and checked[i].bytes:
+        _races(c, reports, checked, x, i, lanes)
+
+
+@njit(types.int64(_C, _REPORTS, _X, _INT))
+def fault(c, reports, x, i):
+    """A bad access: reported, and the error taken back. Its lane."""
+    kind = MISALIGNED_ACCESS if x.error == MISALIGNED else BAD_ACCESS
+    lane = x.error_lane
+    _report(c, reports, kind, i, x.warp * 32 + lane, x.error_address, x.access_space, -1, -1, 1)
+    x.error = 0
+    return lane
+
+
+@njit(types.void(_C, _REPORTS, _X, *[_INT] * 4))
+def reach(c, reports, x, i, aligned, mask, live):
+    """A barrier that lanes `mask` of the `live` ones execute."""
+    if c.what & BARRIERS and aligned and mask != live:
+        missing = live & ~mask
+        thread, other = x.warp * 32 + ctz(mask), x.warp * 32 + ctz(missing)
+        _report(
+            c, reports, DIVERGENT_BARRIER, i, thread, np.uint64(mask), NO_SPACE, -1, other, popcount(missing)
+        )
+
+
+@njit(types.void(_C, _INT, _INT))
+def join(c, arrived, released):
+    """A barrier ends: the released warps know what those that arrived did, and begin a new epoch."""
+    if c.what & RACES == 0:
+        return
+    clocks = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)
+    for k in range(MAX_WARPS):
+        latest = np.int32(0)
+        for w in range(c.n_warps):
+            if ((arrived | released) >> w) & 1:
+                latest = max(latest, clocks[w * MAX_WARPS + k])
+        for w in range(c.n_warps):
+            if (released >> w) & 1:
+                clocks[w * MAX_WARPS + k] = latest
+    for w in range(c.n_warps):
+        if ((arrived | released) >> w) & 1:
+            clocks[w * MAX_WARPS + w] += 1

@@ -1,0 +1,175 @@
+"""The records of a checked run: what is checked, what every instruction reads and writes, the shadows.
+
+The arrays live as long as the `Checks` object does; compiled code holds their addresses.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxsim.checks.state import (
+    BARRIERS,
+    CHECKED,
+    CHECKS,
+    GRANULE,
+    INIT,
+    MAX_REPORTS,
+    MAX_WARPS,
+    MEMORY,
+    ORDERS_ALL,
+    ORDERS_WARP,
+    RACES,
+    REPORT,
+)
+from ptxsim.image import MemoryImage
+from ptxsim.program import ATOMIC, LOAD, NO_ACCESS, Program
+from ptxsim.semantics.codes import ACCESS32, ACCESS64
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+from ptxtool.ir.defuse import def_use
+from ptxtool.ir.nodes import Function, Instruction
+
+CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
+"""What can be checked, by name."""
+
+_ORDERS = {
+    "bar.warp.sync": ORDERS_WARP,
+    "mbarrier.test_wait": ORDERS_ALL,
+    "mbarrier.try_wait": ORDERS_ALL,
+}
+_STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
+
+
+def check_flags(names: Collection[str]) -> int:
+    """The bits of some checks. Raises E502 for a name that is none."""
+    flags = 0
+    for name in names:
+        if name not in CHECK_NAMES:
+            near = nearest(name, CHECK_NAMES)
+            help = f"did you mean '{near}'?" if near else f"there are {', '.join(CHECK_NAMES)}"
+            raise error("E502", f"no check is named '{name}'", help=help)
+        flags |= CHECK_NAMES[name]
+    return flags
+
+
+@dataclass
+class Checks:
+    """The state of the checks of one run. Build it with `Checks.build`."""
+
+    state: Any
+    """One CHECKS record."""
+    checked: Any
+    """A CHECKED record for every instruction."""
+    reports: Any
+    """Room for MAX_REPORTS records."""
+    keep: tuple[Any, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        kernel: Function,
+        program: Program,
+        image: MemoryImage,
+        n_warps: int,
+        flags: int,
+        undefined: Sequence[Any] = (),
+    ) -> "Checks":
+        """`undefined` are the buffers (by identity) of which nothing is written before the launch."""
+        checked, registers = _instructions(kernel, program)
+        x = image.context[0]
+        shared_bytes = int(x["shared_bytes"])
+        shift = _granule_shift(checked)
+        n_granules = (shared_bytes >> shift) + 1
+        names = kernel.registers
+        at_start = np.zeros(max(1, len(names)), np.uint32)
+        for register in names:
+            set_by_launch = program.is_ptxplus and register.name == "$r0"  # the packed thread id
+            if register.role or set_by_launch:
+                at_start[register.index] = 0xFFFFFFFF
+        shared_start = np.zeros(shared_bytes + 16, np.uint8)
+        layout = program.layout
+        if program.is_ptxplus:  # header and parameters
+            shared_start[: layout.param_start + layout.param_bytes] = 1
+        arrays: dict[str, Any] = {
+            "registers": registers,
+            "written": np.zeros(max(1, len(names) * n_warps), np.uint32),
+            "written_at_start": at_start,
+            "shared_shadow": np.zeros(shared_bytes + 16, np.uint8),
+            "shared_start": shared_start,
+            "local_shadow": np.zeros(int(x["local_bytes"]) * 32 * n_warps + 16, np.uint8),
+            "clocks": np.zeros(MAX_WARPS * MAX_WARPS, np.int32),
+            "granules": np.zeros(n_granules * GRANULE, np.int32),
+        }
+        if undefined and flags & INIT:
+            arrays["global_shadow"] = _global_shadow(image, undefined)
+        state = np.zeros(1, CHECKS)
+        for name, array in arrays.items():
+            state[0][name] = array.ctypes.data
+        state[0]["what"] = flags
+        state[0]["n_warps"] = n_warps
+        state[0]["n_registers"] = len(names)
+        state[0]["lockstep"] = _in_lockstep(kernel)
+        state[0]["n_granules"] = n_granules
+        state[0]["granule_shift"] = shift
+        return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), tuple(arrays.values()))
+
+
+def _instructions(kernel: Function, program: Program) -> tuple[Any, Any]:
+    """A CHECKED record for every instruction, and the registers that they name."""
+    checked = np.zeros(max(1, len(program.instructions)), CHECKED)
+    checked["guard"] = -1
+    registers: list[int] = []
+    facts = def_use(kernel)
+    for i, (instruction, record, known) in enumerate(zip(kernel.instructions, checked, facts, strict=False)):
+        guard = instruction.guard
+        if guard is not None:
+            record["guard"] = kernel.registers.resolve_index(guard.name, i)
+        record["reads"] = len(registers)
+        registers += [r for r in known.uses if r != record["guard"]]
+        record["writes"] = len(registers)
+        registers += known.defs
+        record["end"] = len(registers)
+        _access(record, program, i, instruction)
+    return checked, np.array(registers or [0], np.int32)
+
+
+def _access(record: Any, program: Program, i: int, instruction: Instruction) -> None:
+    timed = program.instructions[i]
+    modifiers = frozenset(instruction.opcode.text.split("."))
+    for uop in program.uops[timed["uop_start"] : timed["uop_end"]]:
+        if uop["op"] in (ACCESS32, ACCESS64):
+            record["bytes"] = uop["c"] >> 8
+    record["access"] = timed["access"]
+    if record["bytes"] and timed["access"] == NO_ACCESS:  # an operand of PTXPlus arithmetic
+        record["access"] = LOAD
+    record["strong"] = timed["access"] == ATOMIC or bool(modifiers & _STRONG)
+    opcode = instruction.opcode.text
+    record["orders"] = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), 0)
+
+
+def _granule_shift(checked: Any) -> int:
+    """Granules as small as the smallest access, at most 4 bytes."""
+    sizes = [int(n) for n in checked["bytes"] if n]
+    return min([2, *(size.bit_length() - 1 for size in sizes)])
+
+
+def _in_lockstep(kernel: Function) -> bool:
+    """Whether the lanes of a warp run in step: before sm_70, and in PTXPlus."""
+    if kernel.module.is_ptxplus:
+        return True
+    number = re.search(r"sm_(\d+)", kernel.module.directive("target") or "")
+    return number is not None and int(number[1]) < 70
+
+
+def _global_shadow(image: MemoryImage, undefined: Sequence[Any]) -> Any:
+    x = image.context[0]
+    shadow = np.ones(int(x["global_bytes"]) + 16, np.uint8)
+    given = {id(array) for array in undefined}
+    for address, array in image.buffers:
+        if id(array) in given:
+            at = address - int(x["global_base"])
+            shadow[at : at + array.nbytes] = 0
+    return shadow

@@ -1,0 +1,143 @@
+"""What the checks found, as diagnostics: line, threads, address, both accesses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ptxsim.checks.prepare import Checks
+from ptxsim.checks.state import (
+    BAD_ACCESS,
+    DIVERGENT_BARRIER,
+    MISALIGNED_ACCESS,
+    READ_AFTER_WRITE,
+    UNWRITTEN_BYTES,
+    UNWRITTEN_REGISTER,
+    WRITE_AFTER_READ,
+    WRITE_AFTER_WRITE,
+)
+from ptxsim.image import MemoryImage
+from ptxsim.places import describe
+from ptxsim.program import LOAD, SHARED, Program
+from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.ir.nodes import Function
+
+_RACES = {
+    WRITE_AFTER_WRITE: ("writes", "writes"),
+    READ_AFTER_WRITE: ("reads", "writes"),
+    WRITE_AFTER_READ: ("writes", "reads"),
+}
+
+
+def diagnostics(
+    kernel: Function,
+    program: Program,
+    image: MemoryImage,
+    checks: Checks,
+    block: Sequence[int],
+    grid: Sequence[int],
+) -> tuple[Diagnostic, ...]:
+    """The reports of a run in the order of the text: E404, E405, E410 (races), E411 (unwritten), E412 (barriers)."""
+    reporter = _Reporter(kernel, program, image, checks, block, grid)
+    reports = checks.reports[: int(checks.state[0]["n_reports"])]
+    racing = {int(r["at"]) for r in reports if r["kind"] in _RACES}
+    racing |= {int(r["other"]) for r in reports if r["kind"] in _RACES}
+    found = [
+        reporter.diagnostic(report)
+        for report in reports
+        # who reads too early finds nothing written, in the order in which the warps ran here: the race says it all
+        if not (
+            report["kind"] == UNWRITTEN_BYTES and report["space"] == SHARED and int(report["at"]) in racing
+        )
+    ]
+    return tuple(sorted(found, key=lambda d: d.start))
+
+
+class _Reporter:
+    def __init__(
+        self,
+        kernel: Function,
+        program: Program,
+        image: MemoryImage,
+        checks: Checks,
+        block: Sequence[int],
+        grid: Sequence[int],
+    ):
+        self.kernel, self.program, self.image, self.checks = kernel, program, image, checks
+        self.block, self.grid = block, grid
+
+    def diagnostic(self, report: Any) -> Diagnostic:
+        kind = int(report["kind"])
+        if kind in (BAD_ACCESS, MISALIGNED_ACCESS):
+            return self._bad_access(report, kind)
+        if kind in _RACES:
+            return self._race(report, *_RACES[kind])
+        if kind == DIVERGENT_BARRIER:
+            return self._barrier(report)
+        return self._unwritten(report, kind)
+
+    def _thread(self, number: int) -> str:
+        x, y, _ = self.block
+        return f"thread ({number % x},{number // x % y},{number // (x * y)})"
+
+    def _who(self, report: Any) -> str:
+        """The first thread, and its CTA."""
+        x, y, _ = self.grid
+        cta = int(report["cta"])
+        return f"{self._thread(int(report['thread']))} of CTA ({cta % x},{cta // x % y},{cta // (x * y)})"
+
+    def _place(self, report: Any) -> str:
+        return describe(self.program, self.image, int(report["space"]), int(report["address"]))
+
+    def _told(
+        self, report: Any, code: str, message: str, help: str, other: tuple[str, int] | None = None
+    ) -> Diagnostic:
+        node = self.kernel.instructions[int(report["at"])]
+        if report["count"] > 1:
+            message += f" ({report['count']} times in all)"
+        note = None
+        if other is not None:
+            there = self.kernel.instructions[other[1]]
+            note = Note(other[0], self.kernel.source, there.start, there.end)
+        return Diagnostic(code, message, self.kernel.source, node.start, node.end, help, note)
+
+    def _bad_access(self, report: Any, kind: int) -> Diagnostic:
+        checked = self.checks.checked[int(report["at"])]
+        verb = "reads" if checked["access"] == LOAD else "writes"
+        n = int(checked["bytes"])
+        if kind == MISALIGNED_ACCESS:
+            message = f"{self._who(report)} {verb} {n} bytes at {self._place(report)}, which is not a multiple of {n}"
+            return self._told(
+                report, "E405", message, "align the buffer and the index, or access less at a time"
+            )
+        message = f"{self._who(report)} {verb} {n} bytes {_at(self._place(report))}"
+        return self._told(report, "E404", message, "check the index against the size, or guard the access")
+
+    def _race(self, report: Any, now: str, then: str) -> Diagnostic:
+        """The later of the two in the text; the other is the note."""
+        if report["at"] < report["other"]:
+            report = report.copy()
+            for one, two in (("at", "other"), ("thread", "other_thread")):
+                report[one], report[two] = int(report[two]), int(report[one])
+            now, then = then, now
+        message = f"race: {self._who(report)} {now} {self._place(report)}, which another thread {then}"
+        other = f"{self._thread(int(report['other_thread']))} {then} it here, and no barrier is between"
+        help = "put a barrier between the two, or make the accesses atomic"
+        return self._told(report, "E410", message, help, (other, int(report["other"])))
+
+    def _unwritten(self, report: Any, kind: int) -> Diagnostic:
+        if kind == UNWRITTEN_REGISTER:
+            name = self.program.register_names[int(report["address"])]
+            message = f"{self._who(report)} reads register '{name}', which it has not written"
+            return self._told(report, "E411", message, "write it on every path that leads here")
+        assert kind == UNWRITTEN_BYTES
+        message = f"{self._who(report)} reads {self._place(report)}, which nobody has written"
+        return self._told(report, "E411", message, "write it first, or give the buffer contents")
+
+    def _barrier(self, report: Any) -> Diagnostic:
+        missing = self._thread(int(report["other_thread"]))
+        message = f"divergent barrier: {self._who(report)} is here, {missing} of the same warp is elsewhere"
+        help = "move the barrier to where all threads of the CTA come by"
+        return self._told(report, "E412", message, help)
+
+
+def _at(place: str) -> str:
+    return place if "behind" in place or "before" in place else f"at {place}"

@@ -1,0 +1,90 @@
+"""The records of the checks: what every instruction does to memory and registers, what is known of every byte.
+
+Bytes of the global, shared and local space have a shadow byte each, 1 where something was written. Shared memory is
+also divided into granules (as small as the smallest access of the kernel), which remember who touched them last:
+a row of numbers each. Who touched before whom is known by vector clocks: every warp counts its own epochs, a new
+one behind every barrier, and knows of every other warp the epoch that a barrier told it of.
+Reference: Flanagan, Freund, FastTrack: Efficient and Precise Dynamic Race Detection, PLDI 2009.
+"""
+
+from ptxsim.jit import record
+
+# what is checked: bits of `what`
+MEMORY, INIT, RACES, BARRIERS = 1, 2, 4, 8
+
+# what a report says
+(
+    BAD_ACCESS,
+    MISALIGNED_ACCESS,
+    UNWRITTEN_REGISTER,
+    UNWRITTEN_BYTES,
+    WRITE_AFTER_WRITE,
+    READ_AFTER_WRITE,
+    WRITE_AFTER_READ,
+    DIVERGENT_BARRIER,
+) = range(1, 9)
+
+# what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync), or, as a test of an mbarrier that
+# holds, everything that any warp did before; that is more than the mbarrier says, so such a test may hide a race
+ORDERS_WARP, ORDERS_ALL = 1, 2
+
+MAX_REPORTS = 256
+MAX_WARPS = 32
+
+# a granule's row: the thread that wrote last (its number + 1; 0 none), that warp's epoch then, the instruction, whether
+# it was strong; the same of the thread that read last, and whether other lanes of its warp did; and of another warp's
+WRITER, WRITER_EPOCH, WRITER_AT, WRITER_STRONG = range(4)
+READER, READER_EPOCH, READER_AT, READER_STRONG, READER_MANY = range(4, 9)
+OTHER = 9  # and its four behind it, in the same order
+VALUE = 14  # what was written last: the same value again is no race
+GRANULE = 15
+
+CHECKED = record(
+    [
+        ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC (ptxsim.program)
+        ("bytes", "i4"),  # that a lane accesses
+        ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
+        ("orders", "i4"),  # ORDERS_WARP, ORDERS_ALL; 0: nothing beyond barriers
+        ("guard", "i4"),  # register of the guard; -1 none
+        ("reads", "i4"),  # first of the registers it reads, in `registers`
+        ("writes", "i4"),  # first of those it writes
+        ("end", "i4"),  # behind the last of those
+    ]
+)
+
+REPORT = record(
+    [
+        ("kind", "i8"),
+        ("at", "i8"),  # instruction
+        ("thread", "i8"),  # in its CTA
+        ("cta", "i8"),
+        ("address", "u8"),  # within its space; the register of UNWRITTEN_REGISTER; lanes of DIVERGENT_BARRIER
+        ("space", "i8"),
+        ("other", "i8"),  # the other access: its instruction, -1 none
+        ("other_thread", "i8"),
+        ("count", "i8"),  # how often: threads, or bytes
+    ]
+)
+
+CHECKS = record(
+    [
+        ("what", "i8"),  # to look for: bits
+        ("cta", "i8"),
+        ("n_warps", "i8"),
+        ("n_registers", "i8"),
+        ("lockstep", "i8"),  # lanes of a warp run in step: no races between them
+        ("registers", "u8"),  # i32: the registers that instructions read and write
+        ("written", "u8"),  # u32: lanes that wrote a register, n_registers for every warp
+        ("written_at_start", "u8"),  # u32: registers that are set when a warp starts, as masks
+        ("global_shadow", "u8"),
+        ("shared_shadow", "u8"),
+        ("shared_start", "u8"),  # how the shared shadow begins in every CTA
+        ("local_shadow", "u8"),
+        ("clocks", "u8"),  # i32: MAX_WARPS x MAX_WARPS
+        ("granules", "u8"),  # i32: GRANULE for each
+        ("n_granules", "i8"),
+        ("granule_shift", "i8"),
+        ("n_reports", "i8"),
+        ("lost_reports", "i8"),
+    ]
+)

@@ -1,0 +1,55 @@
+"""What lies at an address, in words: the buffer or variable, and how far from it."""
+
+from ptxsim.image import MemoryImage
+from ptxsim.program import CONST, GLOBAL, LOCAL, PARAM, SHARED, Program
+
+_SPACES = {SHARED: "shared memory", LOCAL: "local memory", CONST: "constant memory", PARAM: "the parameters"}
+
+
+def describe(program: Program, image: MemoryImage, space: int, address: int) -> str:
+    """An address of a space: "element 3 of buffer 'x'", "4 bytes behind variable 'tile' in shared memory"."""
+    things = _things(program, image, space)
+    where = "" if space == GLOBAL else f" in {_SPACES.get(space, 'memory')}"
+    inside = next((t for t in things if t[0] <= address < t[1]), None)
+    if inside is not None:
+        return f"byte {address - inside[0]} of {inside[2]}{where}"
+    before = max((t for t in things if t[1] <= address), default=None)
+    behind = min((t for t in things if t[0] > address), default=None)
+    if (
+        space != GLOBAL
+        or before is None
+        or (behind is not None and behind[0] - address < address - before[1])
+    ):
+        if space != GLOBAL:
+            size = int(
+                image.context[0][{SHARED: "shared_bytes", LOCAL: "local_bytes"}.get(space, "param_bytes")]
+            )
+            if before is None or address >= size:
+                return f"address {address:#x}{where}, which has {size} bytes"
+        elif behind is not None and address >= int(image.context[0]["global_base"]):
+            return f"{_bytes(behind[0] - address)} before {behind[2]}"
+        elif before is None:
+            return f"address {address:#x}, where no buffer is"
+    assert before is not None
+    distance = address - before[1]
+    if space == GLOBAL and distance > 1 << 24:
+        return f"address {address:#x}, where no buffer is"
+    return f"{_bytes(distance)} behind {before[2]}{where}" if distance else f"right behind {before[2]}{where}"
+
+
+def _bytes(n: int) -> str:
+    return f"{n} byte{'s' * (n != 1)}"
+
+
+def _things(program: Program, image: MemoryImage, space: int) -> list[tuple[int, int, str]]:
+    """Everything that has a name in a space: start, end, name."""
+    found = [
+        (s.address, s.address + s.size, f"variable '{s.name}' ({_bytes(s.size)})")
+        for s in program.layout.symbols.values()
+        if s.space == space and s.size
+    ]
+    if space == GLOBAL:
+        for start, array in image.buffers:
+            name = image.names.get(start, "")
+            found.append((start, start + array.nbytes, f"buffer '{name}' ({_bytes(array.nbytes)})"))
+    return sorted(found)
