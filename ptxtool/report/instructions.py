@@ -2,10 +2,11 @@
 
 A form in the notation of the PTX ISA: `{.x}` is optional, `.a|.b` are alternatives, a group too long to write out is
 named and listed below. Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out; behind
-a colon stands what is not simply the instruction's type, `imm` a constant.
+a colon stands what is not simply the instruction's type, `imm` a constant. Then what has the form: the first version
+and target, those of words that came later (on a line of their own where long), and the last ones (`until`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ptxtool.isa.forms import Form, ModifierGroup, Since
@@ -14,6 +15,7 @@ from ptxtool.isa.table import Table
 
 _SLOT_NAMES = {"T": "type", "S": "type2", "U": "type3", "V": "type4"}
 _INLINE = 26  # characters of alternatives that are written out
+_SHORT = 40  # characters of words that came later than their form, on its line
 
 
 def opcodes(table: Table) -> list[str]:
@@ -37,23 +39,35 @@ def form_lines(forms: Iterable[Form]) -> list[str]:
     named: dict[str, tuple[str, ...]] = {}
     below: list[list[str]] = []
     for form in forms:
-        types: list[str] = []
+        notes: list[str] = []
         for group in form.groups:
             if _is_inline(group):
                 continue
             if group.slot:
-                types.append(f"    .{_SLOT_NAMES[group.slot]} = {_dotted(group.alternatives, ' ')}")
+                notes.append(f"    .{_SLOT_NAMES[group.slot]} = {_dotted(group.alternatives, ' ')}")
             elif group.name:
                 named[group.name] = group.alternatives
+        later = _later(form)
+        is_short = len(later) <= _SHORT
+        if not is_short:
+            notes.append(f"    since {later}")
+        if form.exclusions:
+            notes.append(f"    not {_exclusions(form)}")
         operands = ", ".join(map(_operand, form.operands))
-        rows.append((form.base + "".join(map(_group, form.groups)), operands, _remarks(form)))
-        below.append(types)
+        rows.append(
+            (
+                form.base + "".join(map(_group, form.groups)),
+                operands,
+                _remarks(form, later if is_short else ""),
+            )
+        )
+        below.append(notes)
     width = min(max((len(r[0]) for r in rows), default=0), 64)
     middle = min(max((len(r[1]) for r in rows), default=0), 40)
     lines: list[str] = []
-    for (opcode, operands, remarks), types in zip(rows, below, strict=True):
+    for (opcode, operands, remarks), notes in zip(rows, below, strict=True):
         lines.append(f"{opcode:<{width}}  {operands:<{middle}}  {remarks}".rstrip())
-        lines += types
+        lines += notes
     lines += [f"    .{name} = {_dotted(words, ' ')}" for name, words in named.items()]
     return lines
 
@@ -90,9 +104,16 @@ def markdown(table: Table) -> str:
         "",
         "Every form that ptxtool knows, printed from the table `ptxtool/isa/opcodes` by `ptxtool isa --markdown`.",
         "",
-        "`{.x}` is optional and `.a|.b` are alternatives. Operands: `d|p` may be a pair, `[a]` is an address,",
-        "`{v}` a vector, `c?` may be left out; behind a colon stands what is not simply the instruction's type.",
-        "Then the first PTX version and target, `ptxplus` if only that has it, and `sim` if the simulator runs it.",
+        "`{.x}` is optional and `.a|.b` are alternatives; a long list of them is named and stands below.",
+        "",
+        "Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out. Behind a colon",
+        "stands what is not simply the instruction's type: `type2` is its second type, `n x b32` as many elements as",
+        "the modifiers say (`.v4`, `.x16`), `!pred` a predicate that may be negated, `imm(0..7)` a constant, `vsel` a",
+        "register that may have a selector (`%r1.b0`), `_` the sink, `special` a special register.",
+        "",
+        "Then the first PTX version and target, if not all have the form, and those of words that came later;",
+        "`until` says the last ones. `not` lists what does not go together. `ptxplus` marks what only PTXPlus has,",
+        "`sim` what the simulator runs.",
     ]
     return "\n".join([*head, *_families(table), ""])
 
@@ -124,7 +145,8 @@ def _dotted(words: Iterable[str], between: str) -> str:
 
 
 def _operand(spec: OperandSpec) -> str:
-    classes = "|".join(filter(None, map(_fit, spec.fits)))
+    found = [_fit(f) or "type" for f in spec.fits]
+    classes = "" if found == ["type"] else "|".join(found)
     text = spec.name
     if spec.role == "m":
         text = f"[{text}]"
@@ -154,13 +176,49 @@ def _fit(fit: Fit) -> str:
     return "" if (count + name) == "type" else count + name
 
 
-def _remarks(form: Form) -> str:
-    first = form.since[""]
-    words = [_since(first)] if first != Since() else []
-    words += [f".{word} {_since(s)}" for word, s in form.since.items() if word]
-    words += [form.dialect] if form.dialect == "ptxplus" else []
-    words += ["sim"] if form.sem else []
-    return ", ".join(words)
+def _remarks(form: Form, later: str) -> str:
+    """What has the form, what came later, what runs it."""
+    words = [_since(form.since[""]), later, "until " + _since(form.until) if form.until else ""]
+    words += [form.dialect if form.dialect == "ptxplus" else "", "sim" if form.sem else ""]
+    return ", ".join(filter(None, words))
+
+
+def _later(form: Form) -> str:
+    """The words that came after the form, with when: `.ftz PTX 1.4, .rm|.rp sm_20`."""
+    found: dict[Since, list[str]] = {}
+    for word, since in form.since.items():
+        if word and not _is_implied(since, form.since[""]):
+            found.setdefault(since, []).append(word)
+    return ", ".join(f"{_listed(form, words)} {_since(since)}" for since, words in found.items())
+
+
+def _is_implied(since: Since, first: Since) -> bool:
+    """Whether what has the form has this as well."""
+    targets = [*since.targets, *first.targets]
+    is_plain = all(t.isdecimal() for t in targets)
+    newer = is_plain and max(map(int, since.targets), default=0) > max(map(int, first.targets), default=0)
+    return since.version <= first.version and not newer and (is_plain or since.targets == first.targets)
+
+
+def _exclusions(form: Form) -> str:
+    """What does not go together: `.add with .s64; .v8 without .b32`."""
+    texts: list[str] = []
+    for terms in form.exclusions:
+        present = [_listed(form, t.words) for t in terms if not t.absent]
+        absent = [_listed(form, t.words) for t in terms if t.absent]
+        texts.append(" without ".join([" with ".join(present), *absent]).strip())
+    return "; ".join(dict.fromkeys(texts))
+
+
+def _listed(form: Form, words: Collection[str]) -> str:
+    """Words in the order of the form's groups; a group that has a name, and is there as a whole, by its name."""
+    found: dict[str, None] = {}
+    for group in form.groups:
+        if group.name and not _is_inline(group) and set(group.alternatives) <= set(words):
+            found[group.name] = None
+        else:
+            found.update((word, None) for word in group.alternatives if word in words)
+    return _dotted(found, "|")
 
 
 def _since(since: Since) -> str:

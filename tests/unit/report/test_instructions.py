@@ -33,6 +33,21 @@ def forms(row: str) -> tuple[Form, ...]:
             'ops = "w:d", types = "f32 bf16", ptx = "7.0", sm = "80", since = "bf16 7.8 90", sem = "x"',
             ["op.f32|.bf16  d  PTX 7.0 sm_80, .bf16 PTX 7.8 sm_90, sim"],
         ),
+        (
+            'ops = "w:d:T|_", types = "f32 f64", ptx = "2.0", sm = "20", since = "f32 1.4, f64 2.0 13", '
+            'until = "6.3 62"',
+            ["op.f32|.f64  d:type|_  PTX 2.0 sm_20, until PTX 6.3 sm_62"],
+        ),
+        (
+            'ops = "w:d", mods = "$long? x|y", types = "u32", since = "$long|x 2.0, y 3.0 90a, u32 3.1 35", '
+            'not = "$long x, y !u32"',
+            [
+                "op{.long}.x|.y.u32  d",
+                "    since .long|.x PTX 2.0, .y PTX 3.0 sm_90a, .u32 PTX 3.1 sm_35",
+                "    not .long with .x; .y without .u32",
+                "    .long = " + " ".join(f".{c}" for c in "abcdefghijklmn"),
+            ],
+        ),
         ('ops = "r:a:N/2xb32", mods = "x4|x8", dialect = "ptxplus"', ["op.x4|.x8  {a}:n/2 x b32  ptxplus"]),
     ],
 )  # fmt: skip
