@@ -20,6 +20,7 @@ import ptxsim.lowering.asynchronous as _asynchronous
 import ptxsim.lowering.control as _control
 import ptxsim.lowering.convert as _convert
 import ptxsim.lowering.integer as _integer
+import ptxsim.lowering.video as _video
 import ptxsim.lowering.warp as _warp
 from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
 from ptxsim.lowering.control import instruction_bytes, set_control
@@ -52,7 +53,8 @@ from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
-_RULE_MODULES = (_asynchronous, _control, _convert, _integer, _warp)  # imported for the rules they register
+# imported for the rules they register
+_RULE_MODULES = (_asynchronous, _control, _convert, _integer, _video, _warp)
 MAX_ROWS = 8192
 
 

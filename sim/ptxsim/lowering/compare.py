@@ -15,6 +15,7 @@ from ptxsim.lowering.builder import (
     unsupported,
 )
 from ptxsim.lowering.floating import compare_type, float_source
+from ptxsim.lowering.packed import element_type, is_packed, merge, split
 from ptxtool.ir.nodes import Dual, Operand
 from ptxtool.isa.types import TYPES, Type
 
@@ -90,16 +91,19 @@ def compare(b: Builder, name: str, first: int, second: int, type_: Type) -> int:
     return b.compute(f"{base}_{kind}", first, second, e=inverted)
 
 
-def _condition(b: Builder, op: Operation, type_: Type) -> int:
-    """The comparison of operands 1 and 2."""
+def _conditions(b: Builder, op: Operation, type_: Type) -> list[int]:
+    """The comparison of operands 1 and 2, of each element where they are packed."""
     if type_.is_float:
-        first, second = float_source(b, op, 1, type_), float_source(b, op, 2, type_)
-        first, second, type_ = compare_type(b, first, second, type_)
-    else:
-        first, second = b.source(op, 1, type_), b.source(op, 2, type_)
-        if b.ptxplus and op.has("abs"):
-            first = b.compute("abs_s64" if type_.bits == 64 else "abs_s32", first)
-    return compare(b, op.match.one_of(*_COMPARISONS), first, second, type_)
+        pair = [split(b, float_source(b, op, k, type_), type_) for k in (1, 2)]
+        type_ = element_type(type_)
+        return [
+            compare(b, op.match.one_of(*_COMPARISONS), *compare_type(b, first, second, type_))
+            for first, second in zip(*pair, strict=True)
+        ]
+    first, second = b.source(op, 1, type_), b.source(op, 2, type_)
+    if b.ptxplus and op.has("abs"):
+        first = b.compute("abs_s64" if type_.bits == 64 else "abs_s32", first)
+    return [compare(b, op.match.one_of(*_COMPARISONS), first, second, type_)]
 
 
 def _with_predicate(b: Builder, op: Operation, condition: int) -> int:
@@ -127,11 +131,12 @@ def write_predicates(b: Builder, operand: Operand, first: int, second: int | Non
 
 @rule("setp")
 def _setp(b: Builder, op: Operation) -> None:
-    condition = _condition(b, op, op.type)
-    first = _with_predicate(b, op, condition)
+    conditions = _conditions(b, op, op.type)
+    first = _with_predicate(b, op, conditions[0])
     second = None
-    if isinstance(op.operands[0], Dual):
-        second = _with_predicate(b, op, b.combine(NOT_TABLE, condition))
+    if isinstance(op.operands[0], Dual):  # the comparison of the upper element, or the complement
+        other = conditions[1] if is_packed(op.type) else b.combine(NOT_TABLE, conditions[0])
+        second = _with_predicate(b, op, other)
     write_predicates(b, op.operands[0], first, second)
 
 
@@ -140,10 +145,8 @@ _ONE = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000
 
 @rule("set")
 def _set(b: Builder, op: Operation) -> None:
-    type_ = op.type
-    if type_.name in ("f16x2", "bf16x2"):
-        unsupported("'set' of packed values")
-    condition = _with_predicate(b, op, _condition(b, op, op.stype))
+    conditions = [_with_predicate(b, op, c) for c in _conditions(b, op, op.stype)]
+    type_ = element_type(op.type)
     width = 64 if type_.bits == 64 else 32
     if type_.is_float:
         true = b.constant(_ONE[{"ff64": "f64"}.get(type_.name, type_.name)], width)
@@ -157,10 +160,14 @@ def _set(b: Builder, op: Operation) -> None:
     )
     if isinstance(operand, Dual) and second is not None and second.is_predicate:
         # PTXPlus, an old form: the first gets the result, the second its complement
-        write_predicates(b, operand, condition, b.combine(NOT_TABLE, condition))
+        write_predicates(b, operand, conditions[0], b.combine(NOT_TABLE, conditions[0]))
         return
     d = b.destination(op)
-    b.emit(f"sel_u{width}", d.row, true, b.constant(0, width), condition)
+    if is_packed(op.stype):  # ones or all bits in each half, whatever the result's type
+        halves = [b.compute("sel_u32", true, b.constant(0), c) for c in conditions]
+        b.emit("mov_u32", d.row, merge(b, halves, op.stype))
+    else:
+        b.emit(f"sel_u{width}", d.row, true, b.constant(0, width), conditions[0])
     d.finish()
 
 

@@ -5,9 +5,11 @@ error. Halves are computed in f64: their products are exact there, and a sum, qu
 numbers rounded to 53 bits first rounds right; a fused multiply-add goes through round-to-odd.
 
 Approximate functions are computed in f64 and rounded once; division and square root are always correctly rounded.
+Packed values are computed element by element (packed.py).
 """
 
-from ptxsim.lowering.builder import Builder, Operation, rule, unsupported
+from ptxsim.lowering.builder import Builder, Operation, rule
+from ptxsim.lowering.packed import each, element_type, is_packed, merge, split
 from ptxsim.semantics.arithmetic import DOWN, NEAREST, NEAREST_AWAY, TO_ODD, UP, ZERO
 from ptxtool.isa.types import TYPES, Type
 
@@ -22,9 +24,15 @@ def float_source(b: Builder, op: Operation, index: int, type_: Type | None = Non
     row = b.source(op, index, type_)
     if b.ptxplus and op.has("abs") and index == 1:
         row = b.compute("abs_f64" if type_.bits == 64 else "abs_f32", row)
-    if op.has("ftz") and type_.name == "f32":
-        row = b.compute("flush_f32", row)
-    return row
+    return flushed(b, row, type_) if op.has("ftz") else row
+
+
+def flushed(b: Builder, row: int, type_: Type) -> int:
+    """A value whose subnormals are zero; bf16 and f64 keep theirs."""
+    if type_.name == "f32x2":
+        return merge(b, [b.compute("flush_f32", part) for part in split(b, row, type_)], type_)
+    name = {"f32": "flush_f32", "f16": "flush_f16", "f16x2": "flush_f16"}.get(type_.name)
+    return row if name is None else b.compute(name, row)
 
 
 def to_double(b: Builder, row: int, type_: Type) -> int:
@@ -94,49 +102,50 @@ def arithmetic(b: Builder, name: str, rows: list[int], type_: Type, mode: int, d
     return from_double(b, value, type_, mode, d)
 
 
-def _halves(b: Builder, row: int) -> tuple[int, int]:
-    return b.compute("zext16_u32", row), b.compute("high16_u32", row)
-
-
 def _float_rule(b: Builder, op: Operation, name: str, rows: list[int]) -> None:
-    """An arithmetic instruction: packed or not, with `.sat`, `.relu` and `.ftz`."""
-    type_ = op.type
+    """An arithmetic instruction: packed or not, with `.sat`, `.relu`, `.ftz` and `.oob`."""
+    type_, element = op.type, element_type(op.type)
     mode = MODES[op.rounding]
-    if type_.name in ("f16x2", "bf16x2"):
-        half = TYPES[type_.name[:-2]]
-        pairs = [_halves(b, row) for row in rows]
-        low, high = (
-            _finish_small(b, op, arithmetic(b, name, [pair[k] for pair in pairs], half, mode), half)
-            for k in (0, 1)
-        )
+
+    def one(values: list[int], row: int | None = None) -> int:
+        if not (op.has("sat") or op.has("relu") or op.has("oob") or (op.has("ftz") and element.bits <= 32)):
+            return arithmetic(b, name, values, element, mode, row)
+        result = _finish(b, op, arithmetic(b, name, values, element, mode), element, row)
+        return _without_oob(b, values, result) if op.has("oob") else result
+
+    if is_packed(type_):
+        value = each(b, type_, rows, one)
         d = b.destination(op)
-        b.emit("merge_high_u32", d.row, low, high)
-        d.finish()
-        return
-    d = b.destination(op)
-    modifiers = [m for m in ("sat", "relu") if op.has(m)]
-    if type_.bits == 16:
-        value = _finish_small(b, op, arithmetic(b, name, rows, type_, mode), type_)
-        b.emit("mov_u32", d.row, value)
-    elif not modifiers and not (op.has("ftz") and type_.bits == 32):
-        arithmetic(b, name, rows, type_, mode, d.row)
+        b.emit(f"mov_u{type_.bits}", d.row, value)
     else:
-        value = arithmetic(b, name, rows, type_, mode)
-        finish_float(b, op, value, d.row)
+        d = b.destination(op)
+        value = one(rows, d.row)
+        if value != d.row:
+            b.emit(f"mov_u{max(32, type_.bits)}", d.row, value)
     d.finish()
 
 
-def finish_float(b: Builder, op: Operation, value: int, d: int) -> None:
-    """`.ftz` and `.sat` of an f32 or f64 result, into row `d`."""
-    if op.has("relu"):
-        unsupported("'.relu' of this type")
-    bits = op.type.bits
-    if op.has("ftz") and bits == 32:
-        if not op.has("sat"):
-            b.emit("flush_f32", d, value)
-            return
-        value = b.compute("flush_f32", value)
-    b.emit(f"sat_f{bits}" if op.has("sat") else f"mov_u{bits}", d, value)
+OOB_NAN = 0xFFFF
+"""What fills an f16 or bf16 outside of a tensor where NaNs are asked for. guess: no manual gives the bits."""
+
+
+def _without_oob(b: Builder, values: list[int], result: int) -> int:
+    """`.oob`: +0 where an operand is the NaN that stands for "out of bounds"."""
+    for value in values:
+        found = b.compute("eq_u32", value, b.constant(OOB_NAN))
+        result = b.compute("sel_u32", b.constant(0), result, found)
+    return result
+
+
+def _finish(b: Builder, op: Operation, value: int, type_: Type, d: int | None = None) -> int:
+    """`.ftz`, `.sat` and `.relu` of a result of a scalar type, into row `d` or a temporary one."""
+    if op.has("ftz"):
+        value = flushed(b, value, type_)
+    if type_.bits == 16:
+        return _finish_small(b, op, value, type_)
+    if op.has("sat"):
+        return b.emit(f"sat_f{type_.bits}", b.temporary(type_.bits) if d is None else d, value)
+    return value
 
 
 def _finish_small(b: Builder, op: Operation, row: int, type_: Type) -> int:
@@ -144,26 +153,28 @@ def _finish_small(b: Builder, op: Operation, row: int, type_: Type) -> int:
     if not (op.has("sat") or op.has("relu")):
         return row
     value = to_double(b, row, type_)
-    if op.has("sat"):
-        value = b.compute("sat_f64", value)
-    else:  # negative values become +0, NaNs stay
-        zero = b.constant(0, 64)
-        value = b.compute("sel_u64", zero, value, b.compute("le_f64", value, zero))
+    value = b.compute("sat_f64", value) if op.has("sat") else relu(b, value)
     return from_double(b, value, type_, NEAREST)
 
 
+def relu(b: Builder, double: int) -> int:
+    """Negative values and -0 become +0, NaNs stay."""
+    zero = b.constant(0, 64)
+    return b.compute("sel_u64", zero, double, b.compute("le_f64", double, zero))
+
+
 def float_binary(b: Builder, op: Operation, name: str) -> None:
-    """add, sub, mul, div, fma of floats."""
-    rows = [float_source(b, op, k) for k in range(1, len(op.operands))]
-    if name == "fma":
-        rows = rows[:3]
-    else:
-        rows = rows[:2]
+    """add, sub, mul, div, fma of floats; in mixed precision all but the last operand are halves."""
+    n = 3 if name == "fma" else 2
+    rows = [float_source(b, op, k, _operand_type(op, k, n)) for k in range(1, n + 1)]
+    for k in range(n - 1):
+        if _operand_type(op, k + 1, n) is not op.type:
+            rows[k] = b.compute("d2f", to_double(b, rows[k], op.stype))
     if name == "subr":
         rows.reverse()
         name = "sub"
     if name == "sub":
-        if op.type.bits >= 32 and op.rounding == "rn" and not op.type.name.endswith("x2"):
+        if op.type.bits >= 32 and op.rounding == "rn" and not is_packed(op.type):
             _float_sub(b, op, rows)
             return
         rows[1] = negated(b, rows[1], op.type)
@@ -171,8 +182,14 @@ def float_binary(b: Builder, op: Operation, name: str) -> None:
     _float_rule(b, op, name, rows)
 
 
+def _operand_type(op: Operation, index: int, n: int) -> Type:
+    return op.stype if op.match.stype in ("f16", "bf16") and index < n else op.type
+
+
 def negated(b: Builder, row: int, type_: Type) -> int:
-    if type_.name.endswith("x2"):
+    if type_.name == "f32x2":
+        return b.compute("xor_u64", row, b.constant(0x8000000080000000, 64))
+    if is_packed(type_):
         return b.compute("xor_u32", row, b.constant(0x80008000))
     return b.negate(row, type_)
 
@@ -181,7 +198,9 @@ def _float_sub(b: Builder, op: Operation, rows: list[int]) -> None:
     d = b.destination(op)
     name = f"sub_f{op.type.bits}"
     if op.has("sat") or (op.has("ftz") and op.type.bits == 32):
-        finish_float(b, op, b.compute(name, *rows), d.row)
+        value = _finish(b, op, b.compute(name, *rows), op.type, d.row)
+        if value != d.row:
+            b.emit("mov_u32", d.row, value)
     else:
         b.emit(name, d.row, *rows)
     d.finish()
@@ -199,10 +218,19 @@ def _rcp(b: Builder, op: Operation) -> None:
     source = float_source(b, op, 1)
     if bits == 64 and op.has("approx"):
         d = b.destination(op)
-        b.emit("keep20_f64", d.row, b.compute("div_f64", one, b.compute("keep20_f64", source)))
+        _upper_half(b, d.row, b.compute("div_f64", one, _upper_half(b, None, source)))
         d.finish()
         return
     _float_rule(b, op, "div", [one, source])
+
+
+def _upper_half(b: Builder, d: int | None, row: int) -> int:
+    """`.approx.ftz.f64`: only the upper word of a value counts, and subnormals are zero."""
+    upper = b.compute("keep20_f64", row)
+    size = b.compute("abs_f64", upper)
+    tiny = b.compute("lt_u64", size, b.constant(1 << 52, 64))
+    zero = b.compute("xor_u64", upper, size)
+    return b.emit("sel_u64", b.temporary(64) if d is None else d, zero, upper, tiny)
 
 
 @rule("sqrt")
@@ -213,40 +241,36 @@ def _sqrt(b: Builder, op: Operation) -> None:
 @rule("rsqrt", "sin", "cos", "lg2", "ex2", "tanh")
 def _function(b: Builder, op: Operation) -> None:
     name = op.match.form.sem
-    if op.type.name.endswith("x2"):
-        half = TYPES[op.type.name[:-2]]
-        low, high = (
-            from_double(
-                b,
-                to_double(
-                    b,
-                    b.compute(f"{name}_f32", from_double(b, to_double(b, row, half), TYPES["f32"], NEAREST)),
-                    TYPES["f32"],
-                ),
-                half,
-                NEAREST,
-            )
-            for row in _halves(b, b.source(op, 1))
-        )
+    element = element_type(op.type)
+
+    def one(values: list[int], row: int | None = None) -> int:
+        if element.bits == 32:
+            return b.emit(f"{name}_f32", b.temporary() if row is None else row, values[0])
+        single = values[0] if element.name == "f32" else b.compute("d2f", to_double(b, values[0], element))
+        if op.has("ftz"):  # bf16, whose subnormals are those of f32
+            single = b.compute("flush_f32", single)
+        value = b.compute(f"{name}_f32", single)
+        if op.has("ftz"):
+            value = b.compute("flush_f32", value)
+        return from_double(b, b.compute("f2d", value), element, NEAREST, row)
+
+    source = float_source(b, op, 1)
+    if is_packed(op.type):
+        value = each(b, op.type, [source], one)
         d = b.destination(op)
-        b.emit("merge_high_u32", d.row, low, high)
+        b.emit("mov_u32", d.row, value)
         d.finish()
         return
-    source = float_source(b, op, 1)
     d = b.destination(op)
     if op.type.bits == 64:
-        if op.has("ftz"):  # rsqrt.approx.ftz.f64: 20 bits of mantissa
-            b.emit("keep20_f64", d.row, b.compute("rsqrt_f64", b.compute("keep20_f64", source)))
+        if op.has("ftz"):
+            _upper_half(b, d.row, b.compute("rsqrt_f64", _upper_half(b, None, source)))
         else:
             b.emit("rsqrt_f64", d.row, source)
-    elif op.type.bits == 16:
-        single = from_double(b, to_double(b, source, op.type), TYPES["f32"], NEAREST)
-        value = to_double(b, b.compute(f"{name}_f32", single), TYPES["f32"])
-        from_double(b, value, op.type, NEAREST, d.row)
-    elif op.has("ftz") or op.has("sat"):
-        finish_float(b, op, b.compute(f"{name}_f32", source), d.row)
+    elif op.type.bits == 32 and op.has("ftz"):
+        b.emit("flush_f32", d.row, one([source]))
     else:
-        b.emit(f"{name}_f32", d.row, source)
+        one([source], d.row)
     d.finish()
 
 
@@ -262,7 +286,7 @@ def float_sign(b: Builder, op: Operation, name: str) -> None:
     type_ = op.type
     source = float_source(b, op, 1)
     d = b.destination(op)
-    if type_.bits >= 32 and not type_.name.endswith("x2"):
+    if type_.bits >= 32 and not is_packed(type_):
         b.emit(f"{name}_f{type_.bits}", d.row, source)
     else:
         mask = 0x8000 if type_.bits == 16 else 0x80008000
@@ -273,26 +297,20 @@ def float_sign(b: Builder, op: Operation, name: str) -> None:
 def float_extreme(b: Builder, op: Operation, name: str) -> None:
     """min and max of floats, of two or three operands."""
     type_ = op.type
-    if op.has("xorsign") or (op.has("abs") and not b.ptxplus):
-        unsupported(f"'{name}' with '.xorsign.abs'")
     sources = [float_source(b, op, k) for k in range(1, len(op.operands))]
-    if type_.name.endswith("x2"):
-        half = TYPES[type_.name[:-2]]
-        pairs = [_halves(b, row) for row in sources]
-        low, high = (_extreme(b, op, name, [pair[k] for pair in pairs], half) for k in (0, 1))
-        d = b.destination(op)
-        b.emit("merge_high_u32", d.row, low, high)
-        d.finish()
-        return
+    value = each(b, type_, sources, lambda rows: _extreme(b, op, name, rows, element_type(type_)))
     d = b.destination(op)
-    value = _extreme(b, op, name, sources, type_)
     b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, value)
     d.finish()
 
 
 def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Type) -> int:
+    sizes = sources
+    if op.has("abs") and not b.ptxplus:  # alone or as `.xorsign.abs`
+        keep = b.constant((1 << (type_.bits - 1)) - 1)
+        sizes = [b.compute("and_u32", row, keep) for row in sources]
     small = type_.bits == 16
-    values = [to_double(b, row, type_) for row in sources] if small else sources
+    values = [to_double(b, row, type_) for row in sizes] if small else sizes
     bits = 64 if small else type_.bits
     value = values[0]
     for other in values[1:]:
@@ -302,6 +320,14 @@ def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Ty
             nan = b.constant(0x7FF8 << 48 if bits == 64 else 0x7FFFFFFF, bits)
             chosen = b.compute(f"sel_u{bits}", chosen, nan, numbers)
         value = chosen
+    is_number = b.compute(f"num_f{bits}", value, value) if op.has("xorsign") else -1
     if small:
-        return from_double(b, value, type_, NEAREST)
-    return b.compute("canonical_f32", value) if bits == 32 else value
+        value = from_double(b, value, type_, NEAREST)
+    elif bits == 32:
+        value = b.compute("canonical_f32", value)
+    if op.has("xorsign"):
+        signs = b.compute("xor_u32", sources[0], sources[1])
+        sign = b.compute("and_u32", signs, b.constant(1 << (type_.bits - 1)))
+        signed = b.compute("or_u32", value, sign)
+        value = b.compute("sel_u32", signed, value, is_number)
+    return value

@@ -18,6 +18,7 @@ from ptxsim.lowering.builder import (
 )
 from ptxsim.lowering.compare import predicate_logic, write_predicates
 from ptxsim.lowering.floating import float_binary, float_extreme, float_sign
+from ptxsim.lowering.packed import each, is_packed
 from ptxtool.ir.nodes import Dual, Immediate, Name, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
 
@@ -44,19 +45,6 @@ def _width(type_: Type) -> str:
 
 def _signed(type_: Type) -> str:
     return ("s" if type_.is_signed else "u") + ("64" if type_.bits == 64 else "32")
-
-
-def _packed(b: Builder, op: Operation, name: str) -> None:
-    """u16x2 and s16x2: the operation on each half."""
-    halves: list[int] = []
-    for part in ("zext16_u32", "high16_u32"):
-        rows = [b.compute(part, b.source(op, k, TYPES["b32"])) for k in range(1, len(op.operands))]
-        if op.type.is_signed:
-            rows = [b.compute("sext16_u32", row) for row in rows]
-        halves.append(b.compute(name, *rows))
-    d = b.destination(op)
-    b.emit("merge_high_u32", d.row, halves[0], halves[1])
-    d.finish()
 
 
 # ---- addition, with PTXPlus's carry and overflow
@@ -127,8 +115,11 @@ def _add(b: Builder, op: Operation) -> None:
     if type_.is_float:
         float_binary(b, op, name)
         return
-    if type_.name in ("u16x2", "s16x2"):
-        _packed(b, op, f"{name}_u32")
+    if is_packed(type_):
+        value = each(b, type_, [b.source(op, k) for k in (1, 2)], lambda rows: b.compute(f"{name}_u32", *rows))
+        d = b.destination(op)
+        b.emit("mov_u32", d.row, value)
+        d.finish()
         return
     if op.has("sat") and not b.ptxplus:
         if type_.name != "s32":
@@ -201,10 +192,27 @@ def _add_carries(
     d.finish()
 
 
+def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
+    """d = the terms plus (or minus) the carry flag, summed up in 64 bits and kept within s32."""
+    total = b.compute("sext_u64", terms[0])
+    for term in terms[1:]:
+        total = b.compute("sub_u64" if minus else "add_u64", total, b.compute("sext_u64", term))
+    one = b.compute("sel_u64", b.constant(1, 64), b.constant(0, 64), carry)
+    total = b.compute("sub_u64" if minus else "add_u64", total, one)
+    total = b.compute("max_s64", total, b.constant(-(1 << 31), 64))
+    total = b.compute("min_s64", total, b.constant((1 << 31) - 1, 64))
+    d = b.destination(op)
+    b.emit("trunc_u64", d.row, total)
+    d.finish()
+
+
 @rule("add_cc", "addc", "addc_cc")
 def _addc(b: Builder, op: Operation) -> None:
     name = op.match.form.sem
     carry = FALSE if name == "add_cc" else _carry_flag(b)
+    if op.has("sat"):
+        _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], carry)
+        return
     _add_carries(b, op, b.source(op, 1), b.source(op, 2), carry, name.endswith("_cc"), True)
 
 
@@ -212,6 +220,9 @@ def _addc(b: Builder, op: Operation) -> None:
 def _subc(b: Builder, op: Operation) -> None:
     # the flag is the borrow: a - b - borrow = a + ~b + not borrow
     name = op.match.form.sem
+    if op.has("sat"):
+        _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], _carry_flag(b), minus=True)
+        return
     no_borrow = b.combine(NOT_TABLE, FALSE if name == "sub_cc" else _carry_flag(b))
     complement = b.compute(f"not_{_width(op.type)}", b.source(op, 2))
     _add_carries(b, op, b.source(op, 1), complement, no_borrow, name.endswith("_cc"), False)
@@ -220,9 +231,16 @@ def _subc(b: Builder, op: Operation) -> None:
 @rule("mad_lo_cc", "mad_hi_cc", "madc_lo", "madc_hi", "madc_lo_cc", "madc_hi_cc")
 def _madc(b: Builder, op: Operation) -> None:
     name = op.match.form.sem
-    high = "_hi" in name
-    product = f"mulhi_{_signed(op.type)}" if high else f"mul_{_width(op.type)}"
-    a = b.compute(product, b.source(op, 1), b.source(op, 2))
+    high = "_hi" in name or op.has("hi")
+    if op.type.bits == 16:
+        a = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
+        a = b.compute("high16_u32", a) if high else a
+    else:
+        product = f"mulhi_{_signed(op.type)}" if high else f"mul_{_width(op.type)}"
+        a = b.compute(product, b.source(op, 1), b.source(op, 2))
+    if op.has("sat"):
+        _saturated_sum(b, op, [a, b.source(op, 3)], _carry_flag(b))
+        return
     carry = _carry_flag(b) if name.startswith("madc") else FALSE
     _add_carries(b, op, a, b.source(op, 3), carry, name.endswith("_cc"), True)
 
@@ -379,12 +397,19 @@ def _extreme(b: Builder, op: Operation) -> None:
     if type_.is_float:
         float_extreme(b, op, name)
         return
-    if op.has("relu"):
-        unsupported("'.relu' of integers")
-    if type_.name in ("u16x2", "s16x2"):
-        _packed(b, op, f"{name}_{'s' if type_.is_signed else 'u'}32")
+    if not (op.has("relu") or is_packed(type_)):
+        _binary(b, op, f"{name}_{_signed(type_)}")
         return
-    _binary(b, op, f"{name}_{_signed(type_)}")
+    kind = _signed(type_)
+
+    def one(rows: list[int]) -> int:
+        value = b.compute(f"{name}_{kind}", *rows)
+        return b.compute(f"max_{kind}", value, b.constant(0)) if op.has("relu") else value
+
+    value = each(b, type_, [b.source(op, k) for k in (1, 2)], one)
+    d = b.destination(op)
+    b.emit("mov_u32", d.row, value)
+    d.finish()
 
 
 # ---- logic and shifts

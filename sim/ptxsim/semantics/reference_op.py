@@ -1,15 +1,19 @@
 """What an operation of the reference interpreter is told: its meaning, types and modifiers.
 
-For `reference_ops.py` and its neighbours. Packed types and bfloat16 are not handled (`supports` says so).
+For `reference_ops.py` and its neighbours. An operation on a packed type is one on each of its elements (`element`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ptxsim.semantics.reference_numbers import Format
 from ptxtool.isa.types import TYPES, Type
 
-UNSUPPORTED_TYPES = frozenset(
-    {"bf16", "bf16x2", "f16x2", "u16x2", "s16x2", "tf32", "b128", "e4m3x2", "e5m2x2"}
-)
+PACKED = frozenset({"f16x2", "bf16x2", "f32x2", "u16x2", "s16x2"})
+
+
+def format_of(type_: Type) -> Format:
+    """The format of a floating-point type."""
+    return type_.name if type_.name in ("bf16", "tf32") else type_.bits
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,21 @@ class Op:
 
     @property
     def rounding(self) -> str:
-        return next((m for m in ("rz", "rm", "rp") if m in self.modifiers), "rn")
+        return next((m for m in ("rz", "rm", "rp", "rna") if m in self.modifiers), "rn")
+
+    @property
+    def form(self) -> Format:
+        """The format of the results, where they are floating-point numbers."""
+        return format_of(self.type)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether all operands but the last are halves that become f32 first."""
+        return self.type.name == "f32" and self.stype.name in ("f16", "bf16") and self.sem in ("add", "sub", "fma")
+
+    def element(self) -> "Op":
+        """The operation on one element of a packed type."""
+        return replace(self, type=TYPES[self.type.name[:-2]])
 
     @property
     def widened(self) -> Type:
@@ -44,11 +62,6 @@ class Op:
 
 _U32, _PRED = TYPES["u32"], TYPES["pred"]
 _COUNTS = frozenset({"popc", "clz", "bfind", "fns"})
-
-
-def supports(op: Op) -> bool:
-    """Whether the types of an operation are among those handled here."""
-    return op.type.name not in UNSUPPORTED_TYPES and op.stype.name not in UNSUPPORTED_TYPES
 
 
 def operand_types(op: Op, n: int) -> tuple[Type, ...]:
@@ -70,6 +83,8 @@ def operand_types(op: Op, n: int) -> tuple[Type, ...]:
         "dp2a": (_U32, _U32, _U32),
         "fns": (_U32, _U32, _U32),
     }
+    if op.is_mixed:
+        return (*(op.stype,) * (n - 1), t)
     if op.sem in special:
         return special[op.sem][:n]
     if op.sem == "mad" and op.is_wide:

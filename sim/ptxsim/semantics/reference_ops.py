@@ -9,6 +9,7 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9; the deviations of
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,15 @@ from ptxsim.semantics.reference_numbers import (
     floats,
     flush,
     fma_f32,
+    full,
     mask_of,
     raw_floats,
     raw_integers,
+    round_real,
     signed,
     to_signed,
 )
-from ptxsim.semantics.reference_op import Op, result_type
+from ptxsim.semantics.reference_op import Op, format_of, result_type
 from ptxtool.isa.types import Type
 
 Bools = NDArray[np.bool_]
@@ -43,15 +46,23 @@ Bools = NDArray[np.bool_]
 
 def _float(op: Op, exact: Callable[..., int], fast: Callable[..., Any] | None, *operands: Raw) -> Raw:
     """A rounded operation: numpy's where it rounds to nearest once, exact arithmetic otherwise."""
-    bits = op.type.bits
-    if op.has("ftz") and bits == 32:
-        operands = tuple(raw_floats(flush(floats(o, bits))) for o in operands)
-    if fast is not None and op.rounding == "rn":
-        result = fast(*(floats(o, bits) for o in operands))
+    form = op.form
+    if op.has("ftz") and form in (16, 32):
+        operands = tuple(raw_floats(flush(floats(o, form))) for o in operands)
+    if fast is not None and op.rounding == "rn" and form != "bf16":
+        result = fast(*(floats(o, form) for o in operands))
     else:
-        raw = by_lane(lambda *values: exact(*values, bits, op.rounding), *operands)
-        result = floats(raw, bits)
-    return finish_float(op, result)
+        raw = by_lane(lambda *values: exact(*values, form, op.rounding), *operands)
+        result = floats(raw, form)
+    raw = finish_float(op, result)
+    if op.has("oob"):
+        outside = np.any([o == OOB_NAN for o in operands], axis=0)
+        raw = np.where(outside, np.uint64(0), raw)
+    return raw
+
+
+OOB_NAN = np.uint64(0xFFFF)
+"""What stands for "out of bounds" in f16 and bf16 tensors (docs/simulator.md)."""
 
 
 def finish_float(op: Op, values: Any) -> Raw:
@@ -59,27 +70,57 @@ def finish_float(op: Op, values: Any) -> Raw:
     if op.has("sat"):
         values = np.where(values > 0, np.minimum(values, 1), 0).astype(values.dtype)  # NaN and -0 become +0
     if op.has("relu"):
-        values = np.where(np.isnan(values), values, np.maximum(values, 0)).astype(values.dtype)
-    if op.has("ftz") and values.dtype == np.float32:
+        values = np.where(np.isnan(values) | (values > 0), values, 0).astype(values.dtype)  # so does -0 here
+    if op.has("ftz") and (values.dtype == np.float32 or (op.form == 16 and op.sem != "cvt")):
         values = flush(values)
-    return raw_floats(values)
+    return raw_floats(values, op.form)
+
+
+def _singles(op: Op, halves: Raw) -> Raw:
+    """Mixed precision: an f16 or bf16 operand as f32."""
+    return raw_floats(floats(halves, format_of(op.stype)).astype(np.float32))
 
 
 def _unary_float(function: Callable[[Any], Any]) -> Callable[[Op, Raw], Raw]:
     """An approximate function: computed in f64, rounded to the type."""
 
     def operation(op: Op, a: Raw) -> Raw:
-        values = floats(a, op.type.bits)
+        values = floats(a, op.form)
         if op.has("abs"):
             values = np.abs(values)
-        if op.has("ftz") and op.type.bits == 32:
+        if op.type.bits == 64 and op.has("ftz"):
+            return upper_word(op, function(floats(upper_word(op, a), 64)))
+        if op.has("ftz"):
             values = flush(values)
-        return finish_float(op, function(values.astype(np.float64)).astype(FLOATS[op.type.bits]))
+        result = function(values.astype(np.float64))
+        if op.form == "bf16":
+            result = _nearest_bf16(result)
+        return finish_float(op, result.astype(FLOATS[op.form]))
 
     return operation
 
 
+def _nearest_bf16(values: Any) -> Any:
+    """f64 rounded to bf16, as f64."""
+    rounded = [
+        x if not np.isfinite(x) else float(floats(full(round_real(Fraction(x), "bf16", "rn", x < 0)), "bf16")[0])
+        for x in values.tolist()
+    ]
+    return np.array(rounded)
+
+
+def upper_word(op: Op, values: Any) -> Raw:
+    """`.approx.ftz.f64`: the upper word of a value, which is a zero of its sign if it is subnormal."""
+    if values.dtype != np.uint64:
+        values = raw_floats(values)
+    upper = values & np.uint64(0xFFFFFFFF00000000)
+    is_tiny = upper >> np.uint64(52) & np.uint64(0x7FF) == 0
+    return np.where(is_tiny, upper & np.uint64(1 << 63), upper)
+
+
 def _rcp(op: Op, a: Raw) -> Raw:
+    if op.type.bits == 64 and op.has("approx"):
+        return upper_word(op, 1 / floats(upper_word(op, a), 64))
     one = raw_floats(np.ones(LANES, FLOATS[op.type.bits]))
     return _float(op, exact_quotient, np.divide, one, a)
 
@@ -89,7 +130,9 @@ def _sqrt(op: Op, a: Raw) -> Raw:
 
 
 def _fma(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
-    return _float(op, exact_fma, fma_f32 if op.type.bits == 32 else None, a, b, c)
+    if op.is_mixed:
+        a, b = _singles(op, a), _singles(op, b)
+    return _float(op, exact_fma, fma_f32 if op.form == 32 else None, a, b, c)
 
 
 # ---- integers
@@ -106,6 +149,8 @@ def _numbers(op: Op, raw: Raw) -> Any:
 
 
 def _add(op: Op, a: Raw, b: Raw) -> Raw:
+    if op.is_mixed:
+        a = _singles(op, a)
     if op.type.is_float:
         return _float(op, exact_sum, np.add, a, b)
     if op.has("sat"):
@@ -207,7 +252,7 @@ def _rem(op: Op, a: Raw, b: Raw) -> Raw:
 def _abs(op: Op, a: Raw) -> Raw:
     if op.type.is_float:
         cleared = a & mask_of(op.type.bits - 1)
-        return raw_floats(flush(floats(cleared, 32))) if op.has("ftz") and op.type.bits == 32 else cleared
+        return raw_floats(flush(floats(cleared, op.form))) if op.has("ftz") else cleared
     # PTXPlus prints `abs.u32` for the absolute value of a signed number
     return raw_integers(np.abs(signed(a, op.type.bits)), op.type.bits)
 
@@ -221,25 +266,32 @@ def negate(type_: Type, a: Raw) -> Raw:
 
 def _neg(op: Op, a: Raw) -> Raw:
     flipped = negate(op.type, a)
-    return raw_floats(flush(floats(flipped, 32))) if op.has("ftz") and op.type.bits == 32 else flipped
+    return raw_floats(flush(floats(flipped, op.form))) if op.has("ftz") else flipped
 
 
 def _minmax(is_max: bool) -> Callable[..., Raw]:
+    def whole(op: Op, a: Raw, b: Raw) -> Raw:
+        chosen = np.where((_numbers(op, a) > _numbers(op, b)) == is_max, a, b)
+        return np.where(_numbers(op, chosen) < 0, np.uint64(0), chosen) if op.has("relu") else chosen
+
     def operation(op: Op, a: Raw, b: Raw, *more: Raw) -> Raw:
         if more:
             b = operation(op, b, more[0])
         if not op.type.is_float:
-            x, y = _numbers(op, a), _numbers(op, b)
-            chosen = np.where((x > y) == is_max, a, b)
-            return np.where(_numbers(op, chosen) < 0, np.uint64(0), chosen) if op.has("relu") else chosen
-        x, y = floats(a, op.type.bits), floats(b, op.type.bits)
-        if op.has("ftz") and op.type.bits == 32:
+            return whole(op, a, b)
+        signs = (a ^ b) >> np.uint64(op.type.bits - 1) & np.uint64(1)
+        x, y = floats(a, op.form), floats(b, op.form)
+        if op.has("abs") and not op.ptxplus:
+            x, y = np.abs(x), np.abs(y)
+        if op.has("ftz"):
             x, y = flush(x), flush(y)
         # -0 is smaller than +0
         first = (x > y) | ((x == y) & ~np.signbit(x)) if is_max else (x < y) | ((x == y) & np.signbit(x))
         chosen = np.where(np.isnan(x), y, np.where(np.isnan(y), x, np.where(first, x, y)))
         if op.has("NaN"):
             chosen = np.where(np.isnan(x) | np.isnan(y), np.float32(np.nan), chosen)
+        if op.has("xorsign"):
+            chosen = np.where(np.isnan(chosen) | (signs == 0), chosen, -chosen)
         return finish_float(op, chosen.astype(x.dtype))
 
     return operation
@@ -262,8 +314,8 @@ def compare(type_: Type, relation: str, a: Raw, b: Raw, modifiers: frozenset[str
     x: Any
     y: Any
     if type_.is_float:
-        x, y = floats(a, type_.bits), floats(b, type_.bits)
-        if "ftz" in modifiers and type_.bits == 32:
+        x, y = floats(a, format_of(type_)), floats(b, format_of(type_))
+        if "ftz" in modifiers:
             x, y = flush(x), flush(y)
         unordered = np.isnan(x) | np.isnan(y)
         if relation in ("num", "nan"):
@@ -325,10 +377,18 @@ def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
         if op.sem.startswith("sub"):
             return values[0] - values[1] - values[-1]
         product = _product(op, values[0], values[1])
-        part = product >> bits if "_hi" in op.sem else product
+        part = product >> bits if op.has("hi") else product
         return (part & ((1 << bits) - 1)) + values[2] + values[-1]
 
-    result = by_lane(total, *operands, c_in) & mask_of(bits)
+    def saturated(*values: int) -> int:
+        *terms, carried = (to_signed(v, bits) for v in values)
+        if op.sem.startswith("madc"):
+            exact = (terms[0] * terms[1] >> bits) + terms[2] + carried
+        else:
+            exact = terms[0] + terms[1] + carried if op.sem == "addc" else terms[0] - terms[1] - carried
+        return max(-(1 << (bits - 1)), min((1 << (bits - 1)) - 1, exact))
+
+    result = by_lane(saturated if op.has("sat") else total, *operands, c_in) & mask_of(bits)
     flag = by_lane(lambda *v: int(not 0 <= total(*v) < 1 << bits), *operands, c_in)
     return result, flag
 
@@ -367,6 +427,19 @@ def carry_overflow(
     sign_x, sign_y, sign_d = (v >> top & one for v in (x, y, result))
     overflow = (sign_x == sign_y) & (sign_d != sign_x)
     return (x + y + carry) >> np.uint64(bits) != 0, overflow if op.type.is_signed else none
+
+
+def element_wise(op: Op, function: Callable[..., Raw]) -> Callable[..., Raw]:
+    """A function of packed operands that applies another to each of the two elements."""
+    one = op.element()
+    bits = np.uint64(one.type.bits)
+    mask = mask_of(one.type.bits)
+
+    def both(_: Op, *operands: Raw) -> Raw:
+        low = function(one, *(o & mask for o in operands))
+        return low | function(one, *(o >> bits for o in operands)) << bits
+
+    return both
 
 
 OPERATIONS: dict[str, Callable[..., Raw]] = {

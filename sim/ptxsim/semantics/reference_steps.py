@@ -12,6 +12,7 @@ Reference: PTX ISA, chapter 9; W. van der Laan, "decuda" (the flags of G80).
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from ptxsim.semantics.reference_access import MemoryAccess, Step, items_of
 from ptxsim.semantics.reference_async import Asynchronous
 from ptxsim.semantics.reference_convert import convert
 from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer
-from ptxsim.semantics.reference_numbers import Raw, floats, full, mask_of
-from ptxsim.semantics.reference_op import Op, operand_types, result_type, supports
+from ptxsim.semantics.reference_numbers import LANES, Raw, floats, full, mask_of
+from ptxsim.semantics.reference_op import PACKED, Op, operand_types, result_type
 from ptxsim.semantics.reference_ops import (
     EXTENDED,
     OPERATIONS,
@@ -28,8 +29,10 @@ from ptxsim.semantics.reference_ops import (
     Bools,
     carry_overflow,
     compare,
+    element_wise,
     extended,
 )
+from ptxsim.semantics.reference_video import SCALAR, SEVERAL, video_step
 from ptxsim.semantics.reference_warp import WarpWide
 from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary
 from ptxtool.isa.table import Match, table
@@ -104,6 +107,8 @@ def result_flags(type_: Type, raw: Raw) -> Raw:
     return zero.astype(np.uint64) | negative.astype(np.uint64) << _ONE
 
 
+_ONES = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000000, "ff64": 0x3FF0000000000000}
+
 Maker = Callable[[Instruction, Match, Op, int], Step]
 WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_wait"})
 MAKERS = WITHOUT_EFFECT | {
@@ -132,8 +137,6 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous):
     def step(self, instruction: Instruction, match: Match, i: int) -> Step:
         """The effect of an instruction that is no control flow. Raises `Unsupported`."""
         op = self._op(instruction, match)
-        if not supports(op):
-            raise Unsupported(f"type in '{instruction.opcode.text}'")
         if op.sem in WITHOUT_EFFECT:
             return _nothing
         maker: Maker | None = getattr(self, f"_{op.sem}") if op.sem in MAKERS else None
@@ -145,6 +148,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous):
             maker = self._extended
         elif maker is None and op.sem in OPERATIONS:
             maker = self._arithmetic
+        if op.sem in SCALAR or op.sem in SEVERAL:
+            return video_step(self.operands, instruction, match, op, i)
         if maker is None:
             raise Unsupported(f"instruction '{instruction.opcode.text}'")
         step = maker(instruction, match, op, i)
@@ -224,6 +229,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous):
 
     def _arithmetic(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         function = OPERATIONS[op.sem]
+        if op.type.name in PACKED:
+            function = element_wise(op, function)
         sources = self._sources(instruction, match, op, i)
         first = instruction.operands[0]
         write = self._result(first, result_type(op), i)
@@ -292,43 +299,58 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous):
         """The comparison; `.lo`, `.hi` of a relation are told from nothing else here."""
         return next(r for r in sorted(RELATIONS) if op.has(r))
 
-    def _setp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        relation, type_ = self._relation(op), op.type
-        left, right, *third = instruction.operands[1:4]
-        a, b = self.operands.read(left, type_, i), self.operands.read(right, type_, i)
-        write_p, write_q = self.operands.write_pair(instruction.operands[0], i)
+    def _comparison(self, instruction: Instruction, match: Match, op: Op, type_: Type, i: int) -> Any:
+        """A function of the warp: which lanes satisfy the relation, a pair of such for packed types."""
+        relation, size = self._relation(op), OPERATIONS["abs"]
+        source = Op("abs", type_, type_, op.modifiers - {"ftz"}, False, self.is_ptxplus, True)
+        a, b = (self.operands.read(o, type_, i) for o in instruction.operands[1:3])
+
+        def holds(warp: Warp) -> tuple[Bools, ...]:
+            first = size(source, a(warp)) if op.has("abs") else a(warp)
+            if type_.name not in PACKED:
+                return (compare(type_, relation, first, b(warp), op.modifiers),)
+            each, mask = TYPES[type_.name[:-2]], mask_of(16)
+            return tuple(
+                compare(each, relation, first >> k & mask, b(warp) >> k & mask, op.modifiers)
+                for k in (np.uint64(0), np.uint64(16))
+            )
+
+        return holds
+
+    def _combined(self, instruction: Instruction, match: Match, i: int) -> Callable[[Warp, Bools], Bools]:
+        """What `.and`, `.or`, `.xor` and a fourth operand make of a comparison."""
         boolean = _BOOLEAN.get(match.one_of("and", "or", "xor"))
-        c = self.operands.truth(third[0], i) if third and boolean else None
+        if boolean is None or len(instruction.operands) < 4:
+            return lambda warp, holds: holds
+        c = self.operands.truth(instruction.operands[3], i)
+        return lambda warp, holds: boolean(holds, c(warp))
+
+    def _setp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        holds = self._comparison(instruction, match, op, op.type, i)
+        combined = self._combined(instruction, match, i)
+        write_p, write_q = self.operands.write_pair(instruction.operands[0], i)
 
         def step(warp: Warp) -> None:
-            p = compare(type_, relation, a(warp), b(warp), op.modifiers)
-            q = ~p
-            if c is not None and boolean is not None:
-                other = c(warp)
-                p, q = boolean(p, other), boolean(q, other)
+            found = holds(warp)
+            p, q = (combined(warp, h) for h in (found[0], found[1] if len(found) > 1 else ~found[0]))
             write_p(warp, p, warp.executing)
             write_q(warp, q, warp.executing)
 
         return step
 
     def _set(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        relation = self._relation(op)
-        left, right, *third = instruction.operands[1:4]
-        a, b = self.operands.read(left, op.stype, i), self.operands.read(right, op.stype, i)
+        holds = self._comparison(instruction, match, op, op.stype, i)
+        combined = self._combined(instruction, match, i)
         write = self._result(instruction.operands[0], op.type, i)
-        boolean = _BOOLEAN.get(match.one_of("and", "or", "xor"))
-        c = self.operands.truth(third[0], i) if third and boolean else None
-        ones = {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF0000000000000}[op.type.bits] if op.type.is_float else -1
-        true = full(ones) & mask_of(op.type.bits)
-        positive = OPERATIONS["abs"]
-        source = Op("abs", op.stype, op.stype, op.modifiers - {"ftz"}, False, self.is_ptxplus, True)
+        ones = _ONES[op.type.name.removesuffix("x2")] if op.type.is_float else -1
+        bits = 16 if op.stype.name in PACKED else op.type.bits
+        true = full(ones) & mask_of(bits)
 
         def step(warp: Warp) -> None:
-            first = positive(source, a(warp)) if op.has("abs") else a(warp)
-            holds = compare(op.stype, relation, first, b(warp), op.modifiers)
-            if c is not None and boolean is not None:
-                holds = boolean(holds, c(warp))
-            write(warp, np.where(holds, true, np.uint64(0)))
+            raw = np.zeros(LANES, np.uint64)
+            for k, found in enumerate(holds(warp)):
+                raw |= np.where(combined(warp, found), true, np.uint64(0)) << np.uint64(16 * k)
+            write(warp, raw)
 
         return step
 
