@@ -15,6 +15,7 @@ import numpy as np
 from ptxsim.program import CONTEXT, UOP
 from ptxsim.semantics.execute import _lanes
 from ptxsim.semantics.generate import groups
+from ptxsim.semantics.reference_formats import FORMATS, SmallFormat
 from ptxtool.isa.lanes import LaneOperation, operations
 
 assert groups()
@@ -417,7 +418,13 @@ EXPECTED: dict[str, Callable[..., Any]] = {
     "h2d": lambda a, e: None if math.isnan(half_value(a)) else bits64(half_value(a)),
     "d2h": lambda a, e: small(a, 10, 5, e),
     "d2b": lambda a, e: small(a, 7, 8, e),
-    "d2t": lambda a, e: small(a, 10, 8, e) << 13,
+    "d2x": lambda a, b, e: _small_format(e).encode(a, _MODES[e >> 8 & 7], bool(e >> 13 & 1), b, e >> 14 & 31),
+    "x2d": lambda a, e: (
+        None if math.isnan(v := _small_format(e).decode(a % (2 * _small_format(e).sign))) else bits64(v)
+    ),
+    "flush_f16": lambda a, e: sum(
+        (h & 0x8000 if abs(half_value(h)) < 2.0**-14 else h) << k for k in (0, 16) for h in [a >> k & 0xFFFF]
+    ),
     "rint_f64": lambda a, e: _integral(round)(a),
     "trunc_f64": lambda a, e: _integral(math.trunc)(a),
     "floor_f64": lambda a, e: _integral(math.floor)(a),
@@ -504,6 +511,19 @@ EXPECTED: dict[str, Callable[..., Any]] = {
 DIRECTED = {"add_error", "mul_error", "div_error", "sqrt_error", "fma_error", "adjust"}
 """Checked together, through the instructions that round in other directions (test_functional.py)."""
 
+_MODES = {0: "rn", 1: "rz", 4: "rna", 5: "rs"}
+_ROUNDINGS = ((0, 0), (1, 0), (4, 0), (5, 8), (5, 13))
+# how compiled code writes the formats of the reference: mantissa bits, exponent bits, kind of the highest codes
+_CODES = {
+    f.mantissa_bits | f.exponent_bits << 4 | (0 if f.has_infinity else 2 if f.nan is None else 1) << 11: f
+    for f in FORMATS.values()
+}
+
+
+def _small_format(e: int) -> SmallFormat:
+    return _CODES[e & 0x18FF]
+
+
 IMMEDIATES = {
     "lop3_u32": (0x00, 0xFF, 0x80, 0x96, 0xE8, 0x3C, 0xCA),
     "prmt_u32": tuple(range(7)),
@@ -511,13 +531,15 @@ IMMEDIATES = {
     "ebit_u32": (0, 2, 31 << 1, 30),
     "d2h": tuple(range(5)),
     "d2b": tuple(range(5)),
-    "d2t": tuple(range(5)),
+    "d2x": tuple(f | m << 8 | s << 13 | n << 14 for f in _CODES for m, n in _ROUNDINGS for s in (0, 1)),
+    "x2d": tuple(_CODES),
 }
 # operations whose operands lowering has brought into a range
 LIMITS: dict[str, dict[int, int]] = {"shf_l_u32": {2: 33}, "shf_r_u32": {2: 33}, "bmsk_u32": {0: 33, 1: 33}}
 LIMITS["fns_u32"] = {1: 32}
 LIMITS["overflow_s32"] = {2: 2}
 LIMITS["carry3_u32"] = {2: 2}
+LIMITS["d2x"] = {1: 256}
 INTEGRAL = {"d2s32", "d2u32", "d2s64", "d2u64"}
 
 INTS = [

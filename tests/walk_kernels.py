@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from form_text import DECLARED, fit_text, instruction_texts, split_operands, type_name
+from form_text import DECLARED, instruction_texts, opcode_texts, operand_text, split_operands, type_name
 from instruction_forms import EDGES
 
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec
-from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES
+from ptxtool.isa.table import Match, table
 from ptxtool.parse import parse
 
 LANES = 128
@@ -33,7 +32,23 @@ CELL = 64  # bytes of memory of a lane
 _REGISTER = re.compile(r"%([a-z]\w*?)r(\d+)\b")
 _LOADED = {"b8": "b8", "b16": "b16", "u16": "b16", "s16": "b16", "f16": "b16", "b64": "b64", "u64": "b64", "s64": "b64",
            "f64": "b64"}  # fmt: skip
-_BF16 = [0, 0x8000, 1, 0x3F80, 0xBF80, 0x3F00, 0x4049, 0x7F7F, 0x7F80, 0xFF80, 0x7FC0, 0x0080, 0x807F, 0x7F81, 0x4B00]
+_BF16 = [
+    0,
+    0x8000,
+    1,
+    0x3F80,
+    0xBF80,
+    0x3F00,
+    0x4049,
+    0x7F7F,
+    0x7F80,
+    0xFF80,
+    0x7FC0,
+    0x0080,
+    0x807F,
+    0x7F81,
+    0x4B00,
+]
 _F8 = [0, 0x80, 1, 0x07, 0x08, 0x38, 0xB8, 0x7E, 0x7F, 0xFF, 0x7B, 0x7C, 0xFC, 0x1F, 0x3F]
 
 
@@ -41,7 +56,8 @@ def _packed(edges: list[int], bits: int, n: int = 2) -> list[int]:
     """Pairs (or more) of edge values in one word."""
     count = len(edges)
     return [
-        sum(edges[(k * (5 + 2 * j) + j * (k // count)) % count] << bits * j for j in range(n)) for k in range(4 * count)
+        sum(edges[(k * (5 + 2 * j) + j * (k // count)) % count] << bits * j for j in range(n))
+        for k in range(4 * count)
     ]
 
 
@@ -56,7 +72,8 @@ KINDS: dict[str, list[int]] = {
 }
 """Edge values by kind of input."""
 KIND_OF = {
-    "f16": "f16", "bf16": "bf16", "f32": "f32", "tf32": "f32", "f64": "f64", "f16x2": "f16x2", "bf16x2": "bf16x2", "f32x2": "f32x2",
+    "f16": "f16", "bf16": "bf16", "f32": "f32", "tf32": "f32", "f64": "f64",
+    **{name: name for name in ("f16x2", "bf16x2", "f32x2")},
     **{f"{name}x2": "f8" for name in ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "ue8m0")},
 }  # fmt: skip
 
@@ -74,21 +91,31 @@ def inputs() -> np.ndarray:
             pair = pairs[lane % len(pairs)]
             for k, column in enumerate(columns):
                 is_edge = lane < LANES * 5 // 8
-                column.append(pair[k] if is_edge and k < 2 else generator.choice(edges) if is_edge else _random(kind, generator))
+                column.append(
+                    pair[k]
+                    if is_edge and k < 2
+                    else generator.choice(edges)
+                    if is_edge
+                    else _random(kind, generator)
+                )
         rows.append(columns)
     return np.array(rows, np.uint64)
 
 
 def _random(kind: str, generator: random.Random) -> int:
     def single() -> int:
-        return generator.getrandbits(1) << 31 | generator.randrange(110, 145) << 23 | generator.getrandbits(23)
+        return (
+            generator.getrandbits(1) << 31 | generator.randrange(110, 145) << 23 | generator.getrandbits(23)
+        )
 
     if kind in ("f32", "f32x2"):
         return single() | (single() << 32 if kind == "f32x2" else 0)
     if kind in ("bf16", "bf16x2"):
         return single() >> 16 | (single() & 0xFFFF0000 if kind == "bf16x2" else 0)
     if kind == "f64":
-        return generator.getrandbits(1) << 63 | generator.randrange(1000, 1060) << 52 | generator.getrandbits(52)
+        return (
+            generator.getrandbits(1) << 63 | generator.randrange(1000, 1060) << 52 | generator.getrandbits(52)
+        )
     if kind == "small":
         return generator.getrandbits(6)
     bits = {"f16": 16, "f16x2": 32, "f8": 32}.get(kind, 64)
@@ -107,11 +134,22 @@ class Item:
 
 def items(form: Form, limit: int) -> list[Item]:
     """Instructions of a form with what surrounds them."""
-    found = list(instruction_texts(form, limit=400))
+    found = list(instruction_texts(form, limit=400)) or _ended(form)
     generator = random.Random(form.base)
     if len(found) > limit:
         found = generator.sample(found, limit)
     return [_item(_selectors(text, match, generator), match) for text, match in found]
+
+
+def _ended(form: Form) -> list[tuple[str, Match]]:
+    """Instructions of a form that older versions of PTX had."""
+    found = []
+    for text in opcode_texts(form):
+        match = next((m for m in table().matches(text, form.max_operands, False) if m.form is form), None)
+        if match is not None and form.until is not None:
+            operands = [operand_text(spec, match, k) for k, spec in enumerate(match.operands)]
+            found.append((f"{text} {', '.join(operands)};", match))
+    return found
 
 
 def _selectors(text: str, match: Match, generator: random.Random) -> str:
@@ -119,7 +157,7 @@ def _selectors(text: str, match: Match, generator: random.Random) -> str:
     head, _, rest = text.rstrip(";").partition(" ")
     operands = split_operands(rest)
     for k, (operand, spec) in enumerate(zip(operands, match.operands, strict=False)):
-        kind = spec.fits[0].kind
+        kind = spec.fits[0].kind if spec.fits else ""
         if kind not in _SELECTORS:
             continue
         is_merge = spec.role == "w" and kind == "vsel"  # such a row has a selector there
@@ -165,13 +203,15 @@ def _item(text: str, match: Match) -> Item:
         after += _memory(match, len(results))
         results += ["b" if not match.type.startswith(("f", "bf")) else match.type] * 4
     assert len(results) <= SLOTS, text
-    return Item(text, match, "\n".join(before + [text] + after), tuple(results))
+    return Item(text, match, "\n".join([*before, text, *after]), tuple(results))
 
 
 def _meant(operand: str, spec: OperandSpec, match: Match) -> str:
     """The type of the alternative of the operand's class that a text was made from."""
     for fit in spec.fits:
-        if fit.type and any(d == DECLARED.get(t := type_name(fit, match), t) for d, _ in _REGISTER.findall(operand)):
+        if fit.type and any(
+            d == DECLARED.get(t := type_name(fit, match), t) for d, _ in _REGISTER.findall(operand)
+        ):
             return type_name(fit, match)
     return ""
 
@@ -276,7 +316,13 @@ def build(batch: list[Item]) -> Function:
     ]
     bank = "{" + ", ".join(str(k * 0x0123456789ABCDEF % (1 << 63)) for k in range(1024)) + "}"
     stride = str(len(batch) * SLOTS * SLOT)
-    body = HEAD.replace("{BANK}", bank) + registers + START.replace("STRIDE", stride) + "\n".join(parts) + "\nret;\n}\n"
+    body = (
+        HEAD.replace("{BANK}", bank)
+        + registers
+        + START.replace("STRIDE", stride)
+        + "\n".join(parts)
+        + "\nret;\n}\n"
+    )
     return next(iter(parse(body).kernels.values()))
 
 
@@ -302,15 +348,23 @@ def differences(item: Item, reference: np.ndarray, compiled: np.ndarray, toleran
         if width is None:
             wrong |= (a != b).any(axis=1)
             continue
-        precision = {"bf16": 8, "bf16x2": 8, "f16": 11, "f16x2": 11, "f32": 24, "tf32": 24, "f32x2": 24, "f64": 53}[type_]
+        precision = {
+            "bf16": 8,
+            "bf16x2": 8,
+            "f16": 11,
+            "f16x2": 11,
+            "f32": 24,
+            "tf32": 24,
+            "f32x2": 24,
+            "f64": 53,
+        }[type_]
         x, y = (np.ascontiguousarray(v).view(f"u{width // 8}") for v in (a, b))
         magnitude = (1 << (width - 1)) - 1
         infinity = ((1 << (width - precision)) - 1) << (precision - 1)
         same = (x == y) | ((x & magnitude > infinity) & (y & magnitude > infinity))
         if tolerance:
-            same |= (np.abs(x.astype(np.int64) - y.astype(np.int64)) <= tolerance) & (x & magnitude < infinity)
+            same |= (np.abs(x.astype(np.int64) - y.astype(np.int64)) <= tolerance) & (
+                x & magnitude < infinity
+            )
         wrong |= ~same.all(axis=1)
     return wrong
-
-
-__all__ = ["KINDS", "LANES", "Item", "arguments", "build", "differences", "fit_text", "items", "TYPES"]

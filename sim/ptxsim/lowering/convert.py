@@ -19,9 +19,10 @@ from ptxsim.lowering.builder import (
     unsupported,
 )
 from ptxsim.lowering.compare import write_predicates
-from ptxsim.lowering.floating import MODES, arithmetic, float_source, from_double, in_double, to_double
+from ptxsim.lowering.floating import MODES, arithmetic, float_source, from_double, in_double, relu, to_double
+from ptxsim.lowering.formats import to_format
 from ptxsim.lowering.memory import load_vector, store_vector
-from ptxsim.semantics.arithmetic import NEAREST, NEAREST_AWAY, TO_ODD
+from ptxsim.semantics.arithmetic import NEAREST, TO_ODD
 from ptxsim.semantics.codes import (
     CONST_WINDOW,
     LOCAL_WINDOW,
@@ -174,7 +175,7 @@ def _integer_to_integer(b: Builder, op: Operation, source: int, from_: Type, to:
 
 
 def _limits(type_: Type) -> tuple[int, int]:
-    if type_.is_signed:
+    if type_.name.startswith("s"):  # `.s4` and `.s2` too, which are types of bits
         return -(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1
     return 0, (1 << type_.bits) - 1
 
@@ -208,8 +209,10 @@ def _integer_to_float(b: Builder, op: Operation, source: int, from_: Type, to: T
         b.emit(f"{sign}2f", d.row, source)
     else:
         from_double(b, b.compute(f"{sign}2d", source), to, mode, d.row)
-    if op.has("sat"):
-        b.emit(f"sat_f{to.bits}" if to.bits >= 32 else "min_u32", d.row, d.row, b.constant(0x3C00))
+    if op.has("sat") and to.bits >= 32:
+        b.emit(f"sat_f{to.bits}", d.row, d.row)
+    elif op.has("sat"):
+        from_double(b, b.compute("sat_f64", to_double(b, d.row, to)), to, NEAREST, d.row)
     d.finish()
 
 
@@ -250,7 +253,7 @@ def _float_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Typ
         rounding, mode = _PTXPLUS_INTEGRAL[op.rounding], NEAREST
     d = b.destination(op, 0, to)
     width = "u64" if to.bits == 64 else "u32"
-    if rounding is None and from_.name == to.name:
+    if rounding is None and from_.name == to.name and not (op.has("sat") and to.bits == 16):
         value = source
     else:
         double = to_double(b, source, from_)
@@ -259,9 +262,11 @@ def _float_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Typ
         if op.has("sat"):
             double = b.compute("sat_f64", double)
         if op.has("relu"):
-            zero = b.constant(0, 64)
-            double = b.compute("sel_u64", zero, double, b.compute("le_f64", double, zero))
-        value = from_double(b, double, to, mode)
+            double = relu(b, double)
+        if op.has("satfinite"):
+            value = to_format(b, double, to.name, mode, satfinite=True)
+        else:
+            value = from_double(b, double, to, mode)
     if to.bits == 32:
         if op.has("ftz"):
             value = b.compute("flush_f32", value)
@@ -270,40 +275,13 @@ def _float_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Typ
         value = b.compute("canonical_f32", value)
     elif op.has("sat") and to.bits == 64:
         value = b.compute("sat_f64", value)
-    if op.has("satfinite"):
-        unsupported("'.satfinite' here")
     b.emit(f"mov_{width}", d.row, value)
-    d.finish()
-
-
-@rule("cvt_tf32")
-def _cvt_tf32(b: Builder, op: Operation) -> None:
-    d = b.destination(op, 0, WORD)
-    b.emit("d2t", d.row, to_double(b, b.source(op, 1, _F32), _F32), e=NEAREST_AWAY)
-    d.finish()
-
-
-@rule("cvt_pack")
-def _cvt_pack(b: Builder, op: Operation) -> None:
-    """Two f32 to two halves: the first operand becomes the upper one."""
-    if op.has("satfinite"):
-        unsupported("'.satfinite' here")
-    half = TYPES[op.type.name[:-2]]
-    rows: list[int] = []
-    for k in (1, 2):
-        double = to_double(b, b.source(op, k, _F32), _F32)
-        if op.has("relu"):
-            zero = b.constant(0, 64)
-            double = b.compute("sel_u64", zero, double, b.compute("le_f64", double, zero))
-        rows.append(from_double(b, double, half, MODES[op.rounding]))
-    d = b.destination(op, 0, WORD)
-    b.emit("merge_high_u32", d.row, rows[1], rows[0])
     d.finish()
 
 
 @rule("cvt_pack_int")
 def _cvt_pack_int(b: Builder, op: Operation) -> None:
-    """cvt.pack.sat: two s32 saturated and put together; 8-bit ones above the lower half of operand 3."""
+    """cvt.pack.sat: two s32 saturated and put together, the rest of the word from operand 3."""
     signed = TYPES["s32"]
     bits = op.type.bits
     rows = [_saturate(b, b.source(op, k, signed), signed, op.type) for k in (1, 2)]
@@ -311,10 +289,8 @@ def _cvt_pack_int(b: Builder, op: Operation) -> None:
     high, low = (b.compute("and_u32", row, mask) for row in rows)
     value = b.compute("or_u32", b.compute("shl_u32", high, b.constant(bits)), low)
     if len(op.operands) > 3:
-        above = b.compute("shl_u32", b.source(op, 3, WORD), b.constant(16))
+        above = b.compute("shl_u32", b.source(op, 3, WORD), b.constant(2 * bits))
         value = b.compute("or_u32", above, value)
-    elif bits == 8:
-        unsupported("'cvt.pack' of bytes without a third operand")
     d = b.destination(op, 0, WORD)
     b.emit("mov_u32", d.row, value)
     d.finish()

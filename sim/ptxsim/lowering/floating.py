@@ -24,7 +24,8 @@ def float_source(b: Builder, op: Operation, index: int, type_: Type | None = Non
     row = b.source(op, index, type_)
     if b.ptxplus and op.has("abs") and index == 1:
         row = b.compute("abs_f64" if type_.bits == 64 else "abs_f32", row)
-    return flushed(b, row, type_) if op.has("ftz") else row
+    is_cvt = op.match.form.sem == "cvt"  # whose `.ftz` is about f32 alone
+    return flushed(b, row, type_) if op.has("ftz") and not (is_cvt and type_.name != "f32") else row
 
 
 def flushed(b: Builder, row: int, type_: Type) -> int:

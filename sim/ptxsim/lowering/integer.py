@@ -116,7 +116,9 @@ def _add(b: Builder, op: Operation) -> None:
         float_binary(b, op, name)
         return
     if is_packed(type_):
-        value = each(b, type_, [b.source(op, k) for k in (1, 2)], lambda rows: b.compute(f"{name}_u32", *rows))
+        value = each(
+            b, type_, [b.source(op, k) for k in (1, 2)], lambda rows: b.compute(f"{name}_u32", *rows)
+        )
         d = b.destination(op)
         b.emit("mov_u32", d.row, value)
         d.finish()

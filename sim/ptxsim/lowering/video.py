@@ -1,8 +1,8 @@
 """Video instructions: arithmetic on selected bytes and halves, alone or two or four at once.
 
 One value: both sources, extended by their own signs, meet in 64 bits, where nothing overflows; the result is saturated
-to the destination's range, then meets a third operand (`.add`, `.min`, `.max`) or is merged into it. Several values: the
-same in 32 bits for each element. `vmad` needs 66 bits: its product is kept as 2**32 * high + low.
+to the destination's range, then meets a third operand (`.add`, `.min`, `.max`) or is merged into it. Several
+values: the same in 32 bits for each element. `vmad` needs 66 bits: its product is kept as 2**32 * high + low.
 
 Reference: PTX ISA, "Video Instructions". Left open there: a secondary operation takes the lower 32 bits of the result.
 """
@@ -142,8 +142,8 @@ def _shift(b: Builder, op: Operation) -> None:
 
 @rule("vset")
 def _set(b: Builder, op: Operation) -> None:
-    sources = [_selected(b, op.operands[k], t) for k, t in ((1, op.type), (2, op.stype))]
-    holds = compare(b, op.match.one_of(*_COMPARISONS), *sources, _S64)
+    first, second = _selected(b, op.operands[1], op.type), _selected(b, op.operands[2], op.stype)
+    holds = compare(b, op.match.one_of(*_COMPARISONS), first, second, _S64)
     _finish(b, op, b.compute("sel_u32", b.constant(1), b.constant(0), holds), TYPES["u32"])
 
 
@@ -191,7 +191,20 @@ def _elements(b: Builder, op: Operation, index: int, n: int, type_: Type) -> lis
     return [_part(b, words[k // n][0], bits, k % n * bits, type_.is_signed) for k in chosen]
 
 
-@rule("vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4")
+@rule(
+    "vadd2",
+    "vsub2",
+    "vavrg2",
+    "vabsdiff2",
+    "vmin2",
+    "vmax2",
+    "vadd4",
+    "vsub4",
+    "vavrg4",
+    "vabsdiff4",
+    "vmin4",
+    "vmax4",
+)
 def _several(b: Builder, op: Operation) -> None:
     name, n = op.match.form.sem[1:-1], int(op.match.form.sem[-1])
     type_, first, second = _types(op)

@@ -37,6 +37,7 @@ from ptxsim.jit import array_of, njit, record_type, rows_f32, rows_f64, rows_i32
 from ptxsim.program import CONTEXT, UOP
 from ptxsim.semantics.arithmetic import *
 from ptxsim.semantics.arithmetic import SIGN64
+from ptxsim.semantics.small_floats import double_to_format, format_to_double
 from ptxsim.semantics.lanes import BIT, copy32, copy64, lane_mask, set_lanes
 from numba import types
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from ptxsim.semantics.reference_numbers import (
+    CANONICAL_NAN,
     FLOATS,
     Raw,
     by_lane,
@@ -19,14 +20,16 @@ from ptxsim.semantics.reference_numbers import (
     flush,
     is_infinite,
     is_nan,
+    largest,
     mask_of,
     raw_floats,
     real,
     round_real,
+    sign_of,
     signed,
     to_signed,
 )
-from ptxsim.semantics.reference_op import Op
+from ptxsim.semantics.reference_op import Op, format_of
 from ptxsim.semantics.reference_ops import finish_float
 
 _TO_WHOLE: dict[str, Callable[[float], int]] = {
@@ -48,7 +51,7 @@ def _whole_mode(op: Op) -> str:
 def convert(op: Op, a: Raw) -> Raw:
     """The raw result of `cvt.<op.type>.<op.stype>`."""
     if op.stype.is_float:
-        values = floats(a, op.stype.bits)
+        values = floats(a, format_of(op.stype))
         if (op.has("ftz") or (op.ptxplus and not op.type.is_float)) and op.stype.bits == 32:
             values = flush(values)
         return _float_to_float(op, values) if op.type.is_float else _float_to_whole(op, values)
@@ -81,9 +84,9 @@ def _whole_to_float(op: Op, a: Raw) -> Raw:
 
     def lane(x: int) -> int:
         x = to_signed(x, op.stype.bits) if op.stype.is_signed else x
-        return round_real(Fraction(x), bits, op.rounding)
+        return round_real(Fraction(x), op.form, op.rounding)
 
-    return finish_float(op, floats(by_lane(lane, a), bits))
+    return finish_float(op, floats(by_lane(lane, a), op.form))
 
 
 def _float_to_whole(op: Op, values: np.ndarray) -> Raw:
@@ -104,17 +107,27 @@ def _float_to_whole(op: Op, values: np.ndarray) -> Raw:
 
 
 def _float_to_float(op: Op, values: np.ndarray) -> Raw:
-    to, of = op.type.bits, op.stype.bits
-    whole = _whole_mode(op) if to == of else ""
+    to, of = op.form, format_of(op.stype)
+    whole = _whole_mode(op) if op.type.bits == op.stype.bits else ""
     if whole:
-        rounded = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}[whole](values)
-        return finish_float(op, rounded)
-    if to >= of or op.rounding == "rn":
+        values = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}[whole](values)
+    if to == of:
+        return finish_float(op, values)
+    if to != "bf16" and not op.has("satfinite") and (op.type.bits > op.stype.bits or op.rounding == "rn"):
         return finish_float(op, values.astype(FLOATS[to]))
 
     def lane(x: int) -> int:
-        if is_nan(x, of) or is_infinite(x, of):
-            return int(raw_floats(floats(np.array([x], np.uint64), of).astype(FLOATS[to]))[0])
-        return round_real(real(x, of), to, op.rounding, bool(x >> (of - 1)))
+        sign = sign_of(to) if x & sign_of(of) else 0
+        if is_nan(x, of):
+            return CANONICAL_NAN[to]
+        if is_infinite(x, of):
+            result = largest(to) + 1
+        else:
+            result = round_real(abs(real(x, of)), to, _MIRRORED[op.rounding] if sign else op.rounding)
+        return sign | (min(result, largest(to)) if op.has("satfinite") else result)
 
-    return finish_float(op, floats(by_lane(lane, raw_floats(values)), to))
+    return finish_float(op, floats(by_lane(lane, raw_floats(values, of)), to))
+
+
+_MIRRORED = {"rn": "rn", "rz": "rz", "rm": "rp", "rp": "rm"}
+"""How the size of a negative number is rounded."""

@@ -23,7 +23,13 @@ Format = int | str
 FLOATS: dict[Format, Any] = {16: np.float16, 32: np.float32, 64: np.float64, "bf16": np.float32}
 _WORDS: dict[Format, Any] = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 _WIDTHS: dict[Format, int] = {16: 16, 32: 32, 64: 64, "bf16": 16, "tf32": 19}
-CANONICAL_NAN: dict[Format, int] = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0x7FF8000000000000, "bf16": 0x7FFF, "tf32": 0x3FFFF}
+CANONICAL_NAN: dict[Format, int] = {
+    16: 0x7FFF,
+    32: 0x7FFFFFFF,
+    64: 0x7FF8000000000000,
+    "bf16": 0x7FFF,
+    "tf32": 0x3FFFF,
+}
 # format: (significand bits with the hidden one, largest exponent, smallest normal exponent)
 _FORMATS: dict[Format, tuple[int, int, int]] = {
     16: (11, 15, -14),

@@ -43,7 +43,11 @@ class Op:
     @property
     def is_mixed(self) -> bool:
         """Whether all operands but the last are halves that become f32 first."""
-        return self.type.name == "f32" and self.stype.name in ("f16", "bf16") and self.sem in ("add", "sub", "fma")
+        return (
+            self.type.name == "f32"
+            and self.stype.name in ("f16", "bf16")
+            and self.sem in ("add", "sub", "fma")
+        )
 
     def element(self) -> "Op":
         """The operation on one element of a packed type."""

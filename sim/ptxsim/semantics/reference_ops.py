@@ -103,7 +103,9 @@ def _unary_float(function: Callable[[Any], Any]) -> Callable[[Op, Raw], Raw]:
 def _nearest_bf16(values: Any) -> Any:
     """f64 rounded to bf16, as f64."""
     rounded = [
-        x if not np.isfinite(x) else float(floats(full(round_real(Fraction(x), "bf16", "rn", x < 0)), "bf16")[0])
+        x
+        if not np.isfinite(x)
+        else float(floats(full(round_real(Fraction(x), "bf16", "rn", bool(np.signbit(x)))), "bf16")[0])
         for x in values.tolist()
     ]
     return np.array(rounded)

@@ -20,7 +20,8 @@ from ptxsim.semantics.reference_access import MemoryAccess, Step, items_of
 from ptxsim.semantics.reference_async import Asynchronous
 from ptxsim.semantics.reference_convert import convert
 from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer
-from ptxsim.semantics.reference_numbers import LANES, Raw, floats, full, mask_of
+from ptxsim.semantics.reference_formats import MEANINGS, pack_integers, small_step
+from ptxsim.semantics.reference_numbers import LANES, Raw, by_lane, floats, full, mask_of
 from ptxsim.semantics.reference_op import PACKED, Op, operand_types, result_type
 from ptxsim.semantics.reference_ops import (
     EXTENDED,
@@ -107,12 +108,18 @@ def result_flags(type_: Type, raw: Raw) -> Raw:
     return zero.astype(np.uint64) | negative.astype(np.uint64) << _ONE
 
 
-_ONES = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000000, "ff64": 0x3FF0000000000000}
+_ONES = {
+    "f16": 0x3C00,
+    "bf16": 0x3F80,
+    "f32": 0x3F800000,
+    "f64": 0x3FF0000000000000,
+    "ff64": 0x3FF0000000000000,
+}
 
 Maker = Callable[[Instruction, Match, Op, int], Step]
 WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_wait"})
 MAKERS = WITHOUT_EFFECT | {
-    *("setp", "set", "selp", "cvt", "testp", "lop3_bool"),
+    *("setp", "set", "selp", "cvt", "cvt_pack_int", "testp", "lop3_bool"),
     *("cvta", "isspacep", "ld", "st", "atom", "red"),
     *("vote", "shfl", "match", "redux", "activemask", "elect"),
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
@@ -148,6 +155,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous):
             maker = self._extended
         elif maker is None and op.sem in OPERATIONS:
             maker = self._arithmetic
+        if op.sem in MEANINGS:
+            return small_step(self.operands, instruction, op, i)
         if op.sem in SCALAR or op.sem in SEVERAL:
             return video_step(self.operands, instruction, match, op, i)
         if maker is None:
@@ -292,6 +301,17 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous):
         source = self.operands.read(instruction.operands[1], op.stype, i)
         write = self._result(instruction.operands[0], op.type, i)
         return lambda warp: write(warp, convert(op, source(warp)))
+
+    def _cvt_pack_int(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        word = TYPES["b32"]
+        readers = [self.operands.read(o, word, i) for o in instruction.operands[1:]]
+        write = self.operands.write(instruction.operands[0], word, i)
+
+        def step(warp: Warp) -> None:
+            values = [r(warp) for r in readers]
+            write(warp, by_lane(lambda *v: pack_integers(op, *v), *values), warp.executing)
+
+        return step
 
     # ---- predicates
 

@@ -17,7 +17,9 @@ from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 
 SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset", "vmad")
-SEVERAL = tuple(f"v{name}{n}" for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set") for n in (2, 4))
+SEVERAL = tuple(
+    f"v{name}{n}" for name in ("add", "sub", "avrg", "absdiff", "min", "max", "set") for n in (2, 4)
+)
 _U32 = TYPES["u32"]
 
 
@@ -119,7 +121,10 @@ class Video:
             chosen = self.selectors[k + 1][1:] or "".join(str(n * k + j) for j in range(n))[::-1]
             values = [pool[int(digit)] for digit in reversed(chosen)]
             vectors.append([to_signed(v, bits) if type_.is_signed else v for v in values])
-        results = [self.limited(self.primary(x, y), bits, self.result.is_signed) for x, y in zip(*vectors, strict=True)]
+        results = [
+            self.limited(self.primary(x, y), bits, self.result.is_signed)
+            for x, y in zip(*vectors, strict=True)
+        ]
         mask = [int(digit) for digit in self.selectors[0][1:]] or list(range(n))
         if self.op.has("add"):
             return c + sum(results[k] for k in mask)
@@ -167,7 +172,9 @@ def _names(operands: Sequence[Operand]) -> tuple[list[Operand], tuple[bool, ...]
     found: list[Operand] = []
     minus: list[bool] = []
     for operand in operands:
-        is_minus = isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name)
+        is_minus = (
+            isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name)
+        )
         minus.append(is_minus)
         found.append(operand.operand if is_minus and isinstance(operand, Unary) else operand)
     return found, tuple(minus)
