@@ -130,6 +130,9 @@ class InstructionCheck(FunctionCheck):
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
+        indexed = (o.symbol for o in node.operands if type(o) is Memory and o.symbol and o.symbol[0] in "%$")
+        if not self.is_ptxplus and (register := next(indexed, "")):
+            help = f"is a ',' missing behind '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
     def _no_label(self, node: Instruction, operand: Operand) -> None:

@@ -18,6 +18,7 @@ from ptxtool.isa.types import TYPES
 
 _MOST_OPERANDS = 12
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_LONGEST_WORD = 60
 _MOST_WORDS = 30  # twice what any instruction has
 _SPACES = frozenset({"global", "shared", "local", "const", "param", "reg"})
 
@@ -116,9 +117,18 @@ def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> 
     alike = [known for known in _bases(is_ptxplus) if nearest(base, [known])]
     fitting = [k for k in alike if table().match(".".join([k, *words]), n_operands, is_ptxplus) is not None]
     near = nearest(base, fitting or alike)
-    meant = INSTRUCTIONS_ELSEWHERE.get(base, "") or near
+    meant = INSTRUCTIONS_ELSEWHERE.get(base, "") or _dotted(base, is_ptxplus) or near
     help = f"did you mean '{meant}'?" if meant else "'ptxtool isa' lists the instructions"
     return Explanation(f"unknown instruction '{base}'", help, base)
+
+
+def _dotted(base: str, is_ptxplus: bool) -> str:
+    """An instruction and one of its words that stand together without their dot: `mov.u32` for `movu32`; else ""."""
+    known = _bases(is_ptxplus)
+    for i in range(min(len(base), _LONGEST_WORD) - 1, 1, -1):
+        if base[:i] in known and base[i:] in _words(_forms(base[:i], is_ptxplus)):
+            return f"{base[:i]}.{base[i:]}"
+    return ""
 
 
 def _usage(text: str, n_operands: int, is_ptxplus: bool) -> str:
@@ -155,6 +165,10 @@ def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation
     near = near if near in allowed else _same_shape(word, allowed) or nearest(word, sorted(allowed), 0.6)
     what = "type" if word in TYPES or near in TYPES else "modifier"
     alike: list[str] = []
+    halves = ((word[:i], word[i:]) for i in range(1, min(len(word), _LONGEST_WORD)))
+    both = next((f"{a}.{b}" for a, b in halves if a in allowed and b in allowed), "")
+    if both:
+        return Explanation(f"'{base}' has no modifier '.{word}'", f"did you mean '.{both}'?", word)
     if word in TYPES:
         alike = [w for w in allowed if w in TYPES]
     elif word in _SPACES:
