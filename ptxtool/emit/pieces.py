@@ -135,6 +135,8 @@ def write(found: Sequence[Piece], places: Sequence[Place], field: int = -1) -> l
             continue
         if text in _CLOSING:
             depth -= 1
+        if k == field:
+            after_operand = False
         if k == field and not lines:
             line = indent + pad(line[len(indent) :], FIELD)
         elif not fresh and (

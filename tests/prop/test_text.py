@@ -151,7 +151,7 @@ def texts(draw: st.DrawFn) -> str:
 @settings(deadline=None, max_examples=300)
 @given(texts())
 @example(".version 8.0\n.target sm_90\n.func f() { ret.u64 ; }")
-@example(".version 8.0\n.target sm_1\n")
+@example(".version 8.0\n.target sm_05\n")
 @example(".version 8.0\n.target sm_90\n.global .f64 a =f31.0 +\n 2.0;")
 def test_a_module_or_diagnostics(text: str) -> None:
     try:

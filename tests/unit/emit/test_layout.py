@@ -29,6 +29,7 @@ def body(text: str) -> list[str]:
         ("mov.u32 a, (7) % 3;", "    mov.u32         a, (7) % 3;"),
         ("mov.u32 a, 4?1:-3;", "    mov.u32         a, 4 ? 1 : -3;"),
         ("mov.u64 a, ( .s64 )7;", "    mov.u64         a, (.s64) 7;"),
+        ("set .eq !~0*2;", "    set.eq          !~0 * 2;"),
         ("vote.b32 a | p, !q;", "    vote.b32        a|p, !q;"),
         ("mov.u32 a, v1.0 + 2;", "    mov.u32         a, v1.0+2;"),
         ("mov.u32 a, x | y;", "    mov.u32         a, x | y;"),
