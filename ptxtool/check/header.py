@@ -120,7 +120,8 @@ def _architecture_below(word: str) -> str:
     """The newest architecture with a smaller number than one that does not exist."""
     found = re.fullmatch(r"sm_(\d{2,3})[af]?", word)
     numbers = [int(t[3:]) for t in FIRST_VERSION if t[3:].isdecimal()]
-    return f"sm_{max(n for n in numbers if n <= int(found[1]))}" if found else ""
+    below = [n for n in numbers if n <= int(found[1])] if found else []
+    return f"sm_{max(below)}" if below else ""
 
 
 def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
