@@ -55,6 +55,8 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
             help = "an address is a register or a variable, and a constant offset if need be"
             if base.kind == "opaque":
                 help = "'tex' reads textures, 'suld' and 'sust' access surfaces"
+            elif base.kind in ("selected", "special"):
+                help = "'mov' copies it into a register first"
             return Problem("E206", f"has {description(base)} as its base", help)
 
 
