@@ -8,7 +8,10 @@ instructions asks some hundred times.
 PTXPlus: only forms are checked. Its registers have no types, and almost every operand may be memory, half or pair.
 """
 
+from functools import cache
+
 from ptxtool.base.diag import Diagnostic
+from ptxtool.check.exposure import Exposure, Places, fixed_places, places, registers_in
 from ptxtool.check.places import operand_places, word_place
 from ptxtool.check.shapes import UNDECLARED, Shape, shape
 from ptxtool.check.types import BITS, INTEGERS
@@ -25,9 +28,11 @@ from ptxtool.ir.nodes import (
     Group,
     Immediate,
     Instruction,
+    Label,
     Memory,
     Name,
     Operand,
+    Statement,
     String,
     Unary,
     Vector,
@@ -45,6 +50,8 @@ _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}
+# opcode and number of operands -> whether values of constants decide, and which are read and written
+_facts: dict[tuple[str, int], tuple[bool, Places | None]] = {}
 
 
 class InstructionCheck(FunctionCheck):
@@ -52,7 +59,9 @@ class InstructionCheck(FunctionCheck):
 
     def __init__(self, function: Function):
         super().__init__(function)
-        self._shapes: dict[int, Shape] = {}  # by identity: equal operand texts share their node
+        # by identity, for equal operand texts share their node: what an operand is, and the registers in it
+        self._seen: dict[int, tuple[Shape, tuple[int, ...]]] = {}
+        self.stretches: list[Exposure] = [Exposure(0, set(), {})]
         self._is_64_bit = self.module.directive("address_size") == "64"
         self._of_declaration: dict[int, Shape] = {}  # of registers, by identity too
 
@@ -62,21 +71,48 @@ class InstructionCheck(FunctionCheck):
             return
         if node.guard is not None:
             self._guard(node, n)
-        text, shapes = node.opcode.text, self._shapes
+        text, operands, seen = node.opcode.text, node.operands, self._seen
         key: list[object] = [text, self._is_64_bit]
-        for operand in node.operands:
-            found = shapes.get(id(operand))
-            if found is None:
-                found = shapes[id(operand)] = self._shape(operand, n)
-            key.append(found)
-        if takes_bounded(text, len(node.operands)):
-            key += [fold(operand) for operand in node.operands]
+        named: list[tuple[int, ...]] = []
+        for operand in operands:
+            one = seen.get(id(operand))
+            if one is None:
+                one = seen[id(operand)] = self._shape(operand, n), registers_in(operand, self.registers, n)
+            key.append(one[0])
+            named.append(one[1])
+        facts = _facts.get((text, len(operands)))
+        if facts is None:
+            facts = _facts[text, len(operands)] = takes_bounded(text, len(operands)), fixed_places(node)
+        if facts[0]:
+            key += [fold(operand) for operand in operands]
         known = tuple(key)
         if known not in _verdicts:
-            _verdicts[known] = judge(text, node.operands, key[2 : 2 + len(node.operands)], self._is_64_bit)  # type: ignore[arg-type]
+            _verdicts[known] = judge(text, operands, key[2 : 2 + len(operands)], self._is_64_bit)  # type: ignore[arg-type]
         verdict = _verdicts[known]
         if verdict is not None:
             self._complain(node, verdict, n)
+        self._expose(node, n, named, facts[1] or places(node))
+
+    def _expose(self, node: Instruction, n: int, named: list[tuple[int, ...]], where: Places) -> None:
+        """Note the registers that an instruction reads before this stretch writes them, and those that it writes."""
+        _, written, exposed = self.stretches[-1]
+        if node.guard is not None:
+            register = self.registers.resolve_index(node.guard.name, n)
+            if register >= 0 and register not in written:
+                exposed.setdefault(register, n)
+        for k in where.read:
+            for register in named[k]:
+                if register not in written and register not in exposed:
+                    exposed[register] = n
+        for k in where.written:
+            if type(node.operands[k]) is not Memory:
+                written.update(named[k])
+            else:  # its registers are an address
+                for register in named[k]:
+                    if register not in written and register not in exposed:
+                        exposed[register] = n
+        if where.ends:
+            self.stretches.append(Exposure(n + 1, set(), {}))
 
     def _complain(self, node: Instruction, verdict: Verdict, n: int) -> None:
         match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
@@ -140,7 +176,12 @@ class InstructionCheck(FunctionCheck):
             super()._no_label(node, operand)
 
     def _scope_changed(self) -> None:
-        self._shapes.clear()
+        self._seen.clear()
+
+    def _statement(self, statement: Statement, n: int) -> None:
+        super()._statement(statement, n)
+        if type(statement) is Label and self.stretches[-1].start != n:
+            self.stretches.append(Exposure(n, set(), {}))
 
     def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
         if self.is_ptxplus or isinstance(node, Directive) or self._name_shape(Name(text), n) is UNDECLARED:
@@ -156,7 +197,7 @@ class InstructionCheck(FunctionCheck):
             case Name():
                 return self._name_shape(operand, n)
             case Immediate():
-                return _constant(operand)
+                return _constant(operand.text)
             case Memory():
                 return self._memory_shape(operand, n)
             case Vector():
@@ -265,8 +306,9 @@ class InstructionCheck(FunctionCheck):
         return self.variables.get(text) or self.module.variables.get(text)
 
 
-def _constant(operand: Immediate) -> Shape:
+@cache
+def _constant(text: str) -> Shape:
     try:
-        return shape("constant", literal(operand.text).kind)
+        return shape("constant", literal(text).kind)
     except ValueError:
         return shape("constant", "int")

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.body import BodyCheck
-from ptxtool.check.exposure import Accesses
 from ptxtool.check.features import feature_problems
 from ptxtool.check.flow import flow_problems
 from ptxtool.check.functions import alias_problems, head_problems, prototype_problems
@@ -26,20 +25,20 @@ def check_module(module: Module) -> tuple[Diagnostic, ...]:
         found += [*prototype_problems(module), *redeclaration_problems(module), *file_problems(module)]
         found += [*bank_problems(module), *alias_problems(module), *feature_problems(module)]
         found += character_problems(module)
-    accesses = Accesses()
     for item in module.items:
         if isinstance(item, Function):
-            found += _function_problems(item, accesses)
+            found += _function_problems(item)
         elif isinstance(item, Declaration) and not module.is_ptxplus:
             found += declaration_problems(module, item, "module")
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
 
-def _function_problems(function: Function, accesses: Accesses) -> Iterator[Diagnostic]:
-    found = BodyCheck(function).run()
+def _function_problems(function: Function) -> Iterator[Diagnostic]:
+    check = BodyCheck(function)
+    found = check.run()
     yield from found
     if not function.module.is_ptxplus:
         yield from head_problems(function)
         yield from tuning_problems(function)
     if not any(d.is_error for d in found):  # what runs after what is known only if all of it means something
-        yield from flow_problems(function, accesses)
+        yield from flow_problems(function, check.stretches)
