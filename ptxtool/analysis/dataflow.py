@@ -16,7 +16,9 @@ Reference: G. Kildall, "A unified approach to global program optimization", 1973
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from heapq import heapify, heappop, heappush
+from operator import and_, or_
 from typing import Literal
 
 
@@ -51,8 +53,15 @@ def solve(
     union = meet == "union"
     own = boundaries or {}
     keep = [~k for k in kill]
-    incoming = [0 if union else universe] * n
-    outgoing = [gen[b] | (incoming[b] & keep[b]) for b in range(n)]
+    start = 0 if union else universe
+    outgoing = [gen[b] | (start & keep[b]) for b in range(n)]
+    incoming = [boundary] * n
+    for b in range(n):
+        sets = [outgoing[s] for s in sources[b]]
+        if b in own:
+            sets.append(own[b])
+        if sets:
+            incoming[b] = reduce(or_ if union else and_, sets)
 
     # nodes in an order in which most changes arrive before their readers are visited
     rank = _ranks(readers)
@@ -62,17 +71,15 @@ def solve(
     while work:
         _, node = heappop(work)
         waiting[node] = False
-        sets = [outgoing[s] for s in sources[node]]
-        if node in own:
-            sets.append(own[node])
-        value = sets[0] if sets else boundary
-        for other in sets[1:]:
-            value = value | other if union else value & other
-        incoming[node] = value
-        result = gen[node] | (value & keep[node])
-        if result != outgoing[node]:
-            outgoing[node] = result
-            for reader in readers[node]:
+        result = gen[node] | (incoming[node] & keep[node])
+        if result == outgoing[node]:
+            continue
+        outgoing[node] = result
+        for reader in readers[node]:
+            # sets only grow (or only shrink), so what a neighbour said before need not be taken back
+            value = incoming[reader] | result if union else incoming[reader] & result
+            if value != incoming[reader]:
+                incoming[reader] = value
                 if not waiting[reader]:
                     waiting[reader] = True
                     heappush(work, (rank[reader], reader))
