@@ -4,6 +4,10 @@ from pathlib import Path
 
 import casefile
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # a loaded machine is no failure
+settings.load_profile("untimed")
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 

@@ -178,7 +178,7 @@ def simulate_stack(kernel: Function, live: Liveness, choices: list[bool], steps:
             top[0] = place + 1
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(kernels() | structured(), st.lists(st.booleans(), max_size=40))
 def test_warp_liveness_covers_every_waiting_lane_of_a_simt_stack(
     kernel: Function, choices: list[bool]
