@@ -21,6 +21,7 @@ import ptxsim.lowering.control as _control
 import ptxsim.lowering.convert as _convert
 import ptxsim.lowering.formats as _formats
 import ptxsim.lowering.integer as _integer
+import ptxsim.lowering.matrix as _matrix
 import ptxsim.lowering.video as _video
 import ptxsim.lowering.warp as _warp
 from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
@@ -55,7 +56,7 @@ from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 # imported for the rules they register
-_RULE_MODULES = (_asynchronous, _control, _convert, _formats, _integer, _video, _warp)
+_RULE_MODULES = (_asynchronous, _control, _convert, _formats, _integer, _matrix, _video, _warp)
 MAX_ROWS = 8192
 
 

@@ -34,6 +34,7 @@ from ptxsim.semantics.codes import (
 )
 from ptxsim.semantics.generate import groups, lane_function, module
 from ptxsim.semantics.lanes import lane_mask
+from ptxsim.semantics.matrix import matrix
 from ptxsim.semantics.synchronise import synchronise
 from ptxtool.isa.conditions import CONDITIONS
 from ptxtool.isa.lanes import GROUP_SIZE
@@ -187,7 +188,10 @@ def _execute(x, instructions, uops, i, all_lanes):
                 return
         elif op == NARROW:
             mask = all_lanes & np.int64(lane_mask(x, uops[k].a)) & np.int64(uops[k].e)
-        elif op < SYNCHRONISE_END and synchronise(x, uops[k], mask) == 0:
+        elif op >= SYNCHRONISE_END:
+            if mask:
+                matrix(x, uops, k)
+        elif synchronise(x, uops[k], mask) == 0:
             return
 
 

@@ -21,6 +21,7 @@ from ptxsim.semantics.reference_async import Asynchronous
 from ptxsim.semantics.reference_convert import convert
 from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer
 from ptxsim.semantics.reference_formats import MEANINGS, pack_integers, small_step
+from ptxsim.semantics.reference_matrix import MATRIX_MEANINGS, Matrices
 from ptxsim.semantics.reference_numbers import LANES, Raw, by_lane, floats, full, mask_of
 from ptxsim.semantics.reference_op import PACKED, Op, operand_types, result_type
 from ptxsim.semantics.reference_ops import (
@@ -124,11 +125,12 @@ MAKERS = WITHOUT_EFFECT | {
     *("vote", "shfl", "match", "redux", "activemask", "elect"),
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
     *("mbarrier_test", "mbarrier_pending"),
+    *MATRIX_MEANINGS,
 }
 """Meanings that a method of the decoder's (`_setp`, ...) knows."""
 
 
-class Decoder(MemoryAccess, WarpWide, Asynchronous):
+class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices):
     """Makes the steps of one kernel."""
 
     def __init__(self, operands: Operands):
