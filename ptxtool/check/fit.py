@@ -202,7 +202,9 @@ def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -
     if joined in (CLASH_OF_WIDTHS, CLASH_OF_TYPES):
         what = "widths" if joined == CLASH_OF_WIDTHS else "types"
         return Problem(
-            "E207", f"has elements of different {what}", f"make all of them '.{name}'" if name else ""
+            "E207",
+            f"has elements of different {what}",
+            f"make all of them '.{name}'" if name else "name registers of one width and type",
         )
     if not joined or not name:
         return None
