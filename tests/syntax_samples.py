@@ -348,6 +348,10 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     (BODY, ".shared .u32 s[4]; ld.shared.u32 a, s [1];"),
     (BODY, "@ !p bra L; L:"),
     (BODY, "ret: ret;"),
+    (BODY, "mov.u32 a, %tid .x;"),
+    (BODY, "mov.u32 a, %tid /* c */\n.x;"),
+    (BODY, "mov.b64 x, {%tid .x, %tid\t.y};"),
+    (BODY, "vadd.s32.u32.u32 a .b0, b .h1, c, a;"),
 )
 
 REFUSED: tuple[tuple[str, str], ...] = (
@@ -656,4 +660,8 @@ REFUSED: tuple[tuple[str, str], ...] = (
     (BODY, "1L: ret;"),
     (BODY, "L:: ret;"),
     (BODY, "L.x: ret;"),
+    (BODY, "mov.u32 a, %tid.x .y;"),
+    (BODY, "mov.u32 a, %tid .x .y;"),
+    (BODY, "mov.u32 a, %tid .x+1;"),
+    (BODY, "ld.global.u32 a, [%tid .x];"),
 )

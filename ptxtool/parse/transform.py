@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import lark
 
+from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import (
     Declaration,
@@ -72,6 +73,14 @@ class Builder:
 
     def name(self, items: Sequence[Any]) -> Part:
         return Part(operands.name(str(items[0])), 0)
+
+    def part(self, items: Sequence[Any]) -> Part:
+        """`%tid .x`: the part stands apart from its name."""
+        name, part = _token(items[0]), _token(items[1])
+        if "." in name.text:
+            help = f"remove '{part.text}', or the part before it"
+            raise error("E101", f"'{part.text}' is a second part", self._source, part.start, part.end, help)
+        return Part(operands.name(name.text + part.text), 0)
 
     def immediate(self, items: Sequence[Any]) -> Part:
         return Part(Immediate(str(items[0])), 0)

@@ -42,7 +42,7 @@ PTX = """\
   mov.u32 x, gtab+8; mov.u32 x, (1 << 4) | 3 * 2; mov.u32 x, 3 ? 1 : 2; mov.u64 x, (.s64) 7; mov.u32 x, WARP_SZ;
   setp.lt.and.f32 p2|p3, f1, f2, !p1; tex.2d.v4.f32.f32 {f1,f2,f3,f4}, [tx, smp, {f5, f6}];
   call (r28), leaf, (%r26, 7); vadd.s32.u32.s32.sat s4, r16.b0, s0.h1, s1; and.b32 x, x, ~15;
-  atom.global.add.u32 _,  [$r0], $r1; mov.u32 %r1, %tid.x; ld.shared::cluster.b32 r7, [r5];
+  atom.global.add.u32 _,  [$r0], $r1; mov.u32 %r1, %tid .x; ld.shared::cluster.b32 r7, [r5];
   { .reg .u32 t; L1: add.u32 t, t, 1; ts: .branchtargets L1, L2; bra L2; }
   proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);
 L2: bar.sync 0; .pragma "nounroll"; ret;
