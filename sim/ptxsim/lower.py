@@ -27,6 +27,7 @@ import ptxsim.lowering.warp as _warp
 from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
 from ptxsim.lowering.control import instruction_bytes, set_control
 from ptxsim.lowering.layout import lay_out
+from ptxsim.lowering.refused import reason
 from ptxsim.program import (
     ATOMIC,
     EITHER,
@@ -162,7 +163,7 @@ def _instruction(
     if match is None:
         raise Unsupported("no such instruction form is known")
     if match.form.sem == "" or match.form.sem not in RULES:
-        raise Unsupported("its meaning is not known to the simulator")
+        raise Unsupported(reason(match))
     if instruction.opcode.base in ("call",):
         raise Unsupported("calls of functions")
     _guard(b, instruction, record)

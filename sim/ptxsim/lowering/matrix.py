@@ -144,14 +144,8 @@ def _multiply(b: Builder, op: Operation, product: _Product) -> None:
         place.finish()
 
 
-def _refuse_scales(op: Operation) -> None:
-    if op.has("block_scale"):
-        unsupported("block scales")
-
-
 @rule("mma")
 def _mma(b: Builder, op: Operation) -> None:
-    _refuse_scales(op)
     match = op.match
     product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
     if product.shape == (8, 8, 4) and product.a == "f16":
@@ -165,7 +159,6 @@ def _mma(b: Builder, op: Operation) -> None:
 @rule("mma_sp")
 def _mma_sp(b: Builder, op: Operation) -> None:
     """A has half of its elements; two bits of metadata tell where each one (or each pair) stands."""
-    _refuse_scales(op)
     match = op.match
     product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
     k, a = product.shape[2], product.a

@@ -18,7 +18,8 @@ def space_of(op: Operation) -> int:
     """The space a `.global`, `.shared`, ... modifier names; GENERIC without one."""
     for name in op.instruction.opcode.modifiers:
         if name in ("shared::cluster", "param::func"):
-            unsupported(f"'.{name}'")
+            clusters = name == "shared::cluster"
+            unsupported("clusters of CTAs are not simulated" if clusters else f"'.{name}'")
         space = _SPACES.get(name.partition("::")[0].partition("[")[0])
         if space is not None:
             return space

@@ -60,11 +60,34 @@ def _match(b: Builder, op: Operation) -> None:
 @rule("redux")
 def _redux(b: Builder, op: Operation) -> None:
     if op.type.is_float:
-        unsupported("'redux' of floating-point values")
+        _redux_float(b, op)
+        return
     operation = codes.REDUCTIONS[op.match.one_of(*codes.REDUCTIONS)]
     source = b.source(op, 1)
     d = b.destination(op)
     b.emit_code(REDUCE, d.row, source, e=operation | op.type.is_signed << 8)
+    d.finish()
+
+
+def _redux_float(b: Builder, op: Operation) -> None:
+    """Minimum or maximum of `.f32`: by keys in whose unsigned order floats stand as they should, -0 below +0."""
+    source = b.source(op, 1)
+    if op.has("abs"):
+        source = b.compute("abs_f32", source)
+    is_number = b.compute("num_f32", source, source)
+    top = b.constant(0x80000000)
+    sign = b.compute("shr_s32", source, b.constant(31))
+    key = b.compute("xor_u32", source, b.compute("or_u32", sign, top))
+    name = op.match.one_of("min", "max")
+    neutral = b.constant(0xFFFFFFFF if name == "min" else 0)
+    key = b.compute("sel_u32", key, neutral, is_number)
+    best = b.emit_code(REDUCE, b.temporary(), key, e=codes.REDUCTIONS[name])
+    back = b.compute("or_u32", b.compute("not_u32", b.compute("shr_s32", best, b.constant(31))), top)
+    # a NaN loses against every number, and with `.NaN` wins
+    mode = ("any", "all").index("all" if op.has("NaN") else "any")
+    valid = b.emit_code(VOTE, b.temporary(1), is_number, e=mode)
+    d = b.destination(op)
+    b.emit("sel_u32", d.row, b.compute("xor_u32", best, back), b.constant(0x7FFFFFFF), valid)
     d.finish()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ptxsim.semantics.reference_access import COMBINATIONS, Step
-from ptxsim.semantics.reference_decode import Operands, Unsupported, Warp
+from ptxsim.semantics.reference_decode import Operands, Warp
 from ptxsim.semantics.reference_numbers import LANES, full
 from ptxsim.semantics.reference_op import Op
 from ptxsim.semantics.reference_ops import Bools
@@ -110,7 +110,7 @@ class WarpWide:
 
     def _redux(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         if op.type.is_float:
-            raise Unsupported(f"type in '{instruction.opcode.text}'")
+            return self._redux_float(instruction, match, op, i)
         source = self.operands.read(instruction.operands[1], op.type, i)
         members = self._members(instruction, match, 2, i)
         write = self.operands.write(instruction.operands[0], op.type, i)
@@ -122,6 +122,25 @@ class WarpWide:
             for k in range(1, len(values)):
                 total = combine(op, total, values[k : k + 1])
             write(warp, full(int(total[0])) if len(total) else full(0), warp.executing)
+
+        return step
+
+    def _redux_float(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        """The least or greatest number; NaNs do not count, or with `.NaN` decide."""
+        source = self.operands.read(instruction.operands[1], op.type, i)
+        members = self._members(instruction, match, 2, i)
+        write = self.operands.write(instruction.operands[0], op.type, i)
+
+        def step(warp: Warp) -> None:
+            bits = [int(v) for v in source(warp)[members(warp)]]
+            values = [(v & 0x7FFFFFFF) if op.has("abs") else v for v in bits]
+            numbers = [v for v in values if v & 0x7FFFFFFF <= 0x7F800000]
+            ordered = sorted(numbers, key=lambda v: -(v & 0x7FFFFFFF) - 1 if v >> 31 else v)
+            if not numbers or (op.has("NaN") and len(numbers) < len(values)):
+                result = 0x7FFFFFFF
+            else:
+                result = ordered[-1 if op.has("max") else 0]
+            write(warp, full(result), warp.executing)
 
         return step
 

@@ -1,0 +1,38 @@
+"""Why an instruction without a meaning is refused: the family it belongs to, in words.
+
+What needs machinery that the modelled machine does not have is refused as a whole: clusters of CTAs, bulk copies with
+their tensor maps, matrix instructions of warp groups, tensor memory, multicast addresses.
+"""
+
+from ptxtool.isa.table import Match
+
+_FAMILIES = (
+    # beginning of the opcode, what the family is
+    ("wgmma", "matrix instructions of warp groups"),
+    ("tcgen05", "tensor memory and its instructions"),
+    ("cp.async.bulk", "bulk copies (the tensor memory accelerator)"),
+    ("cp.reduce.async.bulk", "bulk copies (the tensor memory accelerator)"),
+    ("st.bulk", "bulk copies (the tensor memory accelerator)"),
+    ("tensormap", "tensor maps"),
+    ("fence.proxy.tensormap", "tensor maps"),
+    ("multimem", "addresses of several GPUs' memory"),
+    ("barrier.cluster", "clusters of CTAs"),
+    ("clusterlaunchcontrol", "clusters of CTAs"),
+    ("mapa", "clusters of CTAs"),
+    ("getctarank", "clusters of CTAs"),
+    ("st.async", "clusters of CTAs"),
+    ("red.async", "clusters of CTAs"),
+)
+
+
+def reason(match: Match) -> str:
+    """What to say of a form that has no meaning here."""
+    base = match.form.base
+    for beginning, family in _FAMILIES:
+        if base == beginning or base.startswith((beginning + ".", beginning + "::")):
+            return f"{family} are not simulated"
+    if "shared::cluster" in match.modifiers:
+        return "clusters of CTAs are not simulated"
+    if "block_scale" in match.modifiers:
+        return "products with scaled blocks are not simulated"
+    return "its meaning is not known to the simulator"
