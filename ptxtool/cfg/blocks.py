@@ -204,9 +204,14 @@ def control_flow(kernel: Function) -> Mapping[int, Flow]:
     flows: dict[int, Flow] = {}
     break_targets: list[int] = []
     breaks: list[int] = []
+    plain: set[tuple[str, int]] = set()  # what has been seen to go on: nearly all
     for i, instruction in enumerate(kernel.instructions):
-        match = opcodes.match(instruction.opcode.text, len(instruction.operands), ptxplus)
+        key = instruction.opcode.text, len(instruction.operands)
+        if key in plain:
+            continue
+        match = opcodes.match(*key, ptxplus)
         if match is None:
+            plain.add(key)
             continue
         effects = match.form.effects
         guarded = instruction.guard is not None
@@ -227,6 +232,8 @@ def control_flow(kernel: Function) -> Mapping[int, Flow]:
                     flows[i] = Flow(calls=target, falls=guarded)
                 else:  # breakaddr
                     break_targets.append(target)
+            else:
+                plain.add(key)
     for i in breaks:
         flows[i] = Flow(
             targets=tuple(sorted(set(break_targets))), leaves=not break_targets, falls=flows[i].falls

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ptxtool.cfg.blocks import Cfg
-from ptxtool.ir.defuse import accessed, roles
-from ptxtool.ir.nodes import Instruction, Name, Operand
-from ptxtool.ir.symbols import RegisterTable
+from ptxtool.ir.defuse import roles
+from ptxtool.ir.nodes import Instruction
 from ptxtool.isa.table import table
 
 _ENDING = frozenset({"exit", "return", "branch", "call"})
@@ -51,15 +50,6 @@ def places(node: Instruction) -> Places:
     kinds = roles(node, match)
     read = tuple(k for k, kind in enumerate(kinds) if kind in "rx")
     return Places(read, tuple(k for k, kind in enumerate(kinds) if kind in "wx"), ends)
-
-
-def registers_in(operand: Operand, registers: RegisterTable, n: int) -> tuple[int, ...]:
-    """The registers that an operand names at an instruction."""
-    if type(operand) is Name:
-        found = registers.resolve_index(operand.text, n)
-        return (found,) if found >= 0 else ()
-    every = (registers.resolve_index(name, n) for name in accessed(operand, "r").reads)
-    return tuple([index for index in every if index >= 0])
 
 
 def of_blocks(stretches: Iterable[Exposure], cfg: Cfg) -> list[Exposure]:

@@ -11,11 +11,12 @@ PTXPlus: only forms are checked. Its registers have no types, and almost every o
 from functools import cache
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.check.exposure import Exposure, Places, fixed_places, places, registers_in
+from ptxtool.check.exposure import Exposure, Places, fixed_places, places
 from ptxtool.check.places import operand_places, word_place
 from ptxtool.check.shapes import UNDECLARED, Shape, shape
 from ptxtool.check.types import BITS, INTEGERS
 from ptxtool.check.verdict import Verdict, judge, takes_bounded
+from ptxtool.ir.defuse import accessed
 from ptxtool.ir.explain import explain
 from ptxtool.ir.nodes import (
     Binary,
@@ -49,6 +50,8 @@ _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 
+_Seen = tuple[Shape, tuple[int, ...]]
+_UNKNOWN = Verdict(False, ())
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}
 # opcode and number of operands -> whether values of constants decide, and which are read and written
 _facts: dict[tuple[str, int], tuple[bool, Places | None]] = {}
@@ -60,55 +63,78 @@ class InstructionCheck(FunctionCheck):
     def __init__(self, function: Function):
         super().__init__(function)
         # by identity, for equal operand texts share their node: what an operand is, and the registers in it
-        self._seen: dict[int, tuple[Shape, tuple[int, ...]]] = {}
+        self._seen: dict[int, _Seen] = {}
+        self._by_name: dict[str, _Seen] = {}
+        self._guards: set[int] = set()  # nothing is wrong with them
         self.stretches: list[Exposure] = [Exposure(0, set(), {})]
         self._is_64_bit = self.module.directive("address_size") == "64"
-        self._of_declaration: dict[int, Shape] = {}  # of registers, by identity too
 
     def _instruction(self, node: Instruction, n: int) -> None:
         if self.is_ptxplus:
             super()._instruction(node, n)
             return
-        if node.guard is not None:
+        guard = node.guard
+        if guard is not None and id(guard) not in self._guards:
+            n_found = len(self.found)
             self._guard(node, n)
+            if len(self.found) == n_found:
+                self._guards.add(id(guard))
         text, operands, seen = node.opcode.text, node.operands, self._seen
-        key: list[object] = [text, self._is_64_bit]
-        named: list[tuple[int, ...]] = []
-        for operand in operands:
-            one = seen.get(id(operand))
-            if one is None:
-                one = seen[id(operand)] = self._shape(operand, n), registers_in(operand, self.registers, n)
-            key.append(one[0])
-            named.append(one[1])
+        entries = [seen.get(id(operand)) or self._see(operand, n) for operand in operands]
         facts = _facts.get((text, len(operands)))
         if facts is None:
             facts = _facts[text, len(operands)] = takes_bounded(text, len(operands)), fixed_places(node)
-        if facts[0]:
-            key += [fold(operand) for operand in operands]
-        known = tuple(key)
-        if known not in _verdicts:
-            _verdicts[known] = judge(text, operands, key[2 : 2 + len(operands)], self._is_64_bit)  # type: ignore[arg-type]
-        verdict = _verdicts[known]
+        shapes = [entry[0] for entry in entries]
+        known = (text, self._is_64_bit, *shapes, *(map(fold, operands) if facts[0] else ()))
+        verdict = _verdicts.get(known, _UNKNOWN)
+        if verdict is _UNKNOWN:
+            verdict = _verdicts[known] = judge(text, operands, shapes, self._is_64_bit)
         if verdict is not None:
             self._complain(node, verdict, n)
-        self._expose(node, n, named, facts[1] or places(node))
+        self._expose(node, n, entries, facts[1] or places(node))
 
-    def _expose(self, node: Instruction, n: int, named: list[tuple[int, ...]], where: Places) -> None:
+    def _see(self, operand: Operand, n: int) -> _Seen:
+        entry = self._seen[id(operand)] = self._shape(operand, n), self._registers_in(operand, n)
+        return entry
+
+    def _registers_in(self, operand: Operand, n: int) -> tuple[int, ...]:
+        """The registers that an operand names."""
+        if type(operand) is Name:
+            return self._register(operand.text, n)[1]
+        if type(operand) is Immediate:
+            return ()
+        if _is_plain(operand):
+            return self._register(operand.base.text, n)[1]  # type: ignore[union-attr]
+        return tuple([k for name in accessed(operand, "r").reads for k in self._register(name, n)[1]])
+
+    def _register(self, text: str, n: int) -> _Seen:
+        """What the register of a name is, and its index; no index if it is none."""
+        entry = self._by_name.get(text)
+        if entry is None:
+            index = self.registers.resolve_index(text, n)
+            entry = UNDECLARED, ()
+            if index >= 0:
+                declaration = self.registers.declaration_of(index)
+                entry = shape("register", declaration.type, (), declaration.vector), (index,)
+            self._by_name[text] = entry
+        return entry
+
+    def _expose(self, node: Instruction, n: int, entries: list[_Seen], where: Places) -> None:
         """Note the registers that an instruction reads before this stretch writes them, and those that it writes."""
         _, written, exposed = self.stretches[-1]
         if node.guard is not None:
-            register = self.registers.resolve_index(node.guard.name, n)
-            if register >= 0 and register not in written:
-                exposed.setdefault(register, n)
+            for register in self._register(node.guard.name, n)[1]:
+                if register not in written:
+                    exposed.setdefault(register, n)
         for k in where.read:
-            for register in named[k]:
+            for register in entries[k][1]:
                 if register not in written and register not in exposed:
                     exposed[register] = n
         for k in where.written:
             if type(node.operands[k]) is not Memory:
-                written.update(named[k])
+                written.update(entries[k][1])
             else:  # its registers are an address
-                for register in named[k]:
+                for register in entries[k][1]:
                     if register not in written and register not in exposed:
                         exposed[register] = n
         if where.ends:
@@ -177,6 +203,8 @@ class InstructionCheck(FunctionCheck):
 
     def _scope_changed(self) -> None:
         self._seen.clear()
+        self._by_name.clear()
+        self._guards.clear()
 
     def _statement(self, statement: Statement, n: int) -> None:
         super()._statement(statement, n)
@@ -233,6 +261,10 @@ class InstructionCheck(FunctionCheck):
         )
 
     def _memory_shape(self, operand: Memory, n: int) -> Shape:
+        if _is_plain(operand):
+            offset = operand.offset
+            is_integer = offset is None or _constant(offset.text).type == "int"  # type: ignore[union-attr]
+            return shape("memory", "" if is_integer else "offset", (self._name_shape(operand.base, n),))  # type: ignore[arg-type]
         inside = [i for i in (operand.base, operand.offset) if i is not None]
         if operand.symbol:
             inside.insert(0, Name(operand.symbol))
@@ -260,13 +292,8 @@ class InstructionCheck(FunctionCheck):
 
     def _name_shape(self, name: Name, n: int) -> Shape:
         text, part = name.text, name.part
-        index = self.registers.resolve_index(text, n)
-        if index >= 0:
-            declaration = self.registers.declaration_of(index)
-            whole = self._of_declaration.get(id(declaration))
-            if whole is None:
-                whole = shape("register", declaration.type, (), declaration.vector)
-                self._of_declaration[id(declaration)] = whole
+        whole, index = self._register(text, n)
+        if index:
             if not part:
                 return whole
             if whole.length > 1 and part in _ELEMENTS:
@@ -304,6 +331,18 @@ class InstructionCheck(FunctionCheck):
     def variable(self, text: str) -> Declaration | None:
         """The variable or parameter of that name that is in force here."""
         return self.variables.get(text) or self.module.variables.get(text)
+
+
+def _is_plain(operand: Operand) -> bool:
+    """Whether an operand is `[name]` or `[name+number]`, as most memory operands are."""
+    return (
+        type(operand) is Memory
+        and type(operand.base) is Name
+        and not operand.base.part
+        and not operand.symbol
+        and not operand.coordinates
+        and (operand.offset is None or type(operand.offset) is Immediate)
+    )
 
 
 @cache

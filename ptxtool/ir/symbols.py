@@ -226,6 +226,8 @@ class RegisterTable(Sequence[Register]):
                     self._ranges[prefix].add(position, ranges.get(prefix))
         del self._open
         self._firsts = [s.first for s in self._segments]
+        # no range is called `%r1<5>`: then the digits at the end of a name are its number
+        self._has_plain_ranges = not any(prefix[-1].isdecimal() for prefix in self._ranges)
 
     def _declare(self, declaration: Declaration, block: _Block, position: int) -> None:
         if declaration.space != "reg":
@@ -280,6 +282,17 @@ class RegisterTable(Sequence[Register]):
         if fixed is not None:
             return fixed[1] if fixed[0] <= instruction_index else -1
         plain = self._names.get(name)
+        if plain is None and self._has_plain_ranges:
+            stem = name.rstrip("0123456789")
+            timeline = self._ranges.get(stem)
+            number = name[len(stem) :]
+            if timeline is not None and len(timeline.places) == 1 and 0 < len(number) <= MAX_DIGITS:
+                place = timeline.places[0]
+                found = timeline.at(place)
+                is_one = found is not None and (number[0] != "0" or len(number) == 1)
+                index = found.segment.index_of(int(number)) if found is not None and is_one else -1
+                self._fixed[name] = place, index
+                return index if place <= instruction_index else -1
         ranges = self._ranges_around(name)
         places = (len(plain.places) if plain else 0) + sum(len(timeline.places) for timeline, _ in ranges)
         if places > 1:
