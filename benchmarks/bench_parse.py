@@ -5,7 +5,8 @@
 Without a file it makes one of the wanted size, in the manner of nvcc: many kernels of loads, address arithmetic,
 fused multiply-adds, compares and branches with different registers, offsets and constants. With files, each is
 repeated to the wanted size with its functions renamed, so statement texts differ as little as they do in the file.
-Times are CPU seconds, medians over the repeats; memory is what the module holds beside the text.
+Times are CPU seconds, medians over the repeats; memory is what the module holds beside the text. The check is all of
+`ptxtool check`: parsing, the meaning of every statement, control flow.
 
 The other parsers: whole-file Lark; pyptx (`pip install pyptx`), once, over the first functions up to 0.3 MB; ptxas
 as far as it reads, which is made by a last line that is wrong: it has parsed and checked all before it when it
@@ -29,6 +30,7 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+from ptxtool.check.module import check_module
 from ptxtool.parse import parse, parse_with_lark
 
 
@@ -151,6 +153,7 @@ def measure(text: str, repeats: int, with_lark: bool) -> dict[str, float]:
         "parse_mb_per_s": len(text) / 1e6 / seconds,
         "parse_statements_per_s": statements / seconds,
         "memory_per_byte": held / len(text),
+        "check_mb_per_s": len(text) / 1e6 / median_seconds(lambda t: check_module(parse(t)), text, repeats),
     }
     if (theirs := ptxas_seconds(text, repeats)) is not None:
         found |= {"ptxas_mb_per_s": len(text) / 1e6 / theirs, "ratio_to_ptxas": theirs / seconds}
