@@ -287,12 +287,12 @@ class RegisterTable(Sequence[Register]):
             timeline = self._ranges.get(stem)
             number = name[len(stem) :]
             if timeline is not None and len(timeline.places) == 1 and 0 < len(number) <= MAX_DIGITS:
-                place = timeline.places[0]
-                found = timeline.at(place)
-                is_one = found is not None and (number[0] != "0" or len(number) == 1)
-                index = found.segment.index_of(int(number)) if found is not None and is_one else -1
-                self._fixed[name] = place, index
-                return index if place <= instruction_index else -1
+                place, found = timeline.places[0], timeline.values[0]
+                if found is not None and found.before is None:
+                    is_one = number[0] != "0" or len(number) == 1
+                    index = found.segment.index_of(int(number)) if is_one else -1
+                    self._fixed[name] = place, index
+                    return index if place <= instruction_index else -1
         ranges = self._ranges_around(name)
         places = (len(plain.places) if plain else 0) + sum(len(timeline.places) for timeline, _ in ranges)
         if places > 1:
@@ -435,10 +435,13 @@ class LabelTable:
                 open_blocks.pop()
                 braces.append((position, -1))
             pending.clear()
-        self._targets = self._timelines(braces)
+        nested = {name for block in self._blocks[1:] for name in block}
+        outermost = self._blocks[0]
+        self._plain = {n: t for n, t in outermost.items() if n not in nested} if nested else outermost
+        self._targets = self._timelines(braces, nested)
 
-    def _timelines(self, braces: Sequence[tuple[int, int]]) -> dict[str, Timeline[int]]:
-        """What each name means from which instruction on: a block's labels count from its beginning."""
+    def _timelines(self, braces: Sequence[tuple[int, int]], nested: set[str]) -> dict[str, Timeline[int]]:
+        """What names of nested blocks mean from which instruction on: a block's labels count from its beginning."""
         found: dict[str, Timeline[int]] = {}
         scopes = Scopes[int]()
         for place, block in ((0, 0), *braces):
@@ -448,13 +451,17 @@ class LabelTable:
                 continue
             if block:
                 scopes.enter()
-            for name, target in self._blocks[block].items():
+            for name in self._blocks[block] if block else nested & self._blocks[0].keys():
+                target = self._blocks[block][name]
                 scopes.declare(name, target)
                 found.setdefault(name, Timeline()).add(place, target)
         return found
 
     def resolve(self, name: str, instruction_index: int) -> int | None:
         """The instruction that a label means at an instruction (their number: the end), None if undeclared."""
+        target = self._plain.get(name)
+        if target is not None:
+            return target
         timeline = self._targets.get(name)
         return timeline.at(instruction_index) if timeline else None
 

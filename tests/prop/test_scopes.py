@@ -1,6 +1,6 @@
 """What a name means in nested blocks, held to a walk over the statements before it that is as plain as can be."""
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ptxtool.ir.symbols import label_table, register_table
@@ -49,6 +49,7 @@ def declared(piece: str) -> list[str]:
 
 @settings(deadline=None, max_examples=400)
 @given(st.lists(PIECES, max_size=40).map(closed))
+@example([".reg .b32 a<2>;", ".reg .b32 a<3>;", "use"])
 def test_names_in_nested_blocks(pieces: list[str]) -> None:
     text = "\n".join("mov.b32 q, q;" if piece == "use" else piece for piece in pieces)
     function = parse(f".version 8.0\n.target sm_80\n.entry k() {{\n{text}\n}}\n").kernels["k"]
