@@ -1,7 +1,7 @@
 """What control flow says about a function: unreachable code, running off the end, registers read before any write.
 
 Warnings, for PTX; ptxas takes all three without a word. A register is told once, where some path from the entry first
-reads it with no write on the way:
+reads it with no write on the way, together with others of that instruction:
 
     exposed[b] = registers that b reads before it writes them        in[entry] = parameters in registers
     in[b]      = intersection of out[p] over predecessors p          out[b]    = in[b] | written[b]
@@ -20,6 +20,9 @@ from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.check.exposure import Exposure, of_blocks
 from ptxtool.ir.nodes import Declaration, Function, Instruction
 from ptxtool.ir.verify import place_of
+
+_SHOWN = 4
+"""The names that one message lists."""
 
 
 def flow_problems(function: Function, stretches: list[Exposure]) -> Iterator[Diagnostic]:
@@ -85,19 +88,32 @@ def _unwritten(
         boundaries={cfg.entry: 0},
     )
     told: set[int] = set()
+    unwritten: dict[int, list[int]] = {}  # instruction -> registers
     for current in sorted(block for block in reachable if block < cfg.exit):
         known = solution.entry[current]
         for register, index in exposures[current].exposed.items():
             if register in bit and not known & bit[register] and register not in told:
                 told.add(register)
-                yield _read_before_written(function, register, index)
+                unwritten.setdefault(index, []).append(register)
+    for index, registers in unwritten.items():
+        yield _read_before_written(function, registers, index)
 
 
-def _read_before_written(function: Function, register: int, index: int) -> Diagnostic:
-    node, name = function.instructions[index], function.registers[register].name
-    place = place_of(function.source.text, node.start, node.end, name)
-    help = "its value is undefined there: write it on every path that leads here"
-    return Diagnostic("W204", f"'{name}' is read before it is written", function.source, *place, help)
+def _read_before_written(function: Function, registers: list[int], index: int) -> Diagnostic:
+    """One warning for all registers of an instruction, which may read a hundred."""
+    node = function.instructions[index]
+    names = [function.registers[register].name for register in registers]
+    place = place_of(function.source.text, node.start, node.end, names[0])
+    if len(names) == 1:
+        message = f"'{names[0]}' is read before it is written"
+        help = "its value is undefined there: write it on every path that leads here"
+    else:
+        shown = [f"'{name}'" for name in names[:_SHOWN]]
+        shown[len(names) - 1 :] = []
+        last = f"'{names[-1]}'" if len(names) <= _SHOWN else f"{len(names) - _SHOWN} more"
+        message = f"{', '.join(shown)} and {last} are read before they are written"
+        help = "their values are undefined there: write them on every path that leads here"
+    return Diagnostic("W204", message, function.source, *place, help)
 
 
 def _reg_parameters(function: Function) -> Iterator[Declaration]:
