@@ -4,7 +4,7 @@ Files are read and written here; everything else is a function of the layers bel
 needs them, so that importing this one costs nothing. Every function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -376,15 +376,19 @@ def run(
     *,
     check: Collection[str] = (),
     max_instructions: int | None = None,
+    output: "Callable[[str], object] | None" = None,
 ) -> "Outcome":
     """Run a launch file's launch without time: `.buffers` is what the kernel left, `.problems` what is wrong with it.
 
-    `check` names the checks on the way ("memory", "init", "races", "barriers"). For arguments of your own use
+    `check` names the checks on the way ("memory", "init", "races", "barriers"). What the kernel prints is `.printed`;
+    `output` is called with pieces of it as they come. For arguments of your own use
     `ptxsim.run`.
     """
     from ptxtool.sweep.functional import run_functional
 
-    return run_functional(kernel, _launch(launch), check=check, max_instructions=max_instructions)
+    return run_functional(
+        kernel, _launch(launch), check=check, max_instructions=max_instructions, output=output
+    )
 
 
 def simulate(

@@ -4,6 +4,8 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
+from ptxtool.cli.streams import print_bytes
+
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
 
@@ -37,6 +39,11 @@ class Status:
     def progress(self, cycles: int, done: int, total: int) -> None:
         """How far it is: what `ptxsim.launch` calls now and then."""
         self._write(f"{self._head}{done} of {total} CTAs, cycle {cycles}")
+
+    def printed(self, text: str) -> None:
+        """What the kernel prints, to standard output."""
+        self.clear()
+        print_bytes(text.encode("utf-8", "surrogateescape"))
 
     def clear(self) -> None:
         """Remove the line."""

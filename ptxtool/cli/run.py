@@ -17,7 +17,7 @@ from ptxtool.cli.common import (
     put_json,
     put_parts,
 )
-from ptxtool.cli.progress import compiling
+from ptxtool.cli.progress import Status, compiling
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch import Launch
@@ -66,8 +66,8 @@ def command(
     """Run one launch without time, print its buffers, and compare them with what the launch file expects.
 
     With --grid and --block no launch file is needed: give an --arg for every parameter, such as 5, 0.5, f32[1024],
-    "f32[64,64]=np.eye(64)", f32[1024]=random(1) or data.npy; NAME: in front names it. Exits 1 where
-    the results are wrong.
+    "f32[64,64]=np.eye(64)", f32[1024]=random(1) or data.npy; NAME: in front names it. What the
+    kernel prints goes to standard output as it comes (with --json into `printed`). Exits 1 where the results are wrong.
     """
     from ptxtool.report.outcome import outcome_parts
 
@@ -78,7 +78,13 @@ def command(
             raise click.UsageError("--dynamic-shared goes with --grid and --block")
         function, launch = load_job(file, launch_file, kernel)
     with compiling(timed=False):
-        outcome = api.run(function, launch, check=_checks(checks), max_instructions=max_instructions)
+        outcome = api.run(
+            function,
+            launch,
+            check=_checks(checks),
+            max_instructions=max_instructions,
+            output=None if as_json else Status().printed,
+        )
     if save is not None:
         _save(outcome, Path(save))
     if as_json:

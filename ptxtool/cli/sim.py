@@ -45,8 +45,9 @@ def command(
 ) -> int:
     """Simulate one launch, print its counters, and compare its results with the launch file's expected ones.
 
-    FILE may also be a launch file that names its kernel file. Exits 1 where the results are wrong or the cycle limit
-    was reached. Ctrl-C prints the counters so far and exits 130.
+    FILE may also be a launch file that names its kernel file. What the kernel prints goes to standard output as it
+    comes (with --json into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
+    prints the counters so far and exits 130.
     """
     from ptxtool.report.simulation import run_parts
 
@@ -65,6 +66,7 @@ def command(
                 max_cycles=max_cycles,
                 event_skip=not no_event_skip,
                 progress=status.progress,
+                output=None if as_json else status.printed,
                 on_interrupt="return",
             )
         finally:

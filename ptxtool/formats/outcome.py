@@ -41,6 +41,7 @@ class Outcome:
     buffers: tuple[Buffer, ...]
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
+    printed: str = field(default="", repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
@@ -49,6 +50,7 @@ class Outcome:
             "grid": list(self.grid),
             "block": list(self.block),
             "warp_instructions": self.warp_instructions,
+            "printed": self.printed,
             "buffers": [buffer.to_dict() for buffer in self.buffers],
             "expected": expected_to_dict(self.checked, self.problems),
         }

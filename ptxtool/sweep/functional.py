@@ -3,7 +3,7 @@
 For `run`, as `run.py` is for the commands that simulate.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -14,11 +14,17 @@ from ptxtool.ir.nodes import Function
 
 
 def run_functional(
-    kernel: Function, launch: Launch, *, check: Collection[str] = (), max_instructions: int | None = None
+    kernel: Function,
+    launch: Launch,
+    *,
+    check: Collection[str] = (),
+    max_instructions: int | None = None,
+    output: Callable[[str], object] | None = None,
 ) -> Outcome:
     """Run a launch with fresh arguments and compare the results with the expected ones.
 
     What `check` (of `ptxsim.run`) finds is among the problems; buffers without contents are the undefined ones.
+    `output` is called with what the kernel prints, as it comes.
 
     Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
     """
@@ -38,6 +44,7 @@ def run_functional(
         check=check,
         undefined=[a for given, a in zip(launch.inputs, arguments, strict=True) if given.undefined],
         max_instructions=max_instructions,
+        output=output,
     )
     buffers = tuple(
         Buffer(given.name, given.type, after, _changed(given.value, after))
@@ -52,6 +59,7 @@ def run_functional(
         buffers,
         tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations)),
         (*result.problems, *launch.check(arguments)),
+        result.printed,
     )
 
 

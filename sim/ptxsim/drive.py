@@ -7,7 +7,7 @@ is one process and one thread: results do not depend on the number of cores.
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ptxsim.core import cycle
 from ptxsim.image import MemoryImage
 from ptxsim.memory.state import make_l1, make_memory
+from ptxsim.printing import Printer
 from ptxsim.program import Program
 from ptxsim.sharing.registers import pair_slots
 from ptxsim.state import (
@@ -67,6 +68,7 @@ class Simulation:
     memory: Any
     context: Any
     arrays: dict[str, Any]
+    printer: Printer = field(default_factory=Printer)
 
     @property
     def cycles(self) -> int:
@@ -235,6 +237,7 @@ def drive(simulation: Simulation, policy: Any, progress: Progress | None = None)
                     policy,
                 )
             )
+        simulation.printer.take(simulation.arrays["image"])
         if reason != cycle.PAUSED:
             return reason
         seconds = time.perf_counter() - started

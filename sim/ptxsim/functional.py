@@ -5,7 +5,7 @@ Buffers are numpy arrays and are updated in place. The loop is `semantics/functi
 before the first instruction.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
@@ -32,12 +32,14 @@ def run(
     check: Collection[str] = (),
     undefined: Sequence[Any] = (),
     max_instructions: int | None = None,
+    output: Callable[[str], object] | None = None,
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
 
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
     for pointers (C-contiguous; updated in place), numbers for scalars. `dynamic_shared` is in bytes; `constants` fills
-    module variables by name. `max_instructions` gives a CTA up after so many warp instructions.
+    module variables by name. `max_instructions` gives a CTA up after so many warp instructions. What the kernel prints
+    is in the result's `printed`; `output` is called with pieces of it as they come.
 
     `check` names what to look for on the way: "memory" (bad accesses; the run goes on without them), "init" (registers,
     shared and local memory, and the buffers among `undefined`, read before they are written), "races" (between threads
@@ -46,7 +48,8 @@ def run(
 
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
-    `max_instructions`, E502 for a check that does not exist.
+    `max_instructions`, E413 a failed assertion, E414 a trap, E415 a stack overflow,
+    E502 for a check that does not exist.
     """
     check_kernel(kernel)
     grid3, block3 = extent("grid", grid), extent("block", block)
@@ -78,4 +81,5 @@ def run(
         limit=max_instructions or functional.NO_LIMIT,
         check=check,
         undefined=undefined,
+        output=output,
     )

@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 
 from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, Layout, Parameter, round_up
+from ptxsim.printing import buffer_of
 from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.semantics.codes import PARAM_WINDOW
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
+
+HEAP_BYTES = 8 << 20
+"""The heap of `malloc`, as large as CUDA's."""
+PRINT_BYTES = 4 << 20
+"""The print buffer. It is emptied when it is half full, and when the run pauses or ends."""
 
 _INTEGERS = (int, np.integer, bool, np.bool_)
 _NUMBERS = (*_INTEGERS, float, np.floating)
@@ -39,6 +45,8 @@ class MemoryImage:
     param: Any = field(repr=False)
     constants: Any = field(repr=False)
     buffers: list[tuple[int, Any]] = field(default_factory=list, repr=False)  # address, the caller's array
+    host: Any = field(default=None, repr=False)
+    """uint8: the print buffer."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
     """The parameter that a buffer was given for, by the buffer's address."""
@@ -64,6 +72,8 @@ class MemoryImage:
         _check_arguments(layout, kernel, args)
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
         starts, end = _place_buffers(layout, given)
+        heap = end
+        end += HEAP_BYTES if program.allocates else 0
         if end > PARAM_WINDOW:
             raise error(
                 "E402",
@@ -99,22 +109,27 @@ class MemoryImage:
         for p, a in reversed([*zip(layout.parameters, args, strict=True)]):
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = p.name
-        image._fill_context(program, layout, starts, slots, shared_bytes)
+        image.host = buffer_of(PRINT_BYTES if program.prints else 8)
+        image._fill_context(program, layout, heap, slots, shared_bytes)
         return image
 
     def _fill_context(
-        self, program: Program, layout: Layout, starts: Mapping[int, int], slots: int, shared_bytes: int
+        self, program: Program, layout: Layout, heap: int, slots: int, shared_bytes: int
     ) -> None:
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
         predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
         local = _aligned(max(1, layout.local_bytes * 32 * slots))
+        calls = np.zeros(max(1, program.call_words * slots), np.int64)
         bounds = [
             (s.address, s.address + s.size) for s in layout.symbols.values() if s.space == GLOBAL and s.size
         ]
         bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
+        heap_bytes = HEAP_BYTES if program.allocates else 0
+        if heap_bytes:
+            bounds.append((heap, heap + heap_bytes))
         allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
-        self.keep = (r32, r64, predicates, local, allocations)
+        self.keep = (r32, r64, predicates, local, calls, allocations)
         x = self.context[0]
         values: dict[str, Any] = {
             "r32": r32.ctypes.data,
@@ -140,6 +155,12 @@ class MemoryImage:
             "local_memory": local.ctypes.data,
             "local_bytes": layout.local_bytes,
             "shared_bytes": shared_bytes,
+            "call_stack": calls.ctypes.data,
+            "call_words": program.call_words,
+            "host_memory": self.host.ctypes.data,
+            "host_bytes": self.host.nbytes,
+            "heap_start": heap,
+            "heap_bytes": heap_bytes,
         }
         for name, value in values.items():
             x[name] = value

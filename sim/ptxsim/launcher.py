@@ -4,7 +4,7 @@ Buffers are numpy arrays and are updated in place. The timing follows timing-mod
 listed in docs/simulator.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,13 +12,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ptxsim.core import cycle
-from ptxsim.core.issue import STACK_OVERFLOW
 from ptxsim.drive import Configuration, Progress, Simulation, build, drive
+from ptxsim.faults import fault
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
 from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
-from ptxsim.program import BAD_BARRIER, BAD_BARRIER_TEXT, BAD_TARGET, MISALIGNED, OUT_OF_BOUNDS, Program
+from ptxsim.printing import Printer
+from ptxsim.program import Program
 from ptxsim.schedulers import compiled
 from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
@@ -44,6 +45,7 @@ def launch(
     lock_as_stall: bool = False,
     bank_conflicts: bool = True,
     progress: Progress | None = None,
+    output: Callable[[str], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> SimResult:
     """Run a kernel over a grid of CTAs and return its counters.
@@ -53,12 +55,13 @@ def launch(
     allocation (default: from the kernel); `share_registers` the sharing percentage of Jatala et al. `dynamic_shared` is
     in bytes; `constants` fills module variables. `max_cycles` ends the run early with status "max-cycles".
     `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as
-    Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. On Ctrl-C the exception is
+    Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. What the kernel prints is in
+    the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the exception is
     raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
-    deadlock, E502 unknown machine or scheduler.
+    deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E502 unknown machine or scheduler.
     """
     check_kernel(kernel)
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
@@ -92,6 +95,7 @@ def launch(
         bank_conflicts=bank_conflicts,
     )
     simulation = build(program, image, machine, configuration)
+    simulation.printer = Printer(output)
     status = "done"
     try:
         reason = drive(simulation, policy, progress)
@@ -177,6 +181,7 @@ def _result(
         core={name: int(sms[name].sum()) for name in sums}
         | {k: v for k, v in memory.items() if k.startswith("icnt_")},
         stall_points=_stall_points(kernel, simulation),
+        printed=simulation.printer.text,
         issues=tuple(int(n) for n in simulation.arrays["issues"]),
     )
 
@@ -206,31 +211,16 @@ def _stall_points(kernel: Function, simulation: Simulation) -> tuple[StallPoint,
 
 def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     """A fault of the running kernel, with its place in source and grid."""
-    run, x, program = simulation.run[0], simulation.context[0], simulation.program
+    run, program = simulation.run[0], simulation.program
     i = int(run["fault_instruction"])
-    node = kernel.instructions[i] if i < len(kernel.instructions) else None
-    kind = int(run["fault_kind"])
-    code, what = {
-        OUT_OF_BOUNDS: ("E404", "access out of bounds"),
-        MISALIGNED: ("E405", "misaligned access"),
-        BAD_TARGET: ("E403", "jump to no instruction of the kernel"),
-        BAD_BARRIER: ("E406", BAD_BARRIER_TEXT),
-        STACK_OVERFLOW: ("E403", "branches or calls nested too deeply"),
-    }.get(kind, ("E403", "trap"))
+    address = int(simulation.context[0]["error_address"])
+    found = fault(int(run["fault_kind"]), address, simulation.printer.assertion)
     where = (
         f"kernel '{kernel.name}', CTA {_cta(simulation, int(run['fault_cta']))}, thread "
         f"{_thread(simulation, int(run['fault_thread']))}, SM {int(run['fault_sm'])}, cycle {int(run['cycle']) - 1}"
     )
-    address = f" at address {int(x['error_address']):#x}" if kind in (OUT_OF_BOUNDS, MISALIGNED) else ""
-    help_text = {
-        OUT_OF_BOUNDS: "check the buffer sizes of the launch (dynamic_shared for shared memory) and the index",
-        MISALIGNED: "the address must be a multiple of the access size",
-        BAD_BARRIER: "there are barriers 0 to 15, and whole warps take part in one",
-        STACK_OVERFLOW: "split the kernel: divergence and calls take at most as many levels as a warp's stack has",
-    }.get(kind, "the kernel stopped itself: follow the branches that lead there")
-    start, end = (node.start, node.end) if node is not None else (0, 0)
-    message = f"{what}{address} in '{program.texts[i]}': {where}"
-    return error(code, message, kernel.source, start, end, help_text)
+    message = f"{found.what} in '{program.texts[i]}': {where}"
+    return error(found.code, message, *program.span(i), found.help)
 
 
 def _cta(simulation: Simulation, number: int) -> str:
@@ -270,13 +260,10 @@ def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
     code, title = ("E407", "deadlock") if lock else ("E406", "a barrier can never complete")
     shown = [*lock, *barrier]
     text = "; ".join(shown[:4]) + (f"; and {len(shown) - 4} more" if len(shown) > 4 else "")
-    node = kernel.instructions[min(place or 0, len(kernel.instructions) - 1)]
     return error(
         code,
         f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {text or 'no warp can go on'}",
-        kernel.source,
-        node.start,
-        node.end,
+        *program.span(place or 0),
         "every warp of the CTA has to reach the same barrier"
         if code == "E406"
         else "this must not happen under the safe rule: please report it, with the kernel and its launch",

@@ -1,4 +1,4 @@
-"""`lower`: a kernel becomes a `Program`, arrays that the compiled core runs.
+"""`lower`: a kernel, and the functions it reaches, become a `Program`, arrays that the compiled core runs.
 
 Every instruction gets one record for the timing model (unit, latency, registers, access, where it goes) and a list of
 micro-operations, made by the rule of its `sem` (ptxsim/lowering/). What cannot be simulated is refused here, before the
@@ -7,16 +7,18 @@ first cycle, all of it at once.
 Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of the 64-bit file, predicates one row of
 lane masks (PTXPlus: four, the flags Z, S, C, O). The PC of an instruction counts 8 bytes each, 4 for PTXPlus `.half`.
 
-Not handled: calls of PTX functions, textures and surfaces, tensor instructions, `.b128`, clusters.
+Not handled: textures and surfaces, tensor instructions, `.b128`, clusters.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 import ptxsim.lowering.asynchronous as _asynchronous
+import ptxsim.lowering.calls as _calls
 import ptxsim.lowering.control as _control
 import ptxsim.lowering.convert as _convert
 import ptxsim.lowering.formats as _formats
@@ -25,26 +27,31 @@ import ptxsim.lowering.matrix as _matrix
 import ptxsim.lowering.video as _video
 import ptxsim.lowering.warp as _warp
 from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
-from ptxsim.lowering.control import instruction_bytes, set_control
+from ptxsim.lowering.callgraph import CallGraph
+from ptxsim.lowering.calls import leave_results
+from ptxsim.lowering.control import PC_BYTES, instruction_bytes, set_control
 from ptxsim.lowering.layout import lay_out
 from ptxsim.lowering.refused import reason
 from ptxsim.program import (
     ATOMIC,
     EITHER,
     INSTRUCTION,
+    INVOKE,
     LDST,
     LOAD,
     MAX_BANKS,
     MAX_DESTINATIONS,
     MAX_REGISTERS,
     NO_ACCESS,
+    RETURN,
     SFU,
     SP,
     STORE,
     UOP,
     Program,
 )
-from ptxsim.semantics.codes import PACKED_TID
+from ptxsim.semantics.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PACKED_TID, PRINT
+from ptxsim.state import MAX_STACK
 from ptxtool.analysis.pressure import pressure
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
@@ -57,7 +64,7 @@ from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 # imported for the rules they register
-_RULE_MODULES = (_asynchronous, _control, _convert, _formats, _integer, _matrix, _video, _warp)
+_RULE_MODULES = (_asynchronous, _calls, _control, _convert, _formats, _integer, _matrix, _video, _warp)
 MAX_ROWS = 8192
 
 
@@ -68,44 +75,79 @@ def lower(kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1)) -> Progr
     distinct instruction that cannot be simulated.
     """
     _check_block(kernel, block)
-    layout = lay_out(kernel)
-    builder = Builder(kernel, layout)
-    builder.machine = {"nwarpid": gpu.sm.warps, "nsmid": gpu.sm.count}
-    _assign_rows(builder)
-    n = len(kernel.instructions)
-    records = np.zeros(n, INSTRUCTION)
-    facts = def_use(kernel)
-    points = reconvergence_points(kernel)
+    graph = CallGraph(kernel)
+    layout = lay_out(kernel, graph.functions[1:])
+    graph.kernel_local_bytes = layout.local_bytes
+    first = Builder(kernel, layout, graph)
+    first.machine = {"nwarpid": gpu.sm.warps, "nsmid": gpu.sm.count}
+    builders = [first, *(first.sibling(f) for f in graph.functions[1:])]
+    for builder in builders:
+        _assign_rows(builder)
+    records = np.zeros(sum(len(f.instructions) + graph.has_end(f) for f in graph.functions), INSTRUCTION)
     problems: dict[tuple[str, str], Diagnostic] = {}
     address = 0
-    for i, instruction in enumerate(kernel.instructions):
-        record = records[i]
-        record["address"] = address
-        address += instruction_bytes(instruction, builder.ptxplus)
-        record["line"] = kernel.line(instruction)
-        record["reconverge"] = points.get(i, -1) if points.get(i, -1) < n else -1
-        record["guard_row"] = record["target"] = -1
-        record["uop_start"] = len(builder.uops)
-        builder.position = i
-        try:
-            _instruction(builder, i, instruction, record, facts[i], gpu)
-        except Unsupported as problem:
-            key = (instruction.opcode.text, str(problem))
-            problems.setdefault(key, _diagnostic(kernel, instruction, str(problem)))
-        record["uop_end"] = len(builder.uops)
-        builder.release_temporaries()
+    for builder in builders:
+        address = _function(builder, records, address, gpu, problems)
     if problems:
         raise PtxError(problems.values())
-    if max(builder.n_rows.values()) > MAX_ROWS:
+    if max(first.n_rows.values()) > MAX_ROWS:
+        n_registers = sum(len(f.registers) for f in graph.functions)
         raise error(
             "E403",
-            f"kernel '{kernel.name}' has {len(kernel.registers)} registers, more than can be simulated",
+            f"kernel '{kernel.name}' has {n_registers} registers, more than can be simulated",
             kernel.source,
             kernel.start,
             kernel.body_start,
             help="allocate its registers first",
         )
-    return _program(builder, records)
+    return _program(builders, records)
+
+
+def _function(
+    b: Builder, records: np.ndarray, address: int, gpu: Gpu, problems: dict[tuple[str, str], Diagnostic]
+) -> int:
+    """Fill in the records of one function, the first at a byte address; the address behind it."""
+    function = b.kernel
+    n = len(function.instructions)
+    facts = def_use(function)
+    points = reconvergence_points(function)
+    for i, instruction in enumerate(function.instructions):
+        record = records[b.start + i]
+        record["address"] = address
+        address += instruction_bytes(instruction, b.ptxplus)
+        record["line"] = function.line(instruction)
+        record["reconverge"] = b.start + points[i] if points.get(i, n) < n else -1
+        record["guard_row"] = record["target"] = -1
+        record["uop_start"] = len(b.uops)
+        b.position = i
+        b.invoked, b.is_passing = None, False
+        try:
+            _instruction(b, i, instruction, record, facts[i], gpu)
+        except Unsupported as problem:
+            key = (instruction.opcode.text, str(problem))
+            problems.setdefault(key, _diagnostic(function, instruction, str(problem)))
+        record["return_end"] = len(b.uops)
+        record["uop_end"] = len(b.uops) if b.invoked is None else b.return_start
+        b.release_temporaries()
+    if b.graph.has_end(function):
+        record = records[b.start + n]
+        record["address"] = address
+        address += PC_BYTES
+        record["line"] = function.source.line(function.end - 1)
+        record["reconverge"] = record["guard_row"] = record["target"] = -1
+        record["kind"] = RETURN
+        timing = gpu.latency["branch"]["int"]
+        record["unit"], record["latency"], record["interval"] = (
+            _PORTS[timing.unit],
+            timing.latency,
+            timing.interval,
+        )
+        record["uop_start"] = len(b.uops)
+        b.position = n
+        leave_results(b)
+        record["uop_end"] = record["return_end"] = len(b.uops)
+        b.release_temporaries()
+    return address
 
 
 def _check_block(kernel: Function, block: Sequence[int]) -> None:
@@ -164,8 +206,6 @@ def _instruction(
         raise Unsupported("no such instruction form is known")
     if match.form.sem == "" or match.form.sem not in RULES:
         raise Unsupported(reason(match))
-    if instruction.opcode.base in ("call",):
-        raise Unsupported("calls of functions")
     _guard(b, instruction, record)
     op = Operation(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
@@ -173,9 +213,11 @@ def _instruction(
     b.access_bytes = b.element_bytes = b.space = 0
     RULES[match.form.sem](b, op)
     set_control(b, op, record)
+    if b.invoked is not None:
+        record["kind"], record["target"] = INVOKE, b.invoked
     record["exit_after"] = b.ptxplus and op.has("exit")
     _access(b, op, record, gpu)
-    _timing(match, record, gpu)
+    _timing(b, match, record, gpu)
     _registers(b, op, record, facts)
 
 
@@ -200,6 +242,8 @@ def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
     """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
     effects = op.match.form.effects
     access = NO_ACCESS
+    if b.is_passing or "call" in effects:
+        return  # parameters of functions travel in registers
     if "atomic" in effects:
         access = ATOMIC
     elif op.match.form.unit in gpu.ldst.units and effects & {"load", "store"}:
@@ -214,10 +258,12 @@ def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
         record["element_bytes"] = b.element_bytes
 
 
-def _timing(match: Match, record: np.void, gpu: Gpu) -> None:
+def _timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
     """Port, latency and initiation interval, by the table's unit and the class of the first type."""
     unit = match.form.unit
-    if unit in gpu.ldst.units or record["access"] != NO_ACCESS:
+    if b.is_passing:
+        unit = "alu"
+    elif unit in gpu.ldst.units or record["access"] != NO_ACCESS:
         record["unit"], record["latency"], record["interval"] = LDST, 1, 1
         return
     type_ = TYPES.get(match.type)
@@ -241,8 +287,8 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse) -> Non
     named = (destinations + rest)[:MAX_REGISTERS]
     record["n_destinations"] = min(len(destinations), MAX_DESTINATIONS)
     record["n_registers"] = len(named)
-    record["register"][: len(named)] = named
-    record["max_sequence"] = max((r + 1 for r in facts.touched), default=0)
+    record["register"][: len(named)] = [b.first_register + r for r in named]
+    record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0][:MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [_bank(name) for name in sources]
@@ -284,13 +330,20 @@ def _collect(operand: Operand | None, found: list[str]) -> None:
         _collect(operand.second, found)
 
 
-def _program(b: Builder, records: np.ndarray) -> Program:
-    kernel, layout = b.kernel, b.layout
+def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
+    b = builders[0]
+    kernel, graph = b.kernel, b.graph
+    layout = replace(b.layout, local_bytes=graph.local_bytes)
     uops = np.zeros(max(1, len(b.uops)), UOP)
     for name, column in zip(("op", "d", "a", "b", "c", "e"), zip(*b.uops, strict=True), strict=False):
         uops[name][: len(b.uops)] = column
     files = {32: 0, 64: 1, 1: 2}
-    rows = [(files[file], first, count) for file, first, count in b.register_rows]
+    rows = [(files[file], first, count) for each in builders for file, first, count in each.register_rows]
+    places = [
+        (f, i if i < len(f.instructions) else -1)
+        for f in graph.functions
+        for i in range(len(f.instructions) + graph.has_end(f))
+    ]
     return Program(
         name=kernel.name,
         instructions=records,
@@ -302,13 +355,18 @@ def _program(b: Builder, records: np.ndarray) -> Program:
         constants64=_constant_rows(b.constants[64], np.uint64),
         register_rows=np.array(rows, np.int32).reshape(-1, 3),
         special_rows=np.array(sorted(b.special_rows.items()), np.int32).reshape(-1, 2),
-        n_registers=len(b.registers),
+        n_registers=sum(len(each.registers) for each in builders),
         registers_per_thread=_registers_per_thread(b),
         static_shared_bytes=layout.static_shared_bytes,
         local_bytes=layout.local_bytes,
         param_bytes=layout.param_bytes,
-        texts=tuple(kernel.text(i) for i in kernel.instructions),
-        register_names=tuple(b.registers.names),
+        prints=any(u[0] in (PRINT, ASSERT) for u in b.uops),
+        allocates=any(u[0] == MALLOC for u in b.uops),
+        call_words=graph.stack_words(ENTRY_WORDS * MAX_STACK + FRAME_WORDS + HEADER_WORDS),
+        texts=tuple("}" if i < 0 else f.text(i) for f, i in places),
+        first_registers=tuple((each.kernel, each.first_register) for each in builders),
+        places=tuple(places),
+        register_names=tuple(name for each in builders for name in each.registers.names),
         layout=layout,
         is_ptxplus=b.ptxplus,
     )
@@ -320,7 +378,10 @@ def _constant_rows(values: Mapping[int, int], kind: type) -> np.ndarray:
 
 
 def _registers_per_thread(b: Builder) -> int:
-    """Registers per thread for allocation: PTXPlus those declared, PTX (virtual registers) the largest pressure."""
+    """Registers per thread for allocation: PTXPlus those declared, PTX (virtual registers) the largest pressure.
+
+    With calls, the largest sum of them along a chain of calls; of functions that call one another, all once.
+    """
     if b.ptxplus:
         return sum(r.units for r in b.registers if r.kind == "general") or 1
-    return max(1, pressure(b.kernel).maximum)
+    return max(1, b.graph.longest({f.name: pressure(f).maximum for f in b.graph.functions}))

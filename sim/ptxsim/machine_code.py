@@ -24,6 +24,7 @@ HOST_ONLY = (
     "ptxsim.checks.prepare",
     "ptxsim.checks.reports",
     "ptxsim.drive",
+    "ptxsim.faults",
     "ptxsim.functional",
     "ptxsim.image",
     "ptxsim.launcher",
@@ -31,12 +32,13 @@ HOST_ONLY = (
     "ptxsim.lowering",
     "ptxsim.options",
     "ptxsim.places",
+    "ptxsim.printing",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
 )
 """Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
 
-BEHIND_BOUNDARY = ("ptxsim.semantics.execute",)
+BEHIND_BOUNDARY = ("ptxsim.semantics.calls", "ptxsim.semantics.execute", "ptxsim.semantics.host")
 """Modules of which other modules import only boundaries (a test holds this)."""
 
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}

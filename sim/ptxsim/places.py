@@ -52,4 +52,6 @@ def _things(program: Program, image: MemoryImage, space: int) -> list[tuple[int,
         for start, array in image.buffers:
             name = image.names.get(start, "")
             found.append((start, start + array.nbytes, f"buffer '{name}' ({_bytes(array.nbytes)})"))
+        heap, size = int(image.context[0]["heap_start"]), int(image.context[0]["heap_bytes"])
+        found += [(heap, heap + size, f"the heap ({_bytes(size)})")] * bool(size)
     return sorted(found)

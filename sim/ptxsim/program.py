@@ -12,8 +12,8 @@ from typing import Any
 
 from ptxsim.jit import record
 
-# control kinds: what the instruction does to the flow
-PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR = range(8)
+# control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE = range(9)
 # execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
 SP, SFU, LDST, EITHER = range(4)
 # spaces of a memory access; GENERIC is decided per access when it executes
@@ -32,7 +32,7 @@ INSTRUCTION = record(
     [
         ("kind", "i4"),  # control kind
         ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit behind it
-        ("target", "i4"),  # instruction index of a direct branch or call
+        ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
         ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
         ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
         ("guard_code", "i4"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
@@ -55,6 +55,7 @@ INSTRUCTION = record(
         ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
         ("uop_start", "i4"),
         ("uop_end", "i4"),
+        ("return_end", "i4"),  # INVOKE: from `uop_end` to here, what is done when all lanes have come back
         ("line", "i4"),  # source line
     ]
 )
@@ -109,19 +110,31 @@ CONTEXT = record(
         ("matrix_a", "i8", (2048,)),
         ("matrix_b", "i8", (2048,)),
         ("matrix_d", "i8", (256,)),
+        # calls (semantics/calls.py): what each warp has put aside
+        ("call_stack", "u8"),  # address of int64 [warp slots][call_words]
+        ("call_words", "i8"),  # 0: the program calls nothing
+        ("returned_call", "i8"),  # INVOKE whose lanes have all come back
+        ("returned_mask", "i8"),  # those of them that have not exited
+        # what kernels print, and their heap (semantics/host.py)
+        ("host_memory", "u8"),
+        ("host_bytes", "i8"),
+        ("host_used", "i8"),
+        ("heap_start", "u8"),  # simulated address
+        ("heap_bytes", "i8"),
+        ("heap_next", "i8"),  # where the search for a block begins
         # first run-time error; 0 none
         ("error", "i8"),
         ("error_lane", "i8"),
         ("error_address", "u8"),
     ]
 )
-NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED, BAD_BARRIER = range(6)
+NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED, BAD_BARRIER, STACK_FULL, ASSERTED = range(8)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 
 @dataclass(frozen=True)
 class Program:
-    """A lowered kernel. Arrays are read-only for everyone but `lower.py`."""
+    """A lowered kernel, and behind it the functions it reaches. Arrays are read-only for everyone but `lower.py`."""
 
     name: str
     instructions: Any  # array of INSTRUCTION
@@ -140,7 +153,24 @@ class Program:
     static_shared_bytes: int  # header, parameters and variables
     local_bytes: int
     param_bytes: int
+    prints: bool  # the program may print or assert
+    allocates: bool  # it may take memory from the heap
+    call_words: int  # 64-bit words in which a warp puts things aside for calls; 0 without calls
     texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction
+    first_registers: tuple[tuple[Any, int], ...] = field(
+        repr=False
+    )  # per function the number of its first register
+    places: tuple[tuple[Any, int], ...] = field(
+        repr=False
+    )  # per instruction its function and index; -1 behind its end
     register_names: tuple[str, ...] = field(repr=False)
     layout: Any = field(default=None, repr=False)  # ptxsim.lowering.layout.Layout: where variables lie
     is_ptxplus: bool = False
+
+    def span(self, i: int) -> tuple[Any, int, int]:
+        """The source, start and end of an instruction: for diagnostics."""
+        function, index = self.places[min(i, len(self.places) - 1)]
+        if index < 0:
+            return function.source, function.end - 1, function.end
+        node = function.instructions[index]
+        return function.source, node.start, node.end

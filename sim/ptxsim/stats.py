@@ -72,6 +72,7 @@ class SimResult:
     core: dict[str, int]
     stall_points: tuple[StallPoint, ...] = ()
     issues: tuple[int, ...] = field(default=(), repr=False)
+    printed: str = field(default="", repr=False)
 
     @property
     def thread_ipc(self) -> float:

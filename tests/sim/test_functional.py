@@ -601,7 +601,7 @@ def test_out_of_bounds_names_the_place_and_stores_nothing() -> None:
     message = str(caught.value)
     assert "E404" in message
     assert "'ld.global.u32 %r5, [%d5];'" in message
-    assert "thread 8" in message
+    assert "thread (8,0,0)" in message
     assert not out.any()
 
 

@@ -82,7 +82,7 @@ def start(c, x):
         size = x.local_bytes * 32 * c.n_warps
         local = flat_u8(c.local_shadow, size)
         for k in range(size):
-            local[k] = 0
+            local[k] = c.local_start
         at_start = flat_u32(c.written_at_start, c.n_registers)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
         for w in range(c.n_warps):

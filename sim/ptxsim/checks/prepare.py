@@ -78,24 +78,26 @@ class Checks:
         undefined: Sequence[Any] = (),
     ) -> "Checks":
         """`undefined` are the buffers (by identity) of which nothing is written before the launch."""
-        checked, registers = _instructions(kernel, program)
+        checked, registers = _instructions(program)
         x = image.context[0]
         shared_bytes = int(x["shared_bytes"])
         shift = _granule_shift(checked)
         n_granules = (shared_bytes >> shift) + 1
-        names = kernel.registers
-        at_start = np.zeros(max(1, len(names)), np.uint32)
-        for register in names:
-            set_by_launch = program.is_ptxplus and register.name == "$r0"  # the packed thread id
-            if register.role or set_by_launch:
-                at_start[register.index] = 0xFFFFFFFF
+        n_registers = program.n_registers
+        at_start = np.zeros(max(1, n_registers), np.uint32)
+        for function, first in program.first_registers:
+            for register in function.registers:
+                set_by_launch = program.is_ptxplus and register.name == "$r0"  # the packed thread id
+                set_by_caller = any(register.declaration is p for p in function.params)
+                if register.role or set_by_launch or set_by_caller:
+                    at_start[first + register.index] = 0xFFFFFFFF
         shared_start = np.zeros(shared_bytes + 16, np.uint8)
         layout = program.layout
         if program.is_ptxplus:  # header and parameters
             shared_start[: layout.param_start + layout.param_bytes] = 1
         arrays: dict[str, Any] = {
             "registers": registers,
-            "written": np.zeros(max(1, len(names) * n_warps), np.uint32),
+            "written": np.zeros(max(1, n_registers * n_warps), np.uint32),
             "written_at_start": at_start,
             "shared_shadow": np.zeros(shared_bytes + 16, np.uint8),
             "shared_start": shared_start,
@@ -110,29 +112,39 @@ class Checks:
             state[0][name] = array.ctypes.data
         state[0]["what"] = flags
         state[0]["n_warps"] = n_warps
-        state[0]["n_registers"] = len(names)
+        state[0]["n_registers"] = n_registers
+        # arguments are copied to frames behind the back of the checks
+        state[0]["local_start"] = program.call_words > 0
         state[0]["lockstep"] = _in_lockstep(kernel)
         state[0]["n_granules"] = n_granules
         state[0]["granule_shift"] = shift
         return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), tuple(arrays.values()))
 
 
-def _instructions(kernel: Function, program: Program) -> tuple[Any, Any]:
+def _instructions(program: Program) -> tuple[Any, Any]:
     """A CHECKED record for every instruction, and the registers that they name."""
     checked = np.zeros(max(1, len(program.instructions)), CHECKED)
     checked["guard"] = -1
     registers: list[int] = []
-    facts = def_use(kernel)
-    for i, (instruction, record, known) in enumerate(zip(kernel.instructions, checked, facts, strict=False)):
+    firsts = {function.name: first for function, first in program.first_registers}
+    facts = {function.name: def_use(function) for function, _ in program.first_registers}
+    for i, (function, index) in enumerate(program.places):
+        record, first = checked[i], firsts[function.name]
+        record["reads"] = record["writes"] = record["end"] = len(registers)
+        if index < 0:
+            continue
+        instruction, known = function.instructions[index], facts[function.name][index]
         guard = instruction.guard
+        named = -1
         if guard is not None:
-            record["guard"] = kernel.registers.resolve_index(guard.name, i)
-        record["reads"] = len(registers)
-        registers += [r for r in known.uses if r != record["guard"]]
+            named = function.registers.resolve_index(guard.name, index)
+            record["guard"] = first + named
+        registers += [first + r for r in known.uses if r != named]
         record["writes"] = len(registers)
-        registers += known.defs
+        registers += [first + r for r in known.defs]
         record["end"] = len(registers)
-        _access(record, program, i, instruction)
+        if instruction.opcode.base != "call":
+            _access(record, program, i, instruction)
     return checked, np.array(registers or [0], np.int32)
 
 
@@ -143,6 +155,8 @@ def _access(record: Any, program: Program, i: int, instruction: Instruction) -> 
         if uop["op"] in (ACCESS32, ACCESS64):
             record["bytes"] = uop["c"] >> 8
     record["access"] = timed["access"]
+    if timed["access"] == NO_ACCESS and instruction.opcode.base in ("ld", "st"):
+        record["bytes"] = 0  # parameters in a frame
     if record["bytes"] and timed["access"] == NO_ACCESS:  # an operand of PTXPlus arithmetic
         record["access"] = LOAD
     record["strong"] = timed["access"] == ATOMIC or bool(modifiers & _STRONG)

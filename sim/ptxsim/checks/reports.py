@@ -18,7 +18,6 @@ from ptxsim.image import MemoryImage
 from ptxsim.places import describe
 from ptxsim.program import LOAD, SHARED, Program
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.ir.nodes import Function
 
 _RACES = {
     WRITE_AFTER_WRITE: ("writes", "writes"),
@@ -28,7 +27,6 @@ _RACES = {
 
 
 def diagnostics(
-    kernel: Function,
     program: Program,
     image: MemoryImage,
     checks: Checks,
@@ -36,7 +34,7 @@ def diagnostics(
     grid: Sequence[int],
 ) -> tuple[Diagnostic, ...]:
     """The reports of a run in the order of the text: E404, E405, E410 (races), E411 (unwritten), E412 (barriers)."""
-    reporter = _Reporter(kernel, program, image, checks, block, grid)
+    reporter = _Reporter(program, image, checks, block, grid)
     reports = checks.reports[: int(checks.state[0]["n_reports"])]
     racing = {int(r["at"]) for r in reports if r["kind"] in _RACES}
     racing |= {int(r["other"]) for r in reports if r["kind"] in _RACES}
@@ -54,14 +52,13 @@ def diagnostics(
 class _Reporter:
     def __init__(
         self,
-        kernel: Function,
         program: Program,
         image: MemoryImage,
         checks: Checks,
         block: Sequence[int],
         grid: Sequence[int],
     ):
-        self.kernel, self.program, self.image, self.checks = kernel, program, image, checks
+        self.program, self.image, self.checks = program, image, checks
         self.block, self.grid = block, grid
 
     def diagnostic(self, report: Any) -> Diagnostic:
@@ -90,14 +87,12 @@ class _Reporter:
     def _told(
         self, report: Any, code: str, message: str, help: str, other: tuple[str, int] | None = None
     ) -> Diagnostic:
-        node = self.kernel.instructions[int(report["at"])]
         if report["count"] > 1:
             message += f" ({report['count']} times in all)"
         note = None
         if other is not None:
-            there = self.kernel.instructions[other[1]]
-            note = Note(other[0], self.kernel.source, there.start, there.end)
-        return Diagnostic(code, message, self.kernel.source, node.start, node.end, help, note)
+            note = Note(other[0], *self.program.span(other[1]))
+        return Diagnostic(code, message, *self.program.span(int(report["at"])), help, note)
 
     def _bad_access(self, report: Any, kind: int) -> Diagnostic:
         checked = self.checks.checked[int(report["at"])]

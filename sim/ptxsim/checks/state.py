@@ -79,6 +79,10 @@ CHECKS = record(
         ("global_shadow", "u8"),
         ("shared_shadow", "u8"),
         ("shared_start", "u8"),  # how the shared shadow begins in every CTA
+        (
+            "local_start",
+            "i8",
+        ),  # what the shadow of local memory begins with: 1 where nothing there is checked
         ("local_shadow", "u8"),
         ("clocks", "u8"),  # i32: MAX_WARPS x MAX_WARPS
         ("granules", "u8"),  # i32: GRANULE for each

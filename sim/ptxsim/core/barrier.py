@@ -22,7 +22,7 @@ def arrive(run, sm, instructions, x, i, w, mask):
     slot = sm.cta_slot[w]
     number = x.barrier
     sm.barriers += 1
-    live = simt.live_lanes(sm, w)
+    live = simt.live_lanes(run, sm, x, w)
     lanes = live if instruction.barrier_aligned else mask
     sm.cta_arrived[slot, number] += popcount(lanes)
     sm.cta_counted[slot, number] += popcount(lanes)
@@ -58,7 +58,7 @@ def _test(run, sm, instructions, x, slot, number):
     else:
         live = 0
         for w in range(first, first + run.warps_per_cta):
-            live += popcount(simt.live_lanes(sm, w))
+            live += popcount(simt.live_lanes(run, sm, x, w))
         if sm.cta_arrived[slot, number] < live:
             return
     executing = x.warp

@@ -134,11 +134,12 @@ def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, m
     run = run_array[0]
     x = contexts[0]
     memory = memories[0]
+    half = x.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
             _finish(run, sms, l1s)
             return LIMIT
-        if run.cycle >= run.stop_cycle:
+        if run.cycle >= run.stop_cycle or x.host_used > half:
             return PAUSED
         if memory.next <= run.cycle:
             memory_cycle(memory, run.cycle)

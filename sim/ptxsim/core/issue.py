@@ -21,17 +21,19 @@ from ptxsim.program import (
     EITHER,
     EXIT,
     INDIRECT,
+    INVOKE,
     MEMBAR,
     NO_ACCESS,
     RETURN,
     SP,
 )
 from ptxsim.program import LDST as LDST_PORT
+from ptxsim.semantics.calls import note_exit
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.sharing.registers import may_touch, refuse, take
 from ptxsim.state import IDLE, SCOREBOARD, STALL
 
-STACK_OVERFLOW = 100
+STACK_OVERFLOW = 100  # as in ptxsim/faults.py
 
 
 @njit
@@ -124,8 +126,8 @@ def _issue_warp(run, sm, instructions, uops, x, w):
     if sm.needs_lock & bit(w):
         take(run, sm, w)
     _enter_pipe(run, sm, instructions, x, i, w, mask)
-    if not _move(run, sm, instructions, x, i, w, mask, active):
-        _fault(run, sm, w, i, STACK_OVERFLOW, 0)
+    if not _move(run, sm, instructions, uops, x, i, w, mask, active):
+        _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
     if sm.inner_wait & bit(w):
         retest_barriers(run, sm, instructions, x, slot)
@@ -158,7 +160,7 @@ def _enter_pipe(run, sm, instructions, x, i, w, mask):
 
 
 @njit
-def _move(run, sm, instructions, x, i, w, mask, active):
+def _move(run, sm, instructions, uops, x, i, w, mask, active):
     """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
     instruction = instructions[i]
     following = i + 1
@@ -169,8 +171,12 @@ def _move(run, sm, instructions, x, i, w, mask, active):
         return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
     if kind == CALL:
         return simt.call(sm, w, instruction.target, following, mask, active)
+    if kind == INVOKE:
+        return simt.invoke(x, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:
         depth = 0
+        if kind != RETURN and x.call_words:
+            note_exit(x, mask)
         if kind == RETURN:
             depth = sm.stack_call[w, sm.depth[w] - 1]
         if mask:
@@ -179,6 +185,8 @@ def _move(run, sm, instructions, x, i, w, mask, active):
             simt.settle(sm, w)
         else:
             simt.advance(sm, w, following)
+        if x.call_words:
+            simt.come_back(x, sm, w, instructions, uops)
         return True
     if kind == BARRIER and mask:
         arrive(run, sm, instructions, x, i, w, mask)

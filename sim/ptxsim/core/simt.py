@@ -6,6 +6,8 @@ target; the group that does not hold the highest lane runs first. All PCs are in
 """
 
 from ptxsim.jit import bit, ctz, njit
+from ptxsim.semantics.calls import enter_call, lanes_aside, leave_call
+from ptxsim.semantics.execute import execute
 from ptxsim.state import MAX_STACK
 
 
@@ -36,9 +38,11 @@ def advance(sm, w, pc):
 
 
 @njit
-def live_lanes(sm, w):
+def live_lanes(run, sm, x, w):
     """The lanes of a warp that have not exited."""
     lanes = bit(0) & 0
+    if x.call_words:
+        lanes |= lanes_aside(x, sm.index * run.max_warps + w)
     for k in range(sm.depth[w]):
         lanes |= sm.stack_mask[w, k]
     return lanes
@@ -172,6 +176,53 @@ def call(sm, w, target, following, calling, active):
     top = sm.depth[w] - 1
     sm.stack_pc[w, top] = following
     return _push(sm, w, target, -1, calling, depth + 1)
+
+
+@njit
+def invoke(x, sm, w, i, target, calling):
+    """Lanes `calling` enter functions; they come back behind instruction i, where the other lanes wait."""
+    if calling == 0:
+        advance(sm, w, i + 1)
+        return True
+    depth = enter_call(
+        x,
+        i,
+        target,
+        calling,
+        sm.depth[w],
+        sm.stack_pc[w],
+        sm.stack_rpc[w],
+        sm.stack_call[w],
+        sm.stack_wait[w],
+        sm.waits_since[w],
+        sm.stack_mask[w],
+        sm.waiting_lanes[w],
+    )
+    if depth > 0:
+        sm.depth[w] = depth
+    return depth > 0
+
+
+@njit
+def come_back(x, sm, w, instructions, uops):
+    """End the calls of which all lanes have come back or exited."""
+    while True:
+        depth = leave_call(
+            x,
+            sm.depth[w],
+            sm.stack_pc[w],
+            sm.stack_rpc[w],
+            sm.stack_call[w],
+            sm.stack_wait[w],
+            sm.waits_since[w],
+            sm.stack_mask[w],
+            sm.waiting_lanes[w],
+        )
+        if depth < 0:
+            return
+        sm.depth[w] = depth
+        execute(x, instructions, uops, ~x.returned_call, x.returned_mask)
+        settle(sm, w)
 
 
 @njit

@@ -12,13 +12,25 @@ itself is written last, because it may be a source too.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from ptxsim.lowering.layout import Layout, evaluate
+from ptxsim.lowering.callgraph import CallGraph
+from ptxsim.lowering.frames import Place
+from ptxsim.lowering.layout import Layout, Symbol, evaluate, own_name
 from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.semantics import codes
-from ptxsim.semantics.codes import ACCESS32, ACCESS64, CLOCK32, CLOCK64, LOAD_32, LOAD_64, PREDICATE
+from ptxsim.semantics.codes import (
+    ACCESS32,
+    ACCESS64,
+    CLOCK32,
+    CLOCK64,
+    LOAD_32,
+    LOAD_64,
+    LOCAL_WINDOW,
+    PREDICATE,
+)
+from ptxtool.analysis.liveness import Liveness, liveness
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand, Unary, Vector
 from ptxtool.ir.symbols import Register
@@ -115,10 +127,19 @@ class Address:
 
 @dataclass
 class Builder:
-    """The state of one kernel's lowering."""
+    """The state of the lowering of a kernel, or of a function that it reaches.
+
+    All of them share micro-operations, rows, constants and what else `sibling` passes on; each function has rows of its
+    own for its registers.
+    """
 
     kernel: Function
     layout: Layout
+    graph: CallGraph
+    start: int = 0  # its first instruction in the program
+    first_register: int = 0  # the number of its first register in the program
+    family: dict[str, "Builder"] = field(default_factory=dict)
+    shared_rows: dict[str, int] = field(default_factory=dict)
     uops: list[tuple[int, int, int, int, int, int]] = field(default_factory=list)
     constants: dict[int, dict[int, int]] = field(default_factory=lambda: {32: {}, 64: {}})
     n_rows: dict[int, int] = field(default_factory=lambda: {32: 0, 64: 0, 1: 0})
@@ -137,10 +158,28 @@ class Builder:
     element_bytes: int = 0
     space: int = 0
 
+    invoked: int | None = None  # the instruction enters the function that begins there, -1: each lane its own
+    return_start: int = 0  # the first micro-operation behind the call
+    is_passing: bool = False  # the instruction reads or writes parameters in a frame
+
     def __post_init__(self) -> None:
         self.ptxplus = self.kernel.module.is_ptxplus
         self.registers = self.kernel.registers
         self._operations = operations()
+        self._liveness: Liveness | None = None
+        self.is_kernel = self.kernel is self.graph.kernel
+        self.family[self.kernel.name] = self
+
+    def sibling(self, function: Function) -> "Builder":
+        """The builder of another function of the program."""
+        return replace(
+            self,
+            kernel=function,
+            start=self.graph.starts[function.name],
+            first_register=sum(len(b.registers) for b in self.family.values()),
+            register_rows=[],
+            carry_row=-1,
+        )
 
     # ---- rows
 
@@ -206,6 +245,45 @@ class Builder:
                 unsupported(f"vector register '{register.name}' without a component")
             first += "xyzw".find(part) if part in "xyzw" else "rgba".find(part)
         return bits, first
+
+    # ---- variables
+
+    def symbol(self, name: str) -> Symbol | None:
+        """What a name that is no register means outside of the frame."""
+        own = None if self.is_kernel else self.layout.symbols.get(own_name(self.kernel, name))
+        return own or self.layout.symbols.get(name)
+
+    def place_in_frame(self, name: str) -> Place | None:
+        """The variable, parameter or result of a name in the function's frame."""
+        return None if self.ptxplus else self.graph.frame(self.kernel).find(name, self.position)
+
+    def live_after(self, index: int) -> int:
+        """The registers that are live behind an instruction, as a set of bits."""
+        if self._liveness is None:
+            self._liveness = liveness(self.kernel)
+        return self._liveness.after_bits[index]
+
+    def shared_row(self, name: str) -> int:
+        """A 32-bit row of the whole program: "frame", where a lane's frame begins; "grown", what `alloca` has taken."""
+        if name not in self.shared_rows:
+            self.shared_rows[name] = self.new_row(32)
+        return self.shared_rows[name]
+
+    def frame_address(self, place: Place) -> int:
+        """The row of a local address in the frame."""
+        offset = self.constant(place.offset)
+        return offset if self.is_kernel else self.compute("add_u32", self.shared_row("frame"), offset)
+
+    def is_in_frame(self, operand: Operand) -> bool:
+        """Whether a memory operand of the parameter space means the frame, and not the parameters of the kernel."""
+        base = operand.base if isinstance(operand, Memory) else None
+        if not self.is_kernel:
+            return True
+        return (
+            isinstance(base, Name)
+            and self.register(base.text) is None
+            and self.place_in_frame(base.text) is not None
+        )
 
     # ---- sources
 
@@ -279,7 +357,11 @@ class Builder:
             return self.constant(32, 64 if type_.bits == 64 else 32)
         if operand.text.startswith("%"):
             return self._special(operand, type_)
-        symbol = self.layout.symbols.get(operand.text)
+        place = self.place_in_frame(operand.text)
+        if place is not None:
+            row = self.frame_address(place)
+            return self.compute("zext_u64", row) if type_.bits == 64 else row
+        symbol = self.symbol(operand.text)
         if symbol is not None:
             return self.constant(symbol.address, 64 if type_.bits == 64 else 32)
         parameter = next((p for p in self.layout.parameters if p.name == operand.text), None)
@@ -552,9 +634,12 @@ class Builder:
         if number is not None:
             return self._made_address(None, second, constant + number, increment)
         if isinstance(base, Name):
-            symbol = self.layout.symbols.get(base.text)
+            place = self.place_in_frame(base.text)
+            symbol = self.symbol(base.text)
             parameter = next((p for p in self.layout.parameters if p.name == base.text), None)
             if self.register(base.text) is None:
+                if place is not None:
+                    return self._frame_address(place, space, second, constant, increment)
                 if parameter is not None and space == PARAM:
                     return self._made_address(None, second, constant + parameter.offset, increment)
                 if symbol is not None:
@@ -562,6 +647,21 @@ class Builder:
                     return self._made_address(None, second, constant + start, increment)
                 unsupported(f"the address '{base.text}'")
         return self._made_address(base, second, constant, increment)
+
+    def _frame_address(
+        self, place: Place, space: int, second: int | None, constant: int, increment: tuple[int, int] | None
+    ) -> Address:
+        """A variable of the frame, in local or in generic addresses."""
+        if space not in (LOCAL, GENERIC):
+            unsupported(f"'{place.name}' in this state space")
+        constant += place.offset
+        if self.is_kernel:
+            window = LOCAL_WINDOW if space == GENERIC else 0
+            return self._made_address(None, second, constant + window, increment)
+        row = self.shared_row("frame")
+        if space == GENERIC:
+            row = self.compute("add_u32", row, self.constant(LOCAL_WINDOW))
+        return Address(row, False, second, constant, increment)
 
     def _made_address(
         self, base: Operand | None, second: int | None, constant: int, increment: tuple[int, int] | None
@@ -581,7 +681,7 @@ class Builder:
 
     def _integer(self, operand: Operand) -> int | None:
         """The value of an offset that is a number; None if it is a register."""
-        if isinstance(operand, Name) and (self.register(operand.text) or operand.text in self.layout.symbols):
+        if isinstance(operand, Name) and (self.register(operand.text) or self.symbol(operand.text)):
             return None
         try:
             return evaluate(operand, self.layout.symbols)

@@ -7,11 +7,11 @@ pushes a target on a stack of rows per lane, `break` pops it.
 """
 
 import re
-from itertools import pairwise
 
 import numpy as np
 
 from ptxsim.lowering.builder import TRUE, Builder, Operation, rule, unsupported
+from ptxsim.lowering.callgraph import directive_at
 from ptxsim.program import (
     ALL,
     ANY,
@@ -29,7 +29,7 @@ from ptxsim.program import (
 )
 from ptxsim.semantics.codes import BARRIER as BARRIER_OPERANDS
 from ptxsim.semantics.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
-from ptxtool.ir.nodes import Directive, Function, Instruction, Name, Operand, Vector
+from ptxtool.ir.nodes import Function, Instruction, Name, Operand, Vector
 from ptxtool.isa.types import TYPES
 
 PC_BYTES = 8
@@ -78,11 +78,11 @@ def set_control(b: Builder, op: Operation, record: np.void) -> None:
 
 def _label(b: Builder, operand: Operand) -> int:
     if isinstance(operand, Name) and operand.text in b.kernel.labels:
-        return b.kernel.labels[operand.text]
+        return b.start + b.kernel.labels[operand.text]
     unsupported("a target that is no label of the kernel")
 
 
-@rule("bra", "callp", "retp", "ret", "exit", "membar", "nop")
+@rule("bra", "callp", "retp", "exit", "membar", "nop")
 def _no_values(b: Builder, op: Operation) -> None:
     """Nothing but control."""
 
@@ -116,9 +116,9 @@ def _brx_idx(b: Builder, op: Operation) -> None:
     targets = _branch_targets(b.kernel, op.operands[1])
     index = b.source(op, 0, TYPES["u32"])
     zero = b.constant(0)
-    b.emit_code(TARGET, a=zero, b=zero, e=b.kernel.labels[targets[-1]])
+    b.emit_code(TARGET, a=zero, b=zero, e=b.start + b.kernel.labels[targets[-1]])
     for k, name in enumerate(targets[:-1]):
-        b.emit_code(TARGET, a=index, b=b.constant(k), e=b.kernel.labels[name])
+        b.emit_code(TARGET, a=index, b=b.constant(k), e=b.start + b.kernel.labels[name])
 
 
 def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
@@ -126,13 +126,8 @@ def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
     if isinstance(operand, Vector):
         names = [item.text for item in operand.items if isinstance(item, Name)]
     else:
-        names = []
-        label = operand.text if isinstance(operand, Name) else ""
-        body = kernel.body or ()
-        for statement, following in pairwise(body):
-            if getattr(statement, "name", "") == label and isinstance(following, Directive):
-                names = [word.strip() for word in following.text.split(",")]
-                break
+        directive = directive_at(kernel, operand.text if isinstance(operand, Name) else "")
+        names = [word.strip() for word in directive.text.split(",")] if directive else []
     if not names or any(name not in kernel.labels for name in names):
         unsupported("a list of targets that are no labels of the kernel")
     return names

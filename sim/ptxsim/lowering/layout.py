@@ -2,8 +2,9 @@
 
 For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
 GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on,
-by their alignment, in textual order. Only shared variables that the kernel names take room; an unsized one (`.extern
-.shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies.
+by their alignment, in textual order. Only shared variables that the kernel or a function it reaches names take room; an
+unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies. The
+address of a function is a number below GLOBAL_BASE; local variables of functions lie in frames (lowering/frames.py).
 
 PTXPlus: parameters lie in shared memory from 0x10 on, each at a multiple of its own size, the total rounded up to 4;
 16 bytes of header lie before them and stay zero (the converter never emits a read of them). Declared shared variables
@@ -13,10 +14,10 @@ follow; ptxas has already resolved them to absolute addresses otherwise, so that
 Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim's manual, PTXPlus.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ptxsim.program import CONST, GLOBAL, LOCAL, PARAM, SHARED
+from ptxsim.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED
 from ptxsim.semantics.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import (
@@ -43,6 +44,8 @@ from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES, Type
 
 GLOBAL_BASE = 0x1000_0000
+CODE_BASE, CODE_BYTES = 0x10_0000, 16
+"""Where the addresses of functions begin, and how far they are apart. No memory lies there."""
 ALIGNMENT = 256
 """Of buffers and global variables, as cudaMalloc gives."""
 PARAM_START = 0x10
@@ -141,34 +144,34 @@ def names_in(function: Function) -> set[str]:
     found: set[str] = set()
     for instruction in function.instructions:
         for operand in instruction.operands:
-            found.update(_names(operand))
+            found.update(names_of(operand))
     return found
 
 
-def _names(operand: Operand | None) -> Iterator[str]:
+def names_of(operand: Operand | None) -> Iterator[str]:
     if isinstance(operand, Name):
         yield operand.text
     elif isinstance(operand, Memory):
         yield operand.symbol
         for part in (operand.base, operand.offset, *operand.coordinates):
-            yield from _names(part)
+            yield from names_of(part)
     elif isinstance(operand, (Vector, Group)):
         for item in operand.items:
-            yield from _names(item)
+            yield from names_of(item)
     elif isinstance(operand, (Unary, Cast)):
-        yield from _names(operand.operand)
+        yield from names_of(operand.operand)
     elif isinstance(operand, Binary):
-        yield from _names(operand.left)
-        yield from _names(operand.right)
+        yield from names_of(operand.left)
+        yield from names_of(operand.right)
     elif isinstance(operand, Dual):
-        yield from _names(operand.first)
-        yield from _names(operand.second)
+        yield from names_of(operand.first)
+        yield from names_of(operand.second)
     elif isinstance(operand, Conditional):
         for part in (operand.condition, operand.then, operand.otherwise):
-            yield from _names(part)
+            yield from names_of(part)
     elif isinstance(operand, Apply):
         for group in operand.arguments:
-            yield from _names(group)
+            yield from names_of(group)
 
 
 class _Space:
@@ -183,8 +186,16 @@ class _Space:
         return address
 
 
-def lay_out(kernel: Function) -> Layout:
-    """The layout of a kernel and its module. Raises `PtxError` for an initialiser that means nothing."""
+def own_name(function: Function, name: str) -> str:
+    """The symbol of a variable that a function other than the kernel declares in its body."""
+    return f"{function.name}::{name}"
+
+
+def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
+    """The layout of a kernel, the functions it reaches, and their module.
+
+    Raises `PtxError` for an initialiser that means nothing.
+    """
     module = kernel.module
     ptxplus = module.is_ptxplus
     parameters, param_bytes = _parameters(kernel, PARAM_START if ptxplus else 0)
@@ -195,36 +206,39 @@ def lay_out(kernel: Function) -> Layout:
         LOCAL: _Space(),
     }
     symbols: dict[str, Symbol] = {}
-    initialised: list[tuple[Declaration, Declarator]] = []
-    unsized: list[tuple[Declaration, Declarator]] = []
-    used = names_in(kernel)
-    local_declarations = [s for s in kernel.body or () if isinstance(s, Declaration)]
-    for declaration in (*module.declarations(), *local_declarations):
+    initialised: list[tuple[Symbol, Declaration, Declarator]] = []
+    unsized: list[tuple[str, Declaration]] = []
+    if not ptxplus:
+        symbols = _code_addresses(module)
+    used = names_in(kernel).union(*map(names_in, functions))
+    inner = [(f, s) for f in (kernel, *functions) for s in f.body or () if isinstance(s, Declaration)]
+    outer = [(kernel, s) for s in module.declarations()]
+    for owner, declaration in (*outer, *inner):
         space = _SPACES.get(declaration.space.partition("[")[0])
-        if space is None or space == PARAM:
+        if space is None or space == PARAM or (space == LOCAL and owner is not kernel):
             continue
         for declarator in declaration.declarators:
-            if declarator.name in symbols or (space == SHARED and declarator.name not in used):
+            name = declarator.name if owner is kernel else own_name(owner, declarator.name)
+            if name in symbols or (space == SHARED and declarator.name not in used):
                 continue
             size = declared_size(declaration, declarator)
             if space == SHARED and size == 0:
-                unsized.append((declaration, declarator))
+                unsized.append((name, declaration))
                 continue
             alignment = ALIGNMENT if space == GLOBAL else alignment_of(declaration)
             address = spaces[space].place(size, alignment)
-            symbols[declarator.name] = Symbol(declarator.name, space, address, size, declaration.type)
+            symbols[name] = Symbol(name, space, address, size, declaration.type)
             if declarator.value is not None and space in (GLOBAL, CONST) and declaration.type in TYPES:
-                initialised.append((declaration, declarator))
-    for declaration, declarator in unsized:
+                initialised.append((symbols[name], declaration, declarator))
+    for name, declaration in unsized:
         address = round_up(spaces[SHARED].end, alignment_of(declaration))
         spaces[SHARED].end = address
-        symbols[declarator.name] = Symbol(declarator.name, SHARED, address, 0, declaration.type)
+        symbols[name] = Symbol(name, SHARED, address, 0, declaration.type)
     _alias_constants(module, symbols)
     memory = {
         space: bytearray(spaces[space].end - start) for space, start in ((GLOBAL, GLOBAL_BASE), (CONST, 0))
     }
-    for declaration, declarator in initialised:
-        symbol = symbols[declarator.name]
+    for symbol, declaration, declarator in initialised:
         at = symbol.address - (GLOBAL_BASE if symbol.space == GLOBAL else 0)
         _initialise(memory[symbol.space], at, declaration, declarator, symbols, module)
     static_shared = spaces[SHARED].end
@@ -239,6 +253,12 @@ def lay_out(kernel: Function) -> Layout:
         constant_bytes=bytes(memory[CONST]),
         address_bits=address_bits(module),
     )
+
+
+def _code_addresses(module: Module) -> dict[str, Symbol]:
+    """The address of every function, by name."""
+    functions = [f.name for f in module.functions.values() if f.kind == "func"]
+    return {n: Symbol(n, NO_SPACE, CODE_BASE + CODE_BYTES * k, 0, "b64") for k, n in enumerate(functions)}
 
 
 def _parameters(kernel: Function, start: int) -> tuple[tuple[Parameter, ...], int]:

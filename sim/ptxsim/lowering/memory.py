@@ -17,9 +17,8 @@ _PAIRS = {"bb64": 2, "ff64": 2, "bb128": 4}
 def space_of(op: Operation) -> int:
     """The space a `.global`, `.shared`, ... modifier names; GENERIC without one."""
     for name in op.instruction.opcode.modifiers:
-        if name in ("shared::cluster", "param::func"):
-            clusters = name == "shared::cluster"
-            unsupported("clusters of CTAs are not simulated" if clusters else f"'.{name}'")
+        if name == "shared::cluster":
+            unsupported("clusters of CTAs are not simulated")
         space = _SPACES.get(name.partition("::")[0].partition("[")[0])
         if space is not None:
             return space
@@ -50,16 +49,25 @@ def _shape(b: Builder, op: Operation, operand: Operand) -> tuple[Type, tuple[Ope
     return op.type, _elements(b, operand, count)
 
 
+def _frame_or(b: Builder, op: Operation, address: Operand) -> int:
+    """The space of a load or store: parameters of functions and of calls lie in local memory."""
+    space = space_of(op)
+    if space == PARAM and ("param::func" in op.instruction.opcode.modifiers or b.is_in_frame(address)):
+        b.is_passing = True
+        return LOCAL
+    return space
+
+
 @rule("ld")
 def _ld(b: Builder, op: Operation) -> None:
     type_, items = _shape(b, op, op.operands[0])
-    load_vector(b, op.operands[1], space_of(op), type_, items)
+    load_vector(b, op.operands[1], _frame_or(b, op, op.operands[1]), type_, items)
 
 
 @rule("st")
 def _st(b: Builder, op: Operation) -> None:
     type_, items = _shape(b, op, op.operands[1])
-    space = space_of(op)
+    space = _frame_or(b, op, op.operands[0])
     if space in (CONST, PARAM):
         unsupported("a store to this state space")
     store_vector(b, op.operands[0], space, type_, items)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxsim.jit import njit, popcount, record
 from ptxsim.program import ARRIVE
+from ptxsim.semantics.calls import lanes_aside
 from ptxsim.semantics.warp import give_reduction
 
 DEPTH = 64
@@ -21,13 +22,13 @@ N_BARRIERS = 16
 WARP = record(
     [
         ("depth", "i8"),  # entries in use; 0: the warp has ended
-        ("pc", "i8", (DEPTH,)),
-        ("rpc", "i8", (DEPTH,)),
+        ("pc", "i4", (DEPTH,)),
+        ("rpc", "i4", (DEPTH,)),
         ("mask", "i8", (DEPTH,)),
-        ("call", "i8", (DEPTH,)),
-        ("waits", "i8", (DEPTH,)),  # 1 + the number of the barrier an entry waits at; 0: it does not
+        ("call", "i4", (DEPTH,)),
+        ("waits", "i4", (DEPTH,)),  # 1 + the number of the barrier an entry waits at; 0: it does not
         ("waiting_lanes", "i8", (DEPTH,)),
-        ("waits_since", "i8", (DEPTH,)),  # the barrier instruction
+        ("waits_since", "i4", (DEPTH,)),  # the barrier instruction
     ]
 )
 BARRIER = record(
@@ -59,8 +60,9 @@ def is_waiting(warp):
 
 
 @njit
-def live_lanes(warp):
-    lanes = np.int64(0)
+def live_lanes(x, warp, w):
+    """The lanes of warp w that have not exited."""
+    lanes = lanes_aside(x, w) if x.call_words else np.int64(0)
     for k in range(warp.depth):
         lanes |= warp.mask[k]
     return lanes
@@ -73,7 +75,7 @@ def arrive(x, barriers, warps, n_warps, w, instructions, i, mask):
     instruction = instructions[i]
     number = x.barrier
     barrier = barriers[number]
-    live = live_lanes(warp)
+    live = live_lanes(x, warp, w)
     lanes = live if instruction.barrier_aligned else mask
     barrier.arrived += popcount(lanes)
     barrier.counted += popcount(lanes)
@@ -102,8 +104,10 @@ def _let_others_run(warp):
     k = top - 1
     while k >= 0 and warp.rpc[k] == warp.rpc[top] and warp.call[k] == warp.call[top]:
         if warp.waits[k] == 0:
-            for column in (warp.pc, warp.mask, warp.waits, warp.waiting_lanes, warp.waits_since):
+            for column in (warp.pc, warp.waits, warp.waits_since):
                 column[top], column[k] = column[k], column[top]
+            for lanes in (warp.mask, warp.waiting_lanes):
+                lanes[top], lanes[k] = lanes[k], lanes[top]
             return
         k -= 1
 
@@ -118,7 +122,7 @@ def complete(x, barriers, warps, n_warps, instructions, number):
     else:
         live = np.int64(0)
         for w in range(n_warps):
-            live += popcount(live_lanes(warps[w]))
+            live += popcount(live_lanes(x, warps[w], w))
         if barrier.arrived < live:
             return False
     for w in range(n_warps):

@@ -30,6 +30,13 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     MATRIX_STORE  the reverse, of row a; e for both: see `semantics/matrix.py`
     MATRIX_MOVE   row d = row a of all lanes as an 8 by 8 matrix, transposed
     MULTIPLY      a product of matrices; the OPERANDS behind it say of what: see `semantics/matrix.py`
+    SAVE_*        put e rows from row d on aside; RESTORE_* take them back (rows of the 32-bit, 64-bit, predicate file)
+    COPY_LOCAL    e bytes of local memory from row a + b to row a + d
+    CHECK_STACK   stops the run where row a + e is more than c
+    PRINT         row d = values printed: format at 64-bit row a, values at row b
+    ASSERT        stops the run: message at 64-bit row a, file at row b, function at row c, line in 32-bit row d
+    MALLOC        64-bit row d = address of row a bytes of the heap; 0 where there is no room
+    FREE          gives the block of the heap at 64-bit row a back
 """
 
 FIRST = 4096
@@ -55,6 +62,17 @@ MATRIX_LOAD, MATRIX_STORE, MATRIX_MOVE, MULTIPLY, OPERANDS = range(SYNCHRONISE_E
 INITIALISE, EXPECT_BYTES, COMPLETE_BYTES, DROP, ARRIVE, STAY = (1 << k for k in range(6))
 # its 64 bits: arrivals that are missing, arrivals of a phase, bytes that are missing (signed), parity of the phase
 PENDING_BITS, EXPECTED_SHIFT, BYTES_SHIFT, BYTES_BITS, PHASE_SHIFT = 20, 20, 40, 22, 62
+
+_CALLS = FIRST + 1024
+SAVE_32, SAVE_64, SAVE_P, RESTORE_32, RESTORE_64, RESTORE_P, COPY_LOCAL, CHECK_STACK = range(
+    _CALLS, _CALLS + 8
+)
+FIRST_CALL_CODE = _CALLS
+_HOST = _CALLS + 32
+PRINT, ASSERT, MALLOC, FREE = range(_HOST, _HOST + 4)
+FIRST_HOST_CODE = _HOST
+# words of 64 bits on a warp's stack of calls: at its start, per entry of a SIMT stack, and behind one
+HEADER_WORDS, ENTRY_WORDS, FRAME_WORDS = 4, 7, 4
 
 # operations of atomics and reductions, and the kinds of their values
 ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, INCREMENT, DECREMENT, SWAP = range(10)

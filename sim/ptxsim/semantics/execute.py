@@ -15,11 +15,14 @@ from ptxsim.jit import array_of, flat_u32, njit, record_type, rows_u32
 from ptxsim.program import BAD_TARGET, CONTEXT, INSTRUCTION, TRAPPED, UOP
 from ptxsim.semantics import atomics, memory, warp
 from ptxsim.semantics.boundary import boundary
+from ptxsim.semantics.calls import aside
 from ptxsim.semantics.codes import (
     ATOMIC32,
     CHECK_TARGET,
     CONTROL_END,
     FIRST,
+    FIRST_CALL_CODE,
+    FIRST_HOST_CODE,
     LOAD_64,
     MEMORY_END,
     NARROW,
@@ -33,6 +36,7 @@ from ptxsim.semantics.codes import (
     WARP_END,
 )
 from ptxsim.semantics.generate import groups, lane_function, module
+from ptxsim.semantics.host import system
 from ptxsim.semantics.lanes import lane_mask
 from ptxsim.semantics.matrix import matrix
 from ptxsim.semantics.synchronise import synchronise
@@ -172,7 +176,11 @@ def _control(x, u, mask):
 @njit(types.void(_CONTEXT, array_of(INSTRUCTION), array_of(UOP), types.int64, types.int64))
 def _execute(x, instructions, uops, i, all_lanes):
     mask = all_lanes
-    for k in range(instructions[i].uop_start, instructions[i].uop_end):
+    if i >= 0:
+        first, last = instructions[i].uop_start, instructions[i].uop_end
+    else:
+        first, last = instructions[~i].uop_end, instructions[~i].return_end
+    for k in range(first, last):
         op = uops[k].op
         if op < FIRST:
             _lanes(x, uops[k], mask)
@@ -188,10 +196,16 @@ def _execute(x, instructions, uops, i, all_lanes):
                 return
         elif op == NARROW:
             mask = all_lanes & np.int64(lane_mask(x, uops[k].a)) & np.int64(uops[k].e)
-        elif op >= SYNCHRONISE_END:
+        elif op < SYNCHRONISE_END:
+            if synchronise(x, uops[k], mask) == 0:
+                return
+        elif op < FIRST_CALL_CODE:
             if mask:
                 matrix(x, uops, k)
-        elif synchronise(x, uops[k], mask) == 0:
+        elif op >= FIRST_HOST_CODE:
+            if system(x, uops[k], mask) == 0:
+                return
+        elif aside(x, uops[k], mask) == 0:
             return
 
 
@@ -200,6 +214,8 @@ guard_mask: Any = boundary("guard_mask", _guard_mask)
 
 execute: Any = boundary("execute", _execute)
 """`execute(x, instructions, uops, i, mask)`: run the micro-operations of instruction i over lanes `mask`.
+
+`~i` instead of i: those behind a call, whose lanes have come back.
 
 Leaves `lane_address`, `access_mask` and `access_space` of memory instructions, `lane_target` of indirect jumps, and
 `error` after a fault in the context; nothing is stored then.

@@ -9,8 +9,8 @@ per warp.
 Not handled: results that depend on time (the clock, spinning on another CTA's store).
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,12 @@ from ptxsim.checks.inspect import after, before, fault, join, reach, start
 from ptxsim.checks.prepare import Checks, check_flags
 from ptxsim.checks.reports import diagnostics
 from ptxsim.checks.state import CHECKED, CHECKS, MEMORY, ORDERS_ALL, ORDERS_WARP, REPORT
+from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
 from ptxsim.lower import lower
+from ptxsim.printing import Printer
 from ptxsim.program import (
-    BAD_BARRIER,
-    BAD_BARRIER_TEXT,
     BARRIER,
     BRANCH,
     CALL,
@@ -33,15 +33,16 @@ from ptxsim.program import (
     EXIT,
     INDIRECT,
     INSTRUCTION,
+    INVOKE,
     MISALIGNED,
     OUT_OF_BOUNDS,
     RETURN,
-    TRAPPED,
     UOP,
     Program,
 )
 from ptxsim.semantics.barriers import BARRIER as BARRIER_STATE
 from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, complete, live_lanes
+from ptxsim.semantics.calls import enter_call, leave_call, note_exit
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.semantics.start import init_warp
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -52,9 +53,10 @@ NO_LIMIT = 1 << 40
 SLICE = 20_000
 """Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
 _PATIENCE = 1 << 18
-_OVERFLOW = 100
+_OVERFLOW = 100  # as in ptxsim/faults.py
 _TOO_LONG = 101
 _DEADLOCK = 102
+_PAUSED = -2  # the print buffer is half full
 
 _ARGUMENTS = (
     array_of(CONTEXT),
@@ -118,6 +120,29 @@ def _leave(warp, leaving, call):
     while top >= 0 and warp.mask[top] == 0:
         top -= 1
     warp.depth = top + 1
+
+
+@njit
+def _come_back(x, instructions, uops, warp):
+    """End the calls of which all lanes have come back or exited."""
+    while True:
+        depth = leave_call(
+            x,
+            warp.depth,
+            warp.pc[:],
+            warp.rpc[:],
+            warp.call[:],
+            warp.waits[:],
+            warp.waits_since[:],
+            warp.mask[:],
+            warp.waiting_lanes[:],
+        )
+        if depth < 0:
+            return
+        warp.depth = depth
+        execute(x, instructions, uops, ~x.returned_call, x.returned_mask)
+        if depth > 0:
+            advance(warp, warp.pc[depth - 1])
 
 
 @njit
@@ -192,16 +217,38 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
         warp.call[top], warp.waits[top] = warp.call[top - 1] + 1, 0
         warp.depth = top + 1
         return True
+    if kind == INVOKE and mask != 0:
+        depth = enter_call(
+            x,
+            i,
+            instruction.target,
+            mask,
+            warp.depth,
+            warp.pc[:],
+            warp.rpc[:],
+            warp.call[:],
+            warp.waits[:],
+            warp.waits_since[:],
+            warp.mask[:],
+            warp.waiting_lanes[:],
+        )
+        if depth > 0:
+            warp.depth = depth
+        return depth > 0
     if (kind == EXIT or kind == RETURN or instruction.exit_after) and mask != 0:
+        if kind != RETURN and x.call_words:
+            note_exit(x, mask)
         call = warp.call[top] if kind == RETURN else np.int64(0)
         _leave(warp, mask, call)
         if mask == active:
             if warp.depth > 0:
                 advance(warp, warp.pc[warp.depth - 1])
+            if x.call_words:
+                _come_back(x, instructions, uops, warp)
             return True
     if kind == BARRIER and mask != 0:
         if c.what:
-            reach(c, reports, x, i, instruction.barrier_aligned, mask, live_lanes(warp))
+            reach(c, reports, x, i, instruction.barrier_aligned, mask, live_lanes(x, warp, w))
         arrive(x, barriers, warps, n_warps, w, instructions, i, mask)
         if c.what:
             _open(c, barriers)
@@ -248,8 +295,9 @@ def _blame(x, warps, n_warps):
 
 @njit
 def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit):
-    """Run the warps of a CTA to their end; the instructions executed, or -1 after a fault."""
+    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, or _PAUSED."""
     x, c = xs[0], cs[0]
+    half = x.host_bytes >> 1
     total = np.int64(0)
     in_vain = 0  # rounds in which every warp that could run found an mbarrier incomplete
     while True:
@@ -258,6 +306,8 @@ def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_wa
             done = _turn(x, instructions, uops, barriers, warps, n_warps, w, SLICE, c, checked, reports)
             if done < 0:
                 return done
+            if x.host_used > half:
+                return np.int64(_PAUSED)
             total += done
             ran |= done > 0
             in_hope |= done > 0 and x.yields == 0
@@ -314,6 +364,7 @@ _EXTENT = types.Array(types.int64, 1, "C")
         types.int64,
         types.int64,
         types.int64,
+        types.boolean,
     )
 )
 def _cta(
@@ -332,13 +383,15 @@ def _cta(
     cta,
     n_warps,
     limit,
+    goes_on,
 ):
-    """One CTA from start to end."""
-    _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps)
+    """One CTA from start to end, or from where it paused."""
     c = cs[0]
-    c.cta = cta
-    if c.what:
-        start(c, xs[0])
+    if not goes_on:
+        _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps)
+        c.cta = cta
+        if c.what:
+            start(c, xs[0])
     return _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit)
 
 
@@ -352,6 +405,7 @@ class FunctionalResult:
     """What the checks found."""
     lost_problems: int = 0
     """Findings for which there was no room."""
+    printed: str = field(default="", repr=False)
 
 
 def run(
@@ -367,9 +421,11 @@ def run(
     program: Program | None = None,
     check: Collection[str] = (),
     undefined: Sequence[Any] = (),
+    output: Callable[[str], object] | None = None,
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place.
 
+    What the kernel prints is in the result; `output` is called with pieces of it as they come.
     `limit` is the number of warp instructions of a CTA after which the run is given up (E408). Raises E401, E403 to
     E406 as a timed run does.
     """
@@ -385,49 +441,54 @@ def run(
     shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
     x = image.context[0]
     x["shared_memory"] = shared.ctypes.data + -shared.ctypes.data % 256
-    executed = 0
+    printer = Printer(output)
     n_ctas = int(grid3.prod())
+    goes_on = False
     for cta in range(n_ctas):
-        with np.errstate(all="ignore"):
-            done = _cta(
-                image.context,
-                program.instructions,
-                program.uops,
-                warps,
-                barriers,
-                checks.state,
-                checks.checked,
-                checks.reports,
-                program.special_rows,
-                image.shared_image,
-                block3,
-                grid3,
-                cta,
-                n_warps,
-                limit,
-            )
+        done = _PAUSED
+        while done == _PAUSED:
+            with np.errstate(all="ignore"):
+                done = _cta(
+                    image.context,
+                    program.instructions,
+                    program.uops,
+                    warps,
+                    barriers,
+                    checks.state,
+                    checks.checked,
+                    checks.reports,
+                    program.special_rows,
+                    image.shared_image,
+                    block3,
+                    grid3,
+                    cta,
+                    n_warps,
+                    limit,
+                    goes_on,
+                )
+            goes_on = done == _PAUSED
+            printer.take(image)
         if done < 0:
-            raise _fault(kernel, program, image, grid3, cta)
-        executed += int(done)
+            raise _fault(kernel, program, image, grid3, cta, block3, printer)
     image.read_back()
-    found = diagnostics(kernel, program, image, checks, block3.tolist(), grid3.tolist())
-    return FunctionalResult(n_ctas, executed, found, int(checks.state[0]["lost_reports"]))
+    found = diagnostics(program, image, checks, block3.tolist(), grid3.tolist())
+    lost = int(checks.state[0]["lost_reports"])
+    return FunctionalResult(n_ctas, int(x["cycle"]), found, lost, printer.text)
 
 
-def _fault(kernel: Function, program: Program, image: MemoryImage, grid: Any, cta: int) -> PtxError:
+def _fault(
+    kernel: Function, program: Program, image: MemoryImage, grid: Any, cta: int, block: Any, printer: Printer
+) -> PtxError:
     x = image.context[0]
     kind, i = int(x["error"]), min(int(x["cycle"]), len(program.instructions) - 1)
-    where = f"CTA ({cta % grid[0]},{cta // grid[0] % grid[1]},{cta // (grid[0] * grid[1])})"
-    thread = int(x["warp"]) * 32 + int(x["error_lane"])
-    code, text = {
-        OUT_OF_BOUNDS: ("E404", f"access out of bounds at address {int(x['error_address']):#x}"),
-        MISALIGNED: ("E405", f"misaligned access at address {int(x['error_address']):#x}"),
-        BAD_BARRIER: ("E406", BAD_BARRIER_TEXT),
-        _TOO_LONG: ("E408", "too many instructions"),
-        _DEADLOCK: ("E406", "a barrier that can never complete"),
-        _OVERFLOW: ("E403", "branches or calls nested too deeply"),
-        TRAPPED: ("E403", "trap"),
-    }.get(kind, ("E403", "a jump to a target that does not exist"))
-    node = kernel.instructions[i]
-    message = f"{text} in '{program.texts[i]}': kernel '{kernel.name}', {where}, thread {thread}"
-    return error(code, message, kernel.source, node.start, node.end)
+    number = int(x["warp"]) * 32 + int(x["error_lane"])
+    code, what, help_text = {
+        _TOO_LONG: ("E408", "too many instructions", "give a larger limit"),
+        _DEADLOCK: ("E406", "a barrier that can never complete", "every warp has to reach the same barrier"),
+    }.get(kind) or described(kind, int(x["error_address"]), printer.assertion)
+    where = f"kernel '{kernel.name}', CTA {_place(cta, grid)}, thread {_place(number, block)}"
+    return error(code, f"{what} in '{program.texts[i]}': {where}", *program.span(i), help_text)
+
+
+def _place(number: int, sizes: Any) -> str:
+    return f"({number % sizes[0]},{number // sizes[0] % sizes[1]},{number // (sizes[0] * sizes[1])})"

@@ -5,6 +5,7 @@ from numba import types
 
 from ptxsim.jit import flat_u32, njit, record_type, rows_u32, rows_u64
 from ptxsim.program import CONTEXT
+from ptxsim.semantics.calls import clear_calls
 from ptxsim.semantics.codes import (
     CTAID_X,
     LANEID,
@@ -33,6 +34,8 @@ def init_warp(x, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, gr
     `block` and `grid` hold three sizes each; `special_rows` is the program's table of (number, row).
     """
     _zero_warp(x)
+    if x.call_words:
+        clear_calls(x)
     threads_x, threads_y = np.int64(block[0]), np.int64(block[1])
     for k in range(special_rows.shape[0]):
         number, row = np.int64(special_rows[k, 0]), np.int64(special_rows[k, 1])

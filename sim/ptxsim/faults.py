@@ -1,0 +1,65 @@
+"""What stops a kernel while it runs, in words: the code, what happened, and what to do.
+
+For the timed and the functional run, which add where in source and grid it happened.
+"""
+
+from typing import NamedTuple
+
+from ptxsim.printing import Assertion
+from ptxsim.program import (
+    ASSERTED,
+    BAD_BARRIER,
+    BAD_BARRIER_TEXT,
+    BAD_TARGET,
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    STACK_FULL,
+    TRAPPED,
+)
+
+STACK_OVERFLOW = 100  # of a SIMT stack: a fault that the runs themselves find
+
+
+class Fault(NamedTuple):
+    """A fault without its place."""
+
+    code: str
+    what: str
+    help: str
+
+
+_FAULTS = {
+    OUT_OF_BOUNDS: Fault(
+        "E404",
+        "access out of bounds",
+        "check the buffer sizes of the launch (dynamic_shared for shared memory) and the index",
+    ),
+    MISALIGNED: Fault("E405", "misaligned access", "the address must be a multiple of the access size"),
+    BAD_TARGET: Fault(
+        "E403", "jump or call to a target that does not exist", "see where the address or index comes from"
+    ),
+    STACK_OVERFLOW: Fault(
+        "E403",
+        "branches or calls nested too deeply",
+        "split the kernel: divergence takes at most as many levels as a warp's stack has",
+    ),
+    STACK_FULL: Fault(
+        "E415", "stack overflow", "see whether the recursion ends; fewer or smaller local variables go deeper"
+    ),
+    BAD_BARRIER: Fault(
+        "E406", BAD_BARRIER_TEXT, "there are barriers 0 to 15, and whole warps take part in one"
+    ),
+    TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
+}
+
+
+def fault(kind: int, address: int, assertion: Assertion | None) -> Fault:
+    """The words for a fault that a run has left behind."""
+    if kind == ASSERTED:
+        a = assertion or Assertion("?", "?", 0, "?")
+        what = f"assertion '{a.message}' failed at {a.file}:{a.line} in '{a.function}'"
+        return Fault("E413", what, "the values that it tests can be printed with printf just before it")
+    found = _FAULTS.get(kind, _FAULTS[TRAPPED])
+    if kind in (OUT_OF_BOUNDS, MISALIGNED):
+        return found._replace(what=f"{found.what} at address {address:#x}")
+    return found
