@@ -200,6 +200,19 @@ MEMORY = [
     ],
     "st.local.v2.u32 [own+8], {%r1, %r2}; ld.local.v2.u32 {%r4, %r5}, [own+8]; mov.b64 %d0, {%r5, %r4};",
     "mov.u64 %d4, own; cvta.local.u64 %d5, %d4; st.u32 [%d5+4], %r1; ld.u32 %r4, [%d5+4]; cvt.u64.u32 %d0, %r4;",
+    *[
+        f"mov.u64 %d4, {name}; add.u64 %d4, %d4, 5; cvta{of}.{space}.u64 %d5, %d4; cvta.to.{space}.u64 %d0, %d5;"
+        for name, of, space in (("own", "", "local"), ("tile", "", "shared"), ("tile", "", "shared::cta"))
+    ],
+    *[
+        f"mov.u64 %d4, {name}; {there} isspacep.{space} %p1, %d5; selp.u64 %d0, 1, 2, %p1;"
+        for name, there in (
+            ("own", "cvta.local.u64 %d5, %d4;"),
+            ("tile", "cvta.shared.u64 %d5, %d4;"),
+            ("own", "mov.u64 %d5, %d12;"),
+        )
+        for space in ("global", "shared", "shared::cta", "local", "const", "param")
+    ],
     "shl.b32 %r4, %r10, 3; mov.u32 %r5, tile; add.u32 %r4, %r4, %r5; st.shared.u64 [%r4], %d1; bar.sync 0;"
     " xor.b32 %r4, %r4, 8; ld.shared.u64 %d0, [%r4];",
     "ld.global.v2.u64 {%d4, %d0}, [%d10+32];",
@@ -292,6 +305,15 @@ ON_PTXPLUS = [
     " l1: nop;",
     "@$p3 bra l1; mov.u32 $r0, $r1; bra l2; l1: mov.u32 $r0, $r2; l2: mov.u32 $r13, %ntid.x;",
     "cvt.u32.u16 $r0, %tid.x; cvt.u32.u16 $r13, %nctaid.y;",
+    "sub.b32 $r0, $r1, $r2; sub.b16 $r13.lo, $r1.hi, $r2.lo;",
+    *[f"subr.{t} $p1|$r0, $r1, $r2; mov.u32 $r13, $p1;" for t in ("u32", "s32")],
+    "subr.u16 $r0.hi, $r1.lo, $r2.hi;",
+    "add.u32 $p1|$o127, $r1, $r2; madp.lo.u16 $r0, $r1.lo, $r2.lo, $r3, $p1; madp.lo.u32 $r13, $r1, $r2, $r3, $p1;",
+    "neg.u32 $r0, $r1; neg.u16 $r13.lo, $r1.hi;",
+    "or.u32 $r0, $r1, $r2; or.u16 $r13.hi, $r1.lo, $r2.hi;",
+    "xor.s32 $r0, $r1, $r2; xor.u16 $r13.lo, $r1.hi, $r2.lo;",
+    "atom.global.cas.b32 $r0, [$r11], $r1, $r2; atom.global.cas.b32 $r0, [$r11], $r3, $r1; mov.u32 $r13, g[$r11];",
+    "red.global.max.s32 [$r11], $r2; red.global.add.u32 [$r11], $r3; mov.u32 $r0, g[$r11];",
 ]  # fmt: skip
 ON_PTXPLUS_FLOAT = [
     *[f"{op}.f32 $r0, -$r1, $r2;" for op in ("add", "sub", "mul", "min", "max")],
@@ -301,6 +323,7 @@ ON_PTXPLUS_FLOAT = [
     "abs.f32 $r0, $r1;",
     "neg.f32 $r0, $r1;",
     "rcp.half.f32 $r0, $r1;",
+    "subr.f32 $r0, $r1, $r2;",
     "rsqrt.f32 $r0, $r1;",
     *[f"cvt{m}.f32.f32 $r0, $r1;" for m in ("", ".rn", ".rz", ".rm", ".rp", ".sat")],
     "slct.u32.f32 $r0, $r1, $r2, $r3;",
@@ -315,6 +338,10 @@ ON_PTXPLUS_FLAGS = [
 ON_PTXPLUS_DOUBLE = [
     *[f"{op}.ff64 {{$r14,$r15}}, {{$r4,$r5}}, -{{$r6,$r7}}; mov.u32 $r0, $r14; mov.u32 $r13, $r15;"
       for op in ("add", "mul")],
+    *[f"{op}.ff64 {{$r14,$r15}}, {{$r4,$r5}}, {{$r6,$r7}}; mov.u32 $r0, $r14; mov.u32 $r13, $r15;"
+      for op in ("sub", "sub.rm", "div", "min", "max")],
+    "mad.rp.ff64 {$r14,$r15}, {$r4,$r5}, {$r6,$r7}, {$r8,$r9}; mov.u32 $r0, $r14; mov.u32 $r13, $r15;",
+    *[f"set.{r}.u32.ff64 $p1/$r0, {{$r4,$r5}}, {{$r6,$r7}}; mov.u32 $r13, $p1;" for r in ("lt", "equ", "nan")],
     "fma.rz.ff64 {$r14,$r15}, {$r4,$r5}, {$r6,$r7}, {$r8,$r9}; mov.u32 $r0, $r14; mov.u32 $r13, $r15;",
 ]  # fmt: skip
 

@@ -26,7 +26,7 @@ from ptxtool.parse import parse
 
 LANES = 128
 SLOT = 16  # bytes of a result
-SLOTS = 10  # results of an instruction
+SLOTS = 12  # results of an instruction
 PLACES = 12  # inputs of a kind
 CELL = 64  # bytes of memory of a lane
 _REGISTER = re.compile(r"%([a-z]\w*?)r(\d+)\b")
@@ -200,6 +200,7 @@ def _item(text: str, match: Match) -> Item:
                 after += _store(declared, number, len(results))
                 results.append("b" if declared == "pred" else value_type)
     if match.form.effects & {"store", "atomic"}:
+        before = [*_fill(match), *before]
         after += _memory(match, len(results))
         results += ["b" if not match.type.startswith(("f", "bf")) else match.type] * 4
     assert len(results) <= SLOTS, text
@@ -263,16 +264,29 @@ def _address(operand: str, match: Match) -> list[str]:
     return [f"{start} add.u64 {register[1]}, {register[1]}, {'0' if base == 'own' else lane};"]
 
 
-def _memory(match: Match, slot: int) -> list[str]:
-    """What a store or an atomic left behind."""
+def _cell(match: Match) -> tuple[str, str]:
+    """The instructions that make a pointer to the lane's cell, and the space it lies in."""
     space = _space(match)
     where = {"shared": "tile", "local": "own"}.get(space, "")
-    base = f"mov.u64 %y2, {where};" if where else "mov.u64 %y2, %cells;"
-    if where != "own":
-        base += " add.u64 %y2, %y2, %cell;"
-    sync = "" if where == "own" else "bar.sync 0; "
-    lines = [f"{sync}{base}"]
-    suffix = space if where else "global"
+    base = f"mov.u64 %y2, {where or '%cells'};"
+    return base + ("" if where == "own" else " add.u64 %y2, %y2, %cell;"), space if where else "global"
+
+
+def _fill(match: Match) -> list[str]:
+    """Values of the type in the memory that a store or an atomic is about to change."""
+    base, space = _cell(match)
+    first = list(KINDS).index(KIND_OF.get(match.type, "b")) * PLACES
+    lines = ["bar.sync 0;", base]
+    for k in range(4):
+        at = (first + 6 + k) * LANES * 8
+        lines.append(f"ld.global.u64 %y0, [%from+{at}]; st.{space}.u64 [%y2+{8 * k}], %y0;")
+    return lines
+
+
+def _memory(match: Match, slot: int) -> list[str]:
+    """What a store or an atomic left behind."""
+    base, suffix = _cell(match)
+    lines = ["bar.sync 0;", base]
     for k in range(4):
         lines.append(f"ld.{suffix}.u64 %y0, [%y2+{8 * k}]; st.global.u64 [%to+OUT+{(slot + k) * SLOT}], %y0;")
     return lines

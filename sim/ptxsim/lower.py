@@ -177,7 +177,7 @@ def _assign_rows(b: Builder) -> None:
             file, count = 1, 4 if b.ptxplus else 1
         else:
             element = TYPES[register.type].bits if register.type in TYPES else 32
-            file, count = (64, 1) if element == 64 else (32, 1)
+            file, count = (64, element // 64) if element >= 64 else (32, 1)
             count *= register.vector
         first = b.n_rows[file]
         b.n_rows[file] += count

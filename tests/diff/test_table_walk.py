@@ -24,7 +24,7 @@ from ptxtool.isa.table import table
 
 WALKED = ("arithmetic", "logic", "conversion", "video", "memory")
 PLACED = ("cvta", "isspacep")
-PER_FORM = 24
+PER_FORM = 16
 BATCH = 40
 # the compiled code has other mathematical functions than numpy: last places, as docs/simulator.md says
 APPROXIMATE = {"rsqrt": 1, "sin": 1, "cos": 1, "lg2": 1, "ex2": 1, "tanh": 1}
@@ -41,13 +41,22 @@ def is_walked(form: Form) -> bool:
     return form.family in WALKED and form.dialect != "ptxplus" and form.sem not in PLACED
 
 
+def is_refused(item: Item) -> bool:
+    """What is left to others: other CTAs of a cluster, parameters of functions; and a vector without its elements."""
+    if item.match.form.base == "st" and "param" in item.match.modifiers:
+        return True
+    if item.match.form.base == "mov" and item.match.n > 1 and item.text.count("{") < 2:
+        return True
+    return any(m in REFUSED for m in item.match.modifiers)
+
+
 def rows() -> list[Form]:
     return [f for forms in table().forms.values() for f in forms]
 
 
 def simulated(batch: list[Item]) -> tuple[list[Item], list[np.ndarray]]:
     """The items that can be simulated, and what a run of them leaves; only what `REFUSED` names may be refused."""
-    left = [item for item in batch if not any(m in REFUSED for m in item.match.modifiers)]
+    left = [item for item in batch if not is_refused(item)]
     found = arguments(left)
     functional.run(build(left), (1,), (LANES,), found)
     return left, found

@@ -244,7 +244,23 @@ class Builder:
             if part not in ("x", "y", "z", "w", "r", "g", "b", "a"):
                 unsupported(f"vector register '{register.name}' without a component")
             first += "xyzw".find(part) if part in "xyzw" else "rgba".find(part)
+        elif register.type == "b128" and part == "y":
+            first += 1
         return bits, first
+
+    def halves(self, operand: Operand) -> tuple[Operand, Operand]:
+        """The two 64-bit halves of a 128-bit operand: a vector, or a register, whose components they are then."""
+        if isinstance(operand, Vector) and len(operand.items) in (2, 4):
+            items = operand.items
+            if len(items) == 2:
+                return items[0], items[1]
+            return Vector(items[:2]), Vector(items[2:])
+        if isinstance(operand, Name) and operand.text == "_":
+            return operand, operand
+        register = self.register(operand.text) if isinstance(operand, Name) else None
+        if register is None or register.type != "b128" or not isinstance(operand, Name):
+            unsupported("this 128-bit operand")
+        return Name(operand.text, "x"), Name(operand.text, "y")
 
     # ---- variables
 

@@ -33,6 +33,7 @@ from ptxsim.semantics.codes import (
 )
 from ptxtool.ir.nodes import Immediate, Memory, Name, Operand, Vector
 from ptxtool.isa.literals import literal
+from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES, Type
 
 _F32, _F64 = TYPES["f32"], TYPES["f64"]
@@ -52,6 +53,10 @@ def _mov(b: Builder, op: Operation) -> None:
         if isinstance(target, Memory) and isinstance(operand, Vector):
             store_vector(b, target, b.operand_space(target), WORD, operand.items)
             return
+    vector = op.match.one_of("v2", "v4")
+    if vector or type_.name == "b128":
+        _mov_elements(b, op, int(vector[1:]) if vector else 0)
+        return
     if isinstance(operand, Vector) and not b.ptxplus:
         _pack(b, op, target, operand)
         return
@@ -62,6 +67,33 @@ def _mov(b: Builder, op: Operation) -> None:
     source = b.source(op, 1)
     b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, source)
     d.finish()
+
+
+def _mov_elements(b: Builder, op: Operation, n: int) -> None:
+    """mov.v2, mov.v4 and mov.b128 (n = 0): element by element, all read before any is written."""
+    if n == 0:
+        type_ = LONG
+        pair = [list(b.halves(o)) for o in op.operands[:2]]
+    else:
+        type_ = op.type
+        pair = [list(_components(b, o, n)) for o in op.operands[:2]]
+    mov = "mov_u64" if type_.bits == 64 else "mov_u32"
+    rows = [b.compute(mov, b.value(o, type_)) for o in pair[1]]
+    for row, target in zip(rows, pair[0], strict=True):
+        d = b.place(target, type_)
+        b.emit(mov, d.row, row)
+        d.finish()
+
+
+def _components(b: Builder, operand: Operand, n: int) -> tuple[Operand, ...]:
+    """The elements of a vector: in braces, or those of a vector register or special register."""
+    if isinstance(operand, Vector) and len(operand.items) == n:
+        return operand.items
+    if isinstance(operand, Name):
+        register = b.register(operand.text)
+        if register.vector == n if register is not None else special(operand.text) is not None:
+            return tuple(Name(operand.text, part) for part in "xyzw"[:n])
+    unsupported(f"this operand as a vector of {n}")
 
 
 def _mov_predicate(b: Builder, target: Operand, operand: Operand) -> None:
@@ -92,7 +124,7 @@ def _pack(b: Builder, op: Operation, target: Operand, vector: Vector) -> None:
         unsupported("a vector of this shape")
     rows = [b.value(item, type_) for item in vector.items]
     words: list[int] = []
-    per_word = 32 // bits
+    per_word = min(32 // bits, len(rows))
     for first in range(0, len(rows), per_word):
         word = rows[first]
         for k in range(1, per_word):

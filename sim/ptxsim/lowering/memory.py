@@ -3,10 +3,11 @@
 Loads of 8 and 16 bits extend to the destination's width by the sign of the type; stores take the low bits.
 """
 
-from ptxsim.lowering.builder import WORD, Builder, Operation, load_code, rule, store_code, unsupported
+from ptxsim.lowering.builder import LONG, WORD, Builder, Operation, load_code, rule, store_code, unsupported
+from ptxsim.lowering.packed import element_type, is_packed, merge, split
 from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.semantics import codes
-from ptxsim.semantics.codes import ATOMIC32, ATOMIC64
+from ptxsim.semantics.codes import ATOMIC16, ATOMIC32, ATOMIC64, ATOMIC128
 from ptxtool.ir.nodes import Name, Operand, Vector
 from ptxtool.isa.types import Type
 
@@ -73,10 +74,16 @@ def _st(b: Builder, op: Operation) -> None:
     store_vector(b, op.operands[0], space, type_, items)
 
 
+def _in_words(b: Builder, type_: Type, items: tuple[Operand, ...]) -> tuple[Type, tuple[Operand, ...]]:
+    """Elements of 128 bits as twice as many of 64."""
+    if type_.bits != 128:
+        return type_, items
+    return LONG, tuple(part for item in items for part in b.halves(item))
+
+
 def load_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
     """Load consecutive elements into registers."""
-    if type_.bits == 128:
-        unsupported("128-bit values")
+    type_, items = _in_words(b, type_, items)
     address = b.emit_access(operand, space, type_.bytes * len(items))
     b.element_bytes = type_.bytes
     for k, item in enumerate(items):
@@ -107,8 +114,7 @@ def _load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
 
 def store_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
     """Store registers as consecutive elements."""
-    if type_.bits == 128:
-        unsupported("128-bit values")
+    type_, items = _in_words(b, type_, items)
     rows = [_stored(b, item, type_) for item in items]
     address = b.emit_access(operand, space, type_.bytes * len(items))
     b.element_bytes = type_.bytes
@@ -140,20 +146,75 @@ def _red(b: Builder, op: Operation) -> None:
 def _atomic(
     b: Builder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
 ) -> None:
-    type_ = op.type
+    """An atomic: one micro-operation for each element of a vector or a packed value."""
     name = op.match.one_of(*codes.ATOMICS)
-    if op.match.one_of("v2", "v4", "v8") or type_.bits not in (32, 64) or type_.name.endswith("x2"):
-        unsupported(f"an atomic of type '.{type_.name}'")
+    type_ = element_type(op.type)
     if type_.is_float and name not in ("add", "min", "max", "exch"):
         unsupported(f"'.{name}' of floating-point values")
+    vector = op.match.one_of("v2", "v4", "v8")
+    count = int(vector[1:]) if vector else 1
+    if type_.bits == 128:
+        _atomic128(b, op, target, address, values)
+        return
     kind = codes.FLOAT if type_.is_float else codes.SIGNED if type_.is_signed else codes.UNSIGNED
-    rows = [b.value(value, type_) for value in values[: 2 if name == "cas" else 1]]
-    d = b.place(target, type_) if target is not None else None
-    row = b.temporary(64 if type_.bits == 64 else 32) if d is None else d.row
-    place = b.emit_access(address, space_of(op), type_.bytes)
-    b.element_bytes = type_.bytes
-    code = ATOMIC64 if type_.bits == 64 else ATOMIC32
-    b.emit_code(code, row, rows[0], rows[-1], codes.ATOMICS[name] | kind << 8)
-    if d is not None:
+    kind = codes.BFLOAT if type_.name == "bf16" else kind
+    operands = values[: 2 if name == "cas" else 1]
+    columns = [
+        [row for item in _elements(b, o, count) for row in split(b, b.value(item, op.type), op.type)]
+        for o in operands
+    ]
+    targets = _elements(b, target, count) if target is not None else ()
+    places = [b.place(item, op.type) for item in targets]
+    plain = len(places) == 1 and not is_packed(op.type)
+    place = b.emit_access(address, space_of(op), op.type.bytes * count)
+    b.element_bytes = op.type.bytes
+    code = {16: ATOMIC16, 32: ATOMIC32, 64: ATOMIC64}[type_.bits]
+    old: list[int] = []
+    for k in range(len(columns[0])):
+        row = places[0].row if plain else b.temporary(64 if type_.bits == 64 else 32)
+        rows = [column[k] for column in columns]
+        what = codes.ATOMICS[name] | kind << 8
+        old.append(b.emit_code(code, row, rows[0], rows[-1], what, k * type_.bytes))
+    for k, d in enumerate(places):
+        if not plain:
+            per = len(old) // count
+            b.emit(
+                "mov_u64" if op.type.bits == 64 else "mov_u32",
+                d.row,
+                merge(b, old[k * per : k * per + per], op.type),
+            )
         d.finish()
     b.finish_access(place)
+
+
+def _atomic128(
+    b: Builder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+) -> None:
+    """exch and cas of 128 bits, in pairs of neighbouring rows."""
+    name = op.match.one_of(*codes.ATOMICS)
+    pairs: list[int] = []
+    for value in values[: 2 if name == "cas" else 1]:
+        rows = [b.value(half, LONG) for half in b.halves(value)]
+        pairs.append(b.new_row(64))
+        b.new_row(64)
+        for k, row in enumerate(rows):
+            b.emit("mov_u64", pairs[-1] + k, row)
+    old = b.new_row(64)
+    b.new_row(64)
+    place = b.emit_access(address, space_of(op), op.type.bytes)
+    b.element_bytes = op.type.bytes
+    b.emit_code(ATOMIC128, old, pairs[0], pairs[-1], codes.ATOMICS[name])
+    if target is not None:
+        for k, half in enumerate(b.halves(target)):
+            d = b.place(half, LONG)
+            b.emit("mov_u64", d.row, old + k)
+            d.finish()
+    b.finish_access(place)
+
+
+@rule("createpolicy")
+def _createpolicy(b: Builder, op: Operation) -> None:
+    """The value is opaque and caches do not look at it: zero."""
+    d = b.destination(op, 0, LONG)
+    b.emit("mov_u64", d.row, b.constant(0, 64))
+    d.finish()

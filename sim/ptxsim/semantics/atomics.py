@@ -1,7 +1,8 @@
 """Atomics: lane by lane in ascending order, each on what the one before it left.
 
 Kinds of values: unsigned, signed and floating point; operations on other kinds are refused when a kernel is lowered.
-Addresses have been checked by an ACCESS micro-operation before.
+Addresses have been checked by an ACCESS micro-operation before. Sums of f32 in global memory flush subnormals to zero,
+in shared memory they keep them, as the manual says of current hardware.
 
 Reference: PTX ISA, `atom` (inc wraps to 0 at the operand, dec wraps to the operand at 0).
 """
@@ -10,7 +11,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.jit import flat_u32, flat_u64, njit, record_type, rows_f32, rows_f64, rows_u32, rows_u64
-from ptxsim.program import CONTEXT, UOP
+from ptxsim.program import CONTEXT, GLOBAL, UOP
 from ptxsim.semantics.codes import (
     ADD,
     AND,
@@ -25,6 +26,7 @@ from ptxsim.semantics.codes import (
     XOR,
 )
 
+_SMALLEST = 2.0**-126  # the smallest normal f32
 _SIGN64 = np.uint64(0x8000000000000000)
 
 
@@ -77,6 +79,7 @@ def atomic32(x, u, mask):
     # adding 2^31 turns signed order into unsigned order
     bias = np.uint64(0x80000000) if kind == SIGNED and (operation in (MIN, MAX)) else np.uint64(0)
     low = np.uint64(0xFFFFFFFF)
+    flushes = operation == ADD and x.access_space == GLOBAL
     for n in range(32):
         if (mask >> n) & 1:
             pointer = x.lane_pointer[n] + np.uint64(u.e)
@@ -88,12 +91,15 @@ def atomic32(x, u, mask):
                 operand = np.float64(f[ra, n])
                 r[rd, n] = np.uint32(old)
                 before = np.float64(f[rd, n])
-                f[rd, n] = np.float32(combine_float(operation, before, operand))
+                if flushes:
+                    operand = np.copysign(0.0, operand) if abs(operand) < _SMALLEST else operand
+                    before = np.copysign(0.0, before) if abs(before) < _SMALLEST else before
+                new = np.float32(combine_float(operation, before, operand))
+                f[rd, n] = np.float32(np.copysign(0.0, new)) if flushes and abs(new) < _SMALLEST else new
                 cell[0] = r[rd, n]
                 r[rd, n] = np.uint32(old)
             else:
-                new = (combine(operation, old ^ bias, a ^ bias, b) ^ bias) & low
-                cell[0] = np.uint32(new)
+                cell[0] = np.uint32((combine(operation, old ^ bias, a ^ bias, b) ^ bias) & low)
                 r[rd, n] = np.uint32(old)
 
 

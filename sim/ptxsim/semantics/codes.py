@@ -7,6 +7,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     LOAD_*        row d = what lies at the address + e
     STORE_*       what lies at the address + e = row a
     ATOMIC32/64   row d = old value; row a operand, row b second operand (cas), c operation | kind << 8, e offset
+    ATOMIC16/128  the same; 128 bits are a row and the one behind it
     PREDICATE     predicate d = truth table e (bit 2 * a + b) of predicates a, b
     VOTE          predicate d = any (e 0), all (1), uniform (2) of predicate a
     BALLOT        row d = lanes whose predicate a holds
@@ -45,7 +46,7 @@ _MEMORY = FIRST
 ACCESS32, ACCESS64 = _MEMORY, _MEMORY + 1
 LOAD_U8, LOAD_S8, LOAD_U16, LOAD_S16, LOAD_32, LOAD_64 = range(_MEMORY + 2, _MEMORY + 8)
 STORE_8, STORE_16, STORE_32, STORE_64 = range(_MEMORY + 8, _MEMORY + 12)
-ATOMIC32, ATOMIC64 = _MEMORY + 12, _MEMORY + 13
+ATOMIC32, ATOMIC64, ATOMIC16, ATOMIC128 = range(_MEMORY + 12, _MEMORY + 16)
 MEMORY_END = _MEMORY + 16
 
 PREDICATE = MEMORY_END
@@ -78,7 +79,7 @@ HEADER_WORDS, ENTRY_WORDS, FRAME_WORDS = 4, 7, 4
 ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, INCREMENT, DECREMENT, SWAP = range(10)
 REDUCTIONS = {"add": ADD, "min": MIN, "max": MAX, "and": AND, "or": OR, "xor": XOR}
 ATOMICS = REDUCTIONS | {"exch": EXCHANGE, "inc": INCREMENT, "dec": DECREMENT, "cas": SWAP}
-UNSIGNED, SIGNED, FLOAT = range(3)
+UNSIGNED, SIGNED, FLOAT, BFLOAT = range(4)
 
 UP, DOWN, BUTTERFLY, INDEX = range(4)
 

@@ -13,11 +13,12 @@ from numba import types
 
 from ptxsim.jit import array_of, flat_u32, njit, record_type, rows_u32
 from ptxsim.program import BAD_TARGET, CONTEXT, INSTRUCTION, TRAPPED, UOP
-from ptxsim.semantics import atomics, memory, warp
+from ptxsim.semantics import atomics, memory, small_atomics, warp
 from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.calls import aside
 from ptxsim.semantics.codes import (
     ATOMIC32,
+    ATOMIC64,
     CHECK_TARGET,
     CONTROL_END,
     FIRST,
@@ -115,6 +116,9 @@ def _lanes(x, u, mask):
         _float64(x, u, mask)
 
 
+_small_atomic: Any = boundary("small_atomic", small_atomics.small_atomic)
+
+
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
 def _memory(x, u, mask):
     """A memory micro-operation. 0 after a fault."""
@@ -127,8 +131,10 @@ def _memory(x, u, mask):
         memory.store(x, u, mask)
     elif op == ATOMIC32:
         atomics.atomic32(x, u, mask)
-    else:
+    elif op == ATOMIC64:
         atomics.atomic64(x, u, mask)
+    else:
+        _small_atomic(x, u, mask)
     return 1
 
 

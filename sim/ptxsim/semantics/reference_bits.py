@@ -74,6 +74,8 @@ def brev(op: Op, a: Raw) -> Raw:
 def fns(op: Op, mask: Raw, base: Raw, offset: Raw) -> Raw:
     def lane(m: int, b: int, o: int) -> int:
         o = to_signed(o, 32)
+        if b > 31:  # the manual leaves it open
+            return -1
         if o == 0:
             return b if m >> b & 1 else -1
         places = [k for k in (range(b, 32) if o > 0 else range(b, -1, -1)) if m >> k & 1]

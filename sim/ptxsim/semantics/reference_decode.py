@@ -48,7 +48,7 @@ class Operands:
         self.implicit: dict[str, int] = {}  # PTXPlus: names that no declaration has
         for register in self.table:
             self.rows[register.index] = self.n_rows
-            self.n_rows += register.vector
+            self.n_rows += 2 if register.type == "b128" else register.vector
 
     # ---- registers
 
@@ -64,6 +64,8 @@ class Operands:
             if register.vector > 1:
                 if part not in _PARTS or _PARTS[part] >= register.vector:
                     raise Unsupported(f"vector register '{name.text}' as a whole")
+                row += _PARTS[part]
+            elif register.type == "b128" and part in ("x", "y"):  # as `halves` names them
                 row += _PARTS[part]
             return row
         if self.is_ptxplus and name.text.startswith("$"):
@@ -182,6 +184,20 @@ class Operands:
             raise Unsupported(f"'.{type_.name}' in {n} parts")
         return found
 
+    def halves(self, operand: Operand, position: int) -> tuple[Operand, ...]:
+        """A 128-bit operand as two of 64 bits."""
+        if isinstance(operand, Vector):
+            items = operand.items
+            return items if len(items) == 2 else (Vector(items[:2]), Vector(items[2:]))
+        if not isinstance(operand, Name):
+            raise Unsupported(f"operand '{operand}'")
+        if operand.text == "_":
+            return (operand, operand)
+        register = self.register(operand.text, position)
+        if register is None or register.type != "b128":
+            raise Unsupported(f"operand '{operand.text}'")
+        return (Name(operand.text, "x"), Name(operand.text, "y"))
+
     def truth(self, operand: Operand, position: int) -> Callable[[Warp], Bools]:
         """A reader of a predicate as truth values; in PTXPlus the zero flag means false."""
         if isinstance(operand, Unary) and operand.operator == "!":
@@ -250,6 +266,8 @@ class Operands:
         if register is None or register.is_predicate:
             return 32 if register is None else 4
         known = TYPES.get(register.type)
+        if known is not None and known.name == "b128":
+            return 64
         if known is None or known.bits > 64:
             raise Unsupported(f"register '{register.name}' of type '.{register.type}'")
         return known.bits

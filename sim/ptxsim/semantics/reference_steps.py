@@ -121,7 +121,7 @@ Maker = Callable[[Instruction, Match, Op, int], Step]
 WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_wait"})
 MAKERS = WITHOUT_EFFECT | {
     *("setp", "set", "selp", "cvt", "cvt_pack_int", "testp", "lop3_bool"),
-    *("cvta", "isspacep", "ld", "st", "atom", "red"),
+    *("cvta", "isspacep", "ld", "st", "atom", "red", "createpolicy"),
     *("vote", "shfl", "match", "redux", "activemask", "elect"),
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
     *("mbarrier_test", "mbarrier_pending"),
@@ -151,6 +151,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices):
         maker: Maker | None = getattr(self, f"_{op.sem}") if op.sem in MAKERS else None
         if op.type.kind == "pred" and op.sem in _FLAG_LOGIC:
             maker = self._predicate_logic
+        elif op.sem == "mov" and (op.type.name == "b128" or op.has("v2") or op.has("v4")):
+            maker = self._mov_vector
         elif op.sem == "mov" and op.type.bits == 128:
             maker = self._mov128
         elif op.sem in EXTENDED:
