@@ -21,6 +21,8 @@ from ptxtool.check.exposure import Exposure, of_blocks
 from ptxtool.ir.nodes import Declaration, Function, Instruction
 from ptxtool.ir.verify import place_of
 
+_AT_A_TIME = 4096
+"""Registers of one solution: with all of them at once, memory would grow with their number times that of blocks."""
 _SHOWN = 4
 """The names that one message lists."""
 
@@ -74,9 +76,27 @@ def _unwritten(
     candidates -= at_entry
     if not candidates:
         return
-    bit = {register: 1 << n for n, register in enumerate(sorted(candidates))}
+    blocks = sorted(block for block in reachable if block < cfg.exit)
+    some = sorted(candidates)
+    first: dict[int, int] = {}  # register -> the instruction that reads it
+    for at in range(0, len(some), _AT_A_TIME):
+        first |= _first_reads(some[at : at + _AT_A_TIME], cfg, blocks, exposures)
+    unwritten: dict[int, list[int]] = {}  # instruction -> registers
+    for block in blocks:
+        for register, index in exposures[block].exposed.items():
+            if first.get(register) == index:
+                unwritten.setdefault(index, []).append(register)
+    for index, registers in unwritten.items():
+        yield _read_before_written(function, registers, index)
+
+
+def _first_reads(
+    registers: list[int], cfg: Cfg, blocks: list[int], exposures: list[Exposure]
+) -> dict[int, int]:
+    """Those of the registers that some path reads before any write, and the first instruction that does."""
+    bit = {register: 1 << n for n, register in enumerate(registers)}
     everything = (1 << len(bit)) - 1
-    gen = [sum(bit[r] for r in e.written & candidates) for e in exposures] + [0]
+    gen = [sum(bit[r] for r in e.written & bit.keys()) for e in exposures] + [0]
     solution = solve(
         cfg.successors,
         gen,
@@ -87,16 +107,13 @@ def _unwritten(
         boundary=everything,
         boundaries={cfg.entry: 0},
     )
-    told: set[int] = set()
-    unwritten: dict[int, list[int]] = {}  # instruction -> registers
-    for current in sorted(block for block in reachable if block < cfg.exit):
-        known = solution.entry[current]
-        for register, index in exposures[current].exposed.items():
-            if register in bit and not known & bit[register] and register not in told:
-                told.add(register)
-                unwritten.setdefault(index, []).append(register)
-    for index, registers in unwritten.items():
-        yield _read_before_written(function, registers, index)
+    found: dict[int, int] = {}
+    for block in blocks:
+        known = solution.entry[block]
+        for register, index in exposures[block].exposed.items():
+            if register in bit and not known & bit[register]:
+                found.setdefault(register, index)
+    return found
 
 
 def _read_before_written(function: Function, registers: list[int], index: int) -> Diagnostic:
