@@ -107,3 +107,43 @@ def test_copies_arrive() -> None:
     values = whole((2, 128, 4), 9, np.int32, 1000)
     found = both(load("barriers.sm_80", "copied"), (2,), 128, [values, np.zeros_like(values)], 1)
     assert (found == np.roll(values, -1, axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "block", "arguments"),
+    [
+        (
+            "tensor_cores.sm_75",
+            "wmma_gemm",
+            32,
+            [np.ones((16, 16), np.float16)] * 2 + [np.zeros((16, 16)), 16, 16],
+        ),
+        (
+            "tensor_cores.sm_80",
+            "wmma_bytes",
+            32,
+            [np.ones((16, 16), np.int8)] * 2 + [np.zeros((16, 16)), 16, 16],
+        ),
+        (
+            "tensor_cores.sm_80",
+            "mma_gemm",
+            128,
+            [np.ones((64, 64), np.float16)] * 2 + [np.zeros((64, 64), np.float32), 64, 64, 64],
+        ),
+        (
+            "barriers.sm_80",
+            "mbarrier_ring",
+            128,
+            [np.ones((4, 64), np.int32), np.zeros((4, 64), np.int32), 4],
+        ),
+        ("barriers.sm_75", "ring", 128, [np.ones((4, 64), np.int32), np.zeros((4, 64), np.int32), 4]),
+        ("barriers.sm_80", "copied", 128, [np.ones((128, 4), np.int32), np.zeros((128, 4), np.int32)]),
+    ],
+)
+def test_clean_under_all_checks(name: str, kernel: str, block: int, arguments: list[Any]) -> None:
+    """Nothing is reported that is not wrong: copies, fragments and mbarriers count as written and ordered."""
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    result = functional.run(
+        load(name, kernel), (1,), (block,), given, check=("memory", "init", "races", "barriers")
+    )
+    assert [str(d) for d in result.problems] == []

@@ -159,8 +159,9 @@ def _access(record: Any, program: Program, i: int, instruction: Instruction) -> 
         record["bytes"] = 0  # parameters in a frame
     if record["bytes"] and timed["access"] == NO_ACCESS:  # an operand of PTXPlus arithmetic
         record["access"] = LOAD
-    record["strong"] = timed["access"] == ATOMIC or bool(modifiers & _STRONG)
     opcode = instruction.opcode.text
+    waits = opcode.startswith(("mbarrier.test_wait", "mbarrier.try_wait"))
+    record["strong"] = timed["access"] == ATOMIC or waits or bool(modifiers & _STRONG)
     record["orders"] = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), 0)
 
 

@@ -38,7 +38,7 @@ def _cp_async(b: Builder, op: Operation) -> None:
         unsupported("a copy of a size that is no number")
     size = integer(size_operand.text)
     b.emit_access(to, SHARED, size)
-    kept = b.emit_code(KEEP, b.temporary(64))
+    kept = b.emit_code(KEEP, b.temporary(64), e=size)
     names = [spec.name for spec in op.match.form.operands]
     if "read" not in names:
         b.emit_access(of, GLOBAL, size)

@@ -23,7 +23,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     TRAP          stops the run
     NARROW        the following ones execute for fewer lanes: those of the bits e and of predicate a
     BARRIER       leaves number (row a), thread count (row b) and the lanes of predicate c for the barrier
-    KEEP          row d (64-bit) = where the addresses lie, for COPY
+    KEEP          row d (64-bit) = where the addresses lie, for COPY; e bytes there count as written
     COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
     MBARRIER      row d = old state of the mbarrier at the address; row a count, row b bytes, e what: see below
     MBARRIER_TEST predicate d = phase complete; row a a state (e 0) or a parity (e 1)

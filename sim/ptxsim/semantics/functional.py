@@ -19,7 +19,7 @@ from numba import types
 from ptxsim.checks.inspect import after, before, fault, join, reach, start
 from ptxsim.checks.prepare import Checks, check_flags
 from ptxsim.checks.reports import diagnostics
-from ptxsim.checks.state import CHECKED, CHECKS, MEMORY, ORDERS_ALL, ORDERS_WARP, REPORT
+from ptxsim.checks.state import CHECKED, CHECKS, INIT, MEMORY, ORDERS_ALL, ORDERS_WARP, REPORT
 from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
@@ -437,6 +437,9 @@ def run(
         program, kernel, machine, args, constants=constants, dynamic_shared=dynamic_shared, warp_slots=n_warps
     )
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
+    if check_flags(check) & INIT:
+        for name in ("shared_shadow", "global_shadow"):
+            image.context[0][name] = checks.state[0][name]
     warps, barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
     shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
     x = image.context[0]
