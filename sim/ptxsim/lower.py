@@ -7,7 +7,7 @@ first cycle, all of it at once.
 Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of the 64-bit file, predicates one row of
 lane masks (PTXPlus: four, the flags Z, S, C, O). The PC of an instruction counts 8 bytes each, 4 for PTXPlus `.half`.
 
-Not handled: textures and surfaces, tensor instructions, `.b128`, clusters.
+Not handled: textures and surfaces, tensor instructions, clusters.
 """
 
 import re

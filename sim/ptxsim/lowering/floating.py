@@ -307,7 +307,8 @@ def float_extreme(b: Builder, op: Operation, name: str) -> None:
 
 def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Type) -> int:
     sizes = sources
-    if op.has("abs") and not b.ptxplus:  # alone or as `.xorsign.abs`
+    with_sign = op.has("xorsign.abs")
+    if (with_sign or op.has("abs")) and not b.ptxplus:
         keep = b.constant((1 << (type_.bits - 1)) - 1)
         sizes = [b.compute("and_u32", row, keep) for row in sources]
     small = type_.bits == 16
@@ -321,12 +322,12 @@ def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Ty
             nan = b.constant(0x7FF8 << 48 if bits == 64 else 0x7FFFFFFF, bits)
             chosen = b.compute(f"sel_u{bits}", chosen, nan, numbers)
         value = chosen
-    is_number = b.compute(f"num_f{bits}", value, value) if op.has("xorsign") else -1
+    is_number = b.compute(f"num_f{bits}", value, value) if with_sign else -1
     if small:
         value = from_double(b, value, type_, NEAREST)
     elif bits == 32:
         value = b.compute("canonical_f32", value)
-    if op.has("xorsign"):
+    if with_sign:
         signs = b.compute("xor_u32", sources[0], sources[1])
         sign = b.compute("and_u32", signs, b.constant(1 << (type_.bits - 1)))
         signed = b.compute("or_u32", value, sign)

@@ -283,7 +283,7 @@ def _minmax(is_max: bool) -> Callable[..., Raw]:
             return whole(op, a, b)
         signs = (a ^ b) >> np.uint64(op.type.bits - 1) & np.uint64(1)
         x, y = floats(a, op.form), floats(b, op.form)
-        if op.has("abs") and not op.ptxplus:
+        if (op.has("abs") or op.has("xorsign.abs")) and not op.ptxplus:
             x, y = np.abs(x), np.abs(y)
         if op.has("ftz"):
             x, y = flush(x), flush(y)
@@ -292,7 +292,7 @@ def _minmax(is_max: bool) -> Callable[..., Raw]:
         chosen = np.where(np.isnan(x), y, np.where(np.isnan(y), x, np.where(first, x, y)))
         if op.has("NaN"):
             chosen = np.where(np.isnan(x) | np.isnan(y), np.float32(np.nan), chosen)
-        if op.has("xorsign"):
+        if op.has("xorsign.abs"):
             chosen = np.where(np.isnan(chosen) | (signs == 0), chosen, -chosen)
         return finish_float(op, chosen.astype(x.dtype))
 
