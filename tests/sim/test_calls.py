@@ -12,6 +12,7 @@ import pytest
 import ptxsim
 from ptxsim.lower import lower
 from ptxsim.semantics import functional
+from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.ir.nodes import Function
@@ -51,16 +52,19 @@ def timed(kernel: Function, threads: int, n: int) -> Any:
 
 
 def results(functions: str, body: str, data: str = "", threads: int = 32, n: int = 0) -> list[int]:
-    """What the threads leave, the same in both runs."""
+    """What the threads leave, the same in both runs and in the reference interpreter."""
     kernel = kernel_of(functions, body, data)
     out = np.zeros(threads, np.uint32)
     functional.run(kernel, (1,), (threads,), [out, n])
     assert timed(kernel, threads, n).tolist() == out.tolist()
+    again = np.zeros(threads, np.uint32)
+    run_reference(kernel, 1, threads, [again, n])
+    assert again.tolist() == out.tolist()
     return [int(v) for v in out]
 
 
 def fault(functions: str, body: str, data: str = "", threads: int = 32) -> PtxError:
-    """What ends the run, the same in both; their texts differ in where the timed run was."""
+    """What ends the run, the same in both but for where the timed run was; the reference agrees on code and place."""
     kernel = kernel_of(functions, body, data)
     with pytest.raises(PtxError) as caught:
         functional.run(kernel, (1,), (threads,), [np.zeros(threads, np.uint32), 0])
@@ -69,6 +73,10 @@ def fault(functions: str, body: str, data: str = "", threads: int = 32) -> PtxEr
     first, second = caught.value.diagnostics[0], other.value.diagnostics[0]
     assert second.message.startswith(first.message)
     assert (first.code, first.start, first.help) == (second.code, second.start, second.help)
+    with pytest.raises(PtxError) as reference:
+        run_reference(kernel, 1, threads, [np.zeros(threads, np.uint32), 0], max_instructions=1_000_000)
+    third = reference.value.diagnostics[0]
+    assert (first.code, first.start) == (third.code, third.start)
     return caught.value
 
 

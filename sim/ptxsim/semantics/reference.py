@@ -6,7 +6,7 @@ entry becomes the place where they rejoin (the immediate post-dominator), and ea
 end. `poison` overwrites every register that a liveness result calls dead, before each instruction: results must not
 change.
 
-Not handled: textures, calls of PTX functions, CTAs that wait for each other, packed and bfloat16 types.
+Not handled: textures, CTAs that wait for each other, packed and bfloat16 types.
 
 Reference: PTX ISA; W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007.
 """
@@ -17,15 +17,30 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ptxsim.semantics.reference_calls import (
+    SYSTEM,
+    Call,
+    Frame,
+    FunctionOperands,
+    Routine,
+    fits,
+    functions_of,
+    give_arguments,
+    system_call,
+    take_results,
+)
 from ptxsim.semantics.reference_code import Code, decode
-from ptxsim.semantics.reference_decode import Operands
-from ptxsim.semantics.reference_memory import Fault, Image, Space
+from ptxsim.semantics.reference_memory import Fault, Image, Space, align
 from ptxsim.semantics.reference_numbers import LANES, Raw, full
 from ptxsim.semantics.reference_ops import Bools
 from ptxtool.base.diag import PtxError, error
 from ptxtool.cfg import reconvergence_points
 from ptxtool.ir.nodes import Function
 
+STACK_BYTES = 16384
+"""Local memory of a thread for the frames of functions, and for `alloca`."""
+MAX_DEPTH = 2000
+"""Frames that a warp may have."""
 SLICE = 2000  # instructions of one warp before the next has its turn
 _CALL_END = -1  # reconvergence place of a call: only a return ends it
 _PATTERN = 0xDEADBEEF_A5A5A5A5
@@ -44,6 +59,7 @@ class ReferenceResult:
 
     warp_instructions: int
     thread_instructions: int
+    printed: str = ""
 
 
 @dataclass
@@ -68,21 +84,43 @@ class _Barrier:
 
 
 class _Machine:
-    """One launch: the decoded kernel and its memory."""
+    """One launch: the decoded kernel, the functions it may call, and its memory."""
 
     def __init__(self, kernel: Function, image: Image, grid: tuple[int, ...], block: tuple[int, ...]):
         self.kernel = kernel
         self.image = image
         self.grid = grid
         self.block = block
-        self.operands = Operands(kernel, image)
-        self.reconverge = reconvergence_points(kernel)
-        self.code = decode(kernel, self.operands)
+        self.routines: dict[str, Routine] = {}
+        self.main = self.routine(kernel)
+        self.operands = self.main.operands
+        addresses = ((n, image.symbols[n].address) for n in functions_of(image))
+        self.functions = {address: name for name, address in addresses}  # by address
+        self.local_bytes = self.operands.variables.n_bytes
+        self.stack_bytes = STACK_BYTES if functions_of(image) else 0
+        allocates = any(c.sem == "alloca" for r in self.routines.values() for c in r.code)
+        self.alloca_bytes = STACK_BYTES if allocates else 0
+        image.local_bytes = self.local_bytes + self.stack_bytes + self.alloca_bytes
+        self.printed: list[bytes] = []
         first = self.operands.register("$r0", 0) if self.operands.is_ptxplus else None
         self.thread_id_row = self.operands.rows[first.index] if first is not None else None
         self.dead_rows: list[Any] | None = None
         self.warp_instructions = 0
         self.thread_instructions = 0
+
+    def routine(self, function: Function) -> Routine:
+        """A function, decoded, and with it all that it may call."""
+        if function.name not in self.routines:
+            operands = FunctionOperands(function, self.image, function is self.kernel)
+            made = Routine(function, operands, reconvergence_points(function))
+            self.routines[function.name] = made
+            made.code = decode(function, operands)
+            defined = functions_of(self.image)
+            for code in made.code:
+                for name in code.call.targets if code.call is not None else ():
+                    if name in defined:
+                        self.routine(defined[name])
+        return self.routines[function.name]
 
     def poison(self, dead: Dead) -> None:
         """Remember which rows are dead before each instruction."""
@@ -104,15 +142,21 @@ class Warp:
         self.cta = cta
         self.machine = machine
         self.index = index
+        self.routine = machine.main
         self.registers = np.zeros((machine.operands.n_rows, LANES), np.uint64)
         self.carry = np.zeros(LANES, np.uint64)
+        self.base = 0  # where its frame begins in local memory
+        self.grown = full(machine.local_bytes + machine.stack_bytes)  # how far `alloca` has come
+        self.frames: list[Frame] = []  # of its callers; its own is in use
+        self.own: Frame | None = None  # the frame in use, None for the kernel's
+        self.exited = np.zeros(LANES, np.bool_)
         self.break_targets: list[list[int]] = [[] for _ in range(LANES)]
         self._locals: dict[int, Space] = {}
         threads = np.arange(LANES, dtype=np.uint64) + np.uint64(index * LANES)
         x, y, _ = (np.uint64(n) for n in machine.block)
         self.tid = (threads % x, threads // x % y, threads // (x * y))
         existing = threads < np.uint64(cta.n_threads)
-        self.stack = [_Entry(0, len(machine.code), existing)]
+        self.stack = [_Entry(0, len(machine.main.code), existing)]
         self.executing: Bools = existing
         self.issued = 0
         row = machine.thread_id_row
@@ -137,8 +181,9 @@ class Warp:
     def alive(self) -> Bools:
         """The lanes that have not exited."""
         lanes = np.zeros(LANES, np.bool_)
-        for entry in self.stack:
-            lanes |= entry.lanes
+        for stack in (self.stack, *(frame.stack for frame in self.frames)):
+            for entry in stack:
+                lanes |= entry.lanes
         return lanes
 
     def space(self, name: str) -> Space:
@@ -192,6 +237,13 @@ class Warp:
 
     # ---- the SIMT stack
 
+    def exit(self, lanes: Bools) -> None:
+        """Lanes end: they do not come back to their callers."""
+        self.exited = self.exited | lanes
+        for frame in self.frames:
+            for entry in frame.stack:
+                entry.lanes = entry.lanes & ~lanes
+
     def leave(self, lanes: Bools, down_to: int = 0) -> None:
         """Take lanes off the stack's entries from `down_to` on."""
         for entry in self.stack[down_to:]:
@@ -199,7 +251,14 @@ class Warp:
 
     def settle(self) -> None:
         """Drop entries that are empty or have come to their end."""
-        n = len(self.machine.code)
+        while True:
+            self._settle()
+            if self.stack or not self.frames:
+                return
+            self.come_back()
+
+    def _settle(self) -> None:
+        n = len(self.routine.code)
         while self.stack:
             top = self.stack[-1]
             if top.waits:
@@ -218,7 +277,7 @@ class Warp:
         if len(places) == 1:
             top.pc = places[0]
             return
-        join = self.machine.reconverge.get(i, len(self.machine.code))
+        join = self.routine.reconverge.get(i, len(self.routine.code))
         # the group of the highest lane is pushed first, so it runs last
         order: list[int] = []
         for place in going[top.lanes][::-1].tolist():
@@ -232,6 +291,76 @@ class Warp:
         for place, members in groups:
             if place != join:
                 self.stack.append(_Entry(place, join, members))
+
+    # ---- calls
+
+    def enter(self, call: Call, lanes: Bools) -> None:
+        """Lanes enter functions: a frame for each, that of the highest lane runs last."""
+        machine = self.machine
+        names = np.array([call.targets[0]] * LANES, object)
+        if call.address is not None:
+            for lane, address in enumerate(call.address(self).tolist()):
+                names[lane] = machine.functions.get(int(address), "")
+        values = [read(self, lanes) for read in call.arguments]
+        places = {int(lane): k for k, lane in enumerate(np.flatnonzero(lanes))}
+        base = self.base + align(self.routine.operands.variables.n_bytes, 16)
+        order = list(dict.fromkeys(names[lanes][::-1].tolist()))
+        for name in order:
+            members = lanes & (names == name)
+            if not name or not fits(call, machine.routines[name]):
+                raise Fault("E403", 0, 1, places[int(np.flatnonzero(members)[0])])
+            routine = machine.routines[name]
+            registers = np.zeros((routine.operands.n_rows, LANES), np.uint64)
+            stack = [_Entry(0, len(routine.code), members)]
+            frame = Frame(routine, base, registers, stack, full(0), members, call, self.grown.copy())
+            self._switch(frame)
+            self.check_stack()
+            chosen = [[each[places[int(n)]] for n in np.flatnonzero(members)] for each in values]
+            give_arguments(self, frame, chosen)
+
+    def _switch(self, frame: Frame) -> None:
+        """Put what is in use aside for a new frame."""
+        mine = Frame(self.routine, self.base, self.registers, self.stack, self.carry, frame.lanes)
+        if self.own is not None:
+            mine.call, mine.grown, mine.lanes = self.own.call, self.own.grown, self.own.lanes
+        self.frames.append(mine)
+        self.own = frame
+        self._use(frame)
+
+    def _use(self, frame: Frame) -> None:
+        self.routine, self.base, self.registers = frame.routine, frame.base, frame.registers
+        self.stack, self.carry = frame.stack, frame.carry
+
+    def come_back(self) -> None:
+        """A function has ended in all of its lanes: the frame below goes on, the caller gets the results."""
+        ended = self.own
+        assert ended is not None
+        assert ended.call is not None
+        lanes = ended.lanes & ~self.exited
+        values = take_results(self, ended, lanes)
+        self.grown = ended.grown
+        below = self.frames.pop()
+        self.own = below if self.frames else None
+        self._use(below)
+        caller = below
+        for frame in (below, *reversed(self.frames)):  # behind the other frames of the same call
+            caller = frame
+            if frame.call is not ended.call or frame.base != ended.base:
+                break
+        self._use(caller)
+        if lanes.any():
+            for write, each in zip(ended.call.results, values, strict=True):
+                write(self, lanes, each)
+        self._use(below)
+
+    def check_stack(self) -> None:
+        """Raise a fault if frames or `alloca` have come too far."""
+        machine = self.machine
+        frames = self.base + self.routine.operands.variables.n_bytes
+        limit = machine.local_bytes + machine.stack_bytes
+        above = int(self.grown.max()) - limit
+        if frames > limit or len(self.frames) > MAX_DEPTH or above > machine.alloca_bytes:
+            raise Fault("E415", 0, 1, 0)
 
 
 class _Cta:
@@ -272,7 +401,7 @@ class _Cta:
                 )
             i = warp.stack[-1].pc
             try:
-                self.issue(warp, machine.code[i], i)
+                self.issue(warp, warp.routine.code[i], i)
             except Fault as fault:
                 raise self.fault(warp, i, fault) from None
 
@@ -311,8 +440,12 @@ class _Cta:
             return
         if sem in ("exit", "ret"):
             warp.leave(lanes)
+            if sem == "exit":
+                warp.exit(lanes)
+        elif sem == "call":
+            self.call(warp, code, lanes, i)
         elif sem == "trap":
-            raise error("E403", f"'trap' reached{self.place(warp, lanes)}", *self.span(i))
+            raise error("E414", f"'trap' reached{self.place(warp, lanes)}", *self.span(warp, i))
         elif sem == "callp":
             warp.stack.append(_Entry(code.target, _CALL_END, lanes))
         elif sem == "retp":
@@ -323,6 +456,21 @@ class _Cta:
                 warp.break_targets[lane].append(code.target)
         else:
             self.arrive(warp, code, lanes, i)
+
+    def call(self, warp: Warp, code: Code, lanes: Bools, i: int) -> None:
+        """Enter functions, or run one of the system."""
+        assert code.call is not None
+        if code.call.targets and code.call.targets[0] in SYSTEM:
+            try:
+                values = system_call(warp, code.call, lanes)
+            except AssertionError as problem:
+                text, lane = problem.args
+                failed = np.arange(LANES) == lane
+                raise error("E413", text + self.place(warp, failed), *self.span(warp, i)) from None
+            for write, each in zip(code.call.results, values, strict=True):
+                write(warp, lanes, each)
+            return
+        warp.enter(code.call, lanes)
 
     def indirect(self, warp: Warp, code: Code, lanes: Bools) -> Raw:
         """The targets of `break` and the indexed branches."""
@@ -352,7 +500,7 @@ class _Cta:
         lane = int(np.flatnonzero(lanes)[0])
         number = int(code.reader(warp)[lane])
         if number > 15:
-            raise error("E406", f"barrier {number}{self.place(warp, lanes)}", *self.span(i))
+            raise error("E406", f"barrier {number}{self.place(warp, lanes)}", *self.span(warp, i))
         barrier = self.barriers.setdefault(number, _Barrier())
         barrier.wanted = int(code.count(warp)[lane]) if code.count is not None else 0
         coming = warp.alive if code.aligned else lanes
@@ -396,12 +544,12 @@ class _Cta:
         waiting = [(w, i, n) for n, b in self.barriers.items() for w, _, _, _, i in b.waiting]
         warp, i, number = waiting[0]
         text = f"barrier {number} can never complete: {len(waiting)} of {len(self.warps)} warps wait"
-        return error("E406", text + self.place(warp, warp.alive), *self.span(i))
+        return error("E406", text + self.place(warp, warp.alive), *self.span(warp, i))
 
     # ---- places
 
-    def span(self, i: int) -> tuple[Any, int, int]:
-        instruction = self.machine.kernel.instructions[i]
+    def span(self, warp: Warp, i: int) -> tuple[Any, int, int]:
+        instruction = warp.routine.function.instructions[i]
         return self.machine.kernel.source, instruction.start, instruction.end
 
     def place(self, warp: Warp, lanes: Bools, position: int = 0) -> str:
@@ -412,7 +560,11 @@ class _Cta:
     def fault(self, warp: Warp, i: int, fault: Fault) -> PtxError:
         what = "misaligned" if fault.code == "E405" else "out of bounds"
         text = f"{fault.n_bytes} bytes at {fault.address:#x} are {what}"
-        return error(fault.code, text + self.place(warp, warp.executing, fault.position), *self.span(i))
+        if fault.code == "E415":
+            text = "stack overflow"
+        elif fault.code == "E403":
+            text = "call of what is no function"
+        return error(fault.code, text + self.place(warp, warp.executing, fault.position), *self.span(warp, i))
 
 
 def _three(extents: int | Sequence[int], what: str, kernel: Function) -> tuple[int, int, int]:
@@ -453,4 +605,5 @@ def run_reference(
     with np.errstate(all="ignore"):
         for ctaid in ctas:
             _Cta(machine, ctaid).run(max_instructions)
-    return ReferenceResult(machine.warp_instructions, machine.thread_instructions)
+    text = b"".join(machine.printed).decode("utf-8", "replace")
+    return ReferenceResult(machine.warp_instructions, machine.thread_instructions, text)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ptxsim.semantics.reference_access import Step
-from ptxsim.semantics.reference_decode import Operands, Unsupported, Warp
+from ptxsim.semantics.reference_calls import Call, FunctionOperands, decode_call, decode_stack
+from ptxsim.semantics.reference_decode import Unsupported, Warp
 from ptxsim.semantics.reference_numbers import LANES, Raw, full
 from ptxsim.semantics.reference_ops import Bools
 from ptxsim.semantics.reference_steps import Decoder
@@ -25,8 +26,9 @@ from ptxtool.isa.types import TYPES
 
 CONTROL = frozenset(
     {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}
-    | {"bar_sync", "bar_arrive", "bar_red"}
+    | {"bar_sync", "bar_arrive", "bar_red", "call"}
 )
+STACK = frozenset({"alloca", "stacksave", "stackrestore"})
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,10 @@ class Code:
     kind: str = ""
     exits: bool = False
     aligned: bool = False
+    call: Call | None = None
 
 
-def decode(kernel: Function, operands: Operands) -> list[Code]:
+def decode(kernel: Function, operands: FunctionOperands) -> list[Code]:
     """Every instruction, or one E403 for each different one that cannot be simulated."""
     decoder = Decoder(operands)
     found: list[Code] = []
@@ -66,10 +69,19 @@ def decode(kernel: Function, operands: Operands) -> list[Code]:
 
 
 def _one(
-    kernel: Function, operands: Operands, decoder: Decoder, instruction: Instruction, match: Match, i: int
+    kernel: Function,
+    operands: FunctionOperands,
+    decoder: Decoder,
+    instruction: Instruction,
+    match: Match,
+    i: int,
 ) -> Code:
     guard = decoder.guard(instruction.guard, i)
     sem = match.form.sem
+    if sem == "call":
+        return Code(sem, guard, None, call=decode_call(operands, instruction, i))
+    if sem in STACK:
+        return Code(sem, guard, decode_stack(operands, instruction, TYPES[match.type], sem, i))
     if sem not in CONTROL:
         step = decoder.step(instruction, match, i)
         return Code(sem, guard, step, exits=operands.is_ptxplus and "exit" in match.modifiers)

@@ -9,11 +9,12 @@ PTXPlus: a CTA's shared memory starts with 16 bytes of launch information and th
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from ptxsim.semantics.reference_numbers import Raw
@@ -40,6 +41,8 @@ from ptxtool.isa.types import TYPES, Type
 Bytes = NDArray[np.uint8]
 GLOBAL_BASE = 0x100000
 GLOBAL_END = 0xC0000000
+CODE_STEP = 0x100
+"""How far the addresses of functions are apart; no memory lies there."""
 WINDOWS = {"param": 0xC0000000, "const": 0xD0000000, "local": 0xE0000000, "shared": 0xF0000000, "global": 0}
 """Where a space starts in the generic address space."""
 WINDOW_BYTES = 0x10000000
@@ -283,6 +286,7 @@ class Image:
     def _declare_all(self, constants: Mapping[str, Any]) -> None:
         body = self.kernel.body or ()
         declarations = [*self.module.declarations(), *(s for s in body if isinstance(s, Declaration))]
+        declarations += self._declare_functions()
         initialised: list[tuple[Declaration, Declarator, Bytes]] = []
         for is_extern in (False, True):  # dynamic shared memory lies behind the static
             for declaration in declarations:
@@ -302,6 +306,22 @@ class Image:
             self._initialise(declaration, declarator, data)
         for name, array in constants.items():
             self._fill(name, np.ascontiguousarray(array))
+
+    def _declare_functions(self) -> Iterator[Declaration]:
+        """Addresses of functions; what their bodies declare outside of frames, named after them."""
+        functions = [f for f in self.module.functions.values() if f.kind == "func"]
+        for k, function in enumerate(functions, 1):
+            self.symbols[function.name] = Symbol("code", CODE_STEP * k, 0)
+            for item in function.body or ():
+                if isinstance(item, Declaration) and item.space not in ("reg", "param", "local"):
+                    named = [structs.replace(d, name=f"{function.name}::{d.name}") for d in item.declarators]
+                    yield structs.replace(item, declarators=tuple(named))
+
+    def allocate(self, n_bytes: int) -> int:
+        """A block of the heap; 0 where there is no room."""
+        if n_bytes > GLOBAL_END - self._next - 512:
+            return 0
+        return self._place(np.zeros(n_bytes, np.uint8))
 
     def _declare(self, declaration: Declaration, declarator: Declarator) -> Bytes | None:
         space = declaration.space.partition("[")[0]
