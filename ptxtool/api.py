@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from ptxsim.tracing import Trace
     from ptxtool.analysis.difference import Difference
     from ptxtool.analysis.first_use import FirstUse
     from ptxtool.analysis.liveness import Liveness
@@ -377,17 +378,18 @@ def run(
     check: Collection[str] = (),
     max_instructions: int | None = None,
     output: "Callable[[str], object] | None" = None,
+    trace: "Trace | None" = None,
 ) -> "Outcome":
     """Run a launch file's launch without time: `.buffers` is what the kernel left, `.problems` what is wrong with it.
 
     `check` names the checks on the way ("memory", "init", "races", "barriers"). What the kernel prints is `.printed`;
-    `output` is called with pieces of it as they come. For arguments of your own use
-    `ptxsim.run`.
+    `output` is called with pieces of it as they come, `trace` (`ptxsim.Trace`) with chosen instructions. For arguments
+    of your own use `ptxsim.run`.
     """
     from ptxtool.sweep.functional import run_functional
 
     return run_functional(
-        kernel, _launch(launch), check=check, max_instructions=max_instructions, output=output
+        kernel, _launch(launch), check=check, max_instructions=max_instructions, output=output, trace=trace
     )
 
 

@@ -20,6 +20,9 @@ from ptxtool.cli.common import (
 from ptxtool.cli.progress import Status, compiling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxsim.tracing import Trace
     from ptxtool.formats.launch import Launch
     from ptxtool.formats.outcome import Outcome
     from ptxtool.ir.nodes import Function
@@ -45,6 +48,9 @@ ALL_CHECKS = ("memory", "init", "races", "barriers")
 @click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
 )
+@click.option(
+    "--trace", metavar="WHAT", help='Print instructions with values: "cta 0; warp 0-1; lane 0,5; line 40-60".'
+)
 @click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
 @json_option
@@ -58,6 +64,7 @@ def command(
     dynamic_shared: int,
     kernel: str | None,
     checks: str | None,
+    trace: str | None,
     save: str | None,
     max_instructions: int | None,
     as_json: bool,
@@ -77,18 +84,21 @@ def command(
         if dynamic_shared:
             raise click.UsageError("--dynamic-shared goes with --grid and --block")
         function, launch = load_job(file, launch_file, kernel)
+    steps: list[str] = []
+    printed = Status().printed
     with compiling(timed=False):
         outcome = api.run(
             function,
             launch,
             check=_checks(checks),
             max_instructions=max_instructions,
-            output=None if as_json else Status().printed,
+            output=None if as_json else printed,
+            trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
         )
     if save is not None:
         _save(outcome, Path(save))
     if as_json:
-        put_json(outcome.to_dict(), output)
+        put_json({**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, output)
     else:
         put_parts(outcome_parts(outcome), output)
     return exit_code(outcome.problems)
@@ -98,6 +108,14 @@ def _checks(given: str | None) -> tuple[str, ...]:
     if given == "all":
         return ALL_CHECKS
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
+
+
+def _trace(given: str | None, emit: "Callable[[str], object]") -> "Trace | None":
+    if given is None:
+        return None
+    from ptxsim.tracing import Trace, selection
+
+    return Trace(selection(given), lambda step: emit(str(step)))
 
 
 def _from_options(

@@ -4,6 +4,7 @@ For `run`, as `run.py` is for the commands that simulate.
 """
 
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.launch import Launch, check_arguments
 from ptxtool.formats.outcome import Buffer, Outcome
 from ptxtool.ir.nodes import Function
+
+if TYPE_CHECKING:
+    from ptxsim.tracing import Trace
 
 
 def run_functional(
@@ -20,11 +24,12 @@ def run_functional(
     check: Collection[str] = (),
     max_instructions: int | None = None,
     output: Callable[[str], object] | None = None,
+    trace: "Trace | None" = None,
 ) -> Outcome:
     """Run a launch with fresh arguments and compare the results with the expected ones.
 
     What `check` (of `ptxsim.run`) finds is among the problems; buffers without contents are the undefined ones.
-    `output` is called with what the kernel prints, as it comes.
+    `output` is called with what the kernel prints, as it comes; `trace` with chosen instructions.
 
     Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
     """
@@ -45,6 +50,7 @@ def run_functional(
         undefined=[a for given, a in zip(launch.inputs, arguments, strict=True) if given.undefined],
         max_instructions=max_instructions,
         output=output,
+        trace=trace,
     )
     buffers = tuple(
         Buffer(given.name, given.type, after, _changed(given.value, after))

@@ -9,15 +9,18 @@ if TYPE_CHECKING:
     from ptxsim.functional import FunctionalResult, run
     from ptxsim.launcher import launch
     from ptxsim.stats import SimResult, StallPoint
+    from ptxsim.tracing import Trace, selection
 
-__all__ = ["FunctionalResult", "SimResult", "StallPoint", "launch", "run"]
+__all__ = ["FunctionalResult", "SimResult", "StallPoint", "Trace", "launch", "run", "selection"]
 
 _HOMES = {
     "FunctionalResult": "ptxsim.functional",
     "SimResult": "ptxsim.stats",
     "StallPoint": "ptxsim.stats",
+    "Trace": "ptxsim.tracing",
     "launch": "ptxsim.launcher",
     "run": "ptxsim.functional",
+    "selection": "ptxsim.tracing",
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
 from ptxsim.semantics import functional
 from ptxsim.semantics.functional import FunctionalResult
+from ptxsim.tracing import Trace
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function
 
@@ -33,6 +34,7 @@ def run(
     undefined: Sequence[Any] = (),
     max_instructions: int | None = None,
     output: Callable[[str], object] | None = None,
+    trace: Trace | None = None,
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
 
@@ -44,7 +46,7 @@ def run(
     `check` names what to look for on the way: "memory" (bad accesses; the run goes on without them), "init" (registers,
     shared and local memory, and the buffers among `undefined`, read before they are written), "races" (between threads
     of a CTA, on shared memory), "barriers" (that only a part of a warp reaches). The result's `problems` are
-    diagnostics.
+    diagnostics. `trace` selects instructions and is called with each as it executes (`ptxsim.tracing`).
 
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
@@ -82,4 +84,5 @@ def run(
         check=check,
         undefined=undefined,
         output=output,
+        trace=trace,
     )

@@ -116,3 +116,13 @@ def test_buffers_without_contents(cli: Cli, scale: Path) -> None:
     assert cli("run", str(scale), *arguments).exit_code == 0
     result = cli("run", str(scale), *arguments, "--check", "init")
     assert "reads byte 0 of buffer 'x' (256 bytes), which nobody has written" in result.stderr
+
+
+def test_a_trace_is_printed_or_part_of_the_json(cli: Cli, scale: Path) -> None:
+    arguments = (*OPTIONS, "--arg", "f32[64]=np.arange(64)", "--arg", "0.5", "--trace", "lane 3; line 18")
+    printed = cli("run", str(scale), *arguments).stdout
+    data = json.loads(cli("run", str(scale), *arguments, "--json").stdout)
+    assert len(data["trace"]) == 1
+    assert data["trace"][0].split()[-4:] == ["%f2=1.5", "<-", "%f2=3", "%f1=0.5"]
+    assert printed.startswith(data["trace"][0])
+    assert "did you mean" in cli("run", str(scale), *arguments[:-1], "lone 3").stderr

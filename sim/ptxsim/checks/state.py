@@ -11,6 +11,8 @@ from ptxsim.jit import record
 
 # what is checked: bits of `what`
 MEMORY, INIT, RACES, BARRIERS = 1, 2, 4, 8
+TRACED = 16  # nothing is looked for: the loop stops before and behind chosen instructions (ptxsim/tracing.py)
+GOING, BEFORE, BEHIND = range(3)
 
 # what a report says
 (
@@ -45,6 +47,7 @@ CHECKED = record(
         ("bytes", "i4"),  # that a lane accesses
         ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
         ("orders", "i4"),  # ORDERS_WARP, ORDERS_ALL; 0: nothing beyond barriers
+        ("traced", "i4"),
         ("guard", "i4"),  # register of the guard; -1 none
         ("reads", "i4"),  # first of the registers it reads, in `registers`
         ("writes", "i4"),  # first of those it writes
@@ -88,6 +91,12 @@ CHECKS = record(
         ("granules", "u8"),  # i32: GRANULE for each
         ("n_granules", "i8"),
         ("granule_shift", "i8"),
+        ("next_warp", "i8"),  # that a paused CTA goes on with
+        ("traced_warps", "i8"),  # a mask
+        ("stage", "i8"),  # GOING, or where it has stopped: BEFORE or BEHIND an instruction
+        ("traced_at", "i8"),
+        ("traced_warp", "i8"),
+        ("traced_lanes", "i8"),
         ("n_reports", "i8"),
         ("lost_reports", "i8"),
     ]

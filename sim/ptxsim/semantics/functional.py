@@ -19,7 +19,18 @@ from numba import types
 from ptxsim.checks.inspect import after, before, fault, join, reach, start
 from ptxsim.checks.prepare import Checks, check_flags
 from ptxsim.checks.reports import diagnostics
-from ptxsim.checks.state import CHECKED, CHECKS, INIT, MEMORY, ORDERS_ALL, ORDERS_WARP, REPORT
+from ptxsim.checks.state import (
+    BEFORE,
+    BEHIND,
+    CHECKED,
+    CHECKS,
+    INIT,
+    MEMORY,
+    ORDERS_ALL,
+    ORDERS_WARP,
+    REPORT,
+    TRACED,
+)
 from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
@@ -45,6 +56,7 @@ from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, 
 from ptxsim.semantics.calls import enter_call, leave_call, note_exit
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.semantics.start import init_warp
+from ptxsim.tracing import Trace, Tracer
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
@@ -56,7 +68,7 @@ _PATIENCE = 1 << 18
 _OVERFLOW = 100  # as in ptxsim/faults.py
 _TOO_LONG = 101
 _DEADLOCK = 102
-_PAUSED = -2  # the print buffer is half full
+_PAUSED = -2  # the print buffer is half full, or a traced instruction is reached
 
 _ARGUMENTS = (
     array_of(CONTEXT),
@@ -260,8 +272,20 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
 
 
 @njit
+def _stops(x, instructions, warp, w, c, checked):
+    """Whether the loop stops before the next instruction of warp w, which is traced."""
+    i = warp.pc[warp.depth - 1]
+    if checked[i].traced == 0 or (c.traced_warps >> w) & 1 == 0 or c.stage == BEFORE:
+        return False
+    c.stage, c.traced_at, c.traced_warp = BEFORE, i, w
+    c.traced_lanes = guard_mask(x, instructions, i, warp.mask[warp.depth - 1])
+    return True
+
+
+@njit
 def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked, reports):
-    """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault."""
+    """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault, or
+    _PAUSED."""
     warp = warps[w]
     x.warp = w
     x.yields = 0
@@ -270,12 +294,17 @@ def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked,
         if warp.pc[warp.depth - 1] >= len(instructions):
             warp.depth = 0
             break
+        if c.what & TRACED and _stops(x, instructions, warp, w, c, checked):
+            return np.int64(_PAUSED)
         if not _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, reports):
             x.cycle = warp.pc[max(warp.depth - 1, 0)]
             return np.int64(-1)
         x.warp = w
         done += 1
         x.cycle += 1
+        if c.stage == BEFORE and c.traced_warp == w:
+            c.stage = BEHIND
+            return np.int64(_PAUSED)
         if x.yields:
             break
     return done
@@ -295,28 +324,35 @@ def _blame(x, warps, n_warps):
 
 @njit
 def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit):
-    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, or _PAUSED."""
+    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, or _PAUSED.
+
+    `limit` is the cycle, which is the number of instructions so far, that must not be passed.
+    """
     x, c = xs[0], cs[0]
     half = x.host_bytes >> 1
-    total = np.int64(0)
+    began = x.cycle
     in_vain = 0  # rounds in which every warp that could run found an mbarrier incomplete
+    first, c.next_warp = c.next_warp, 0  # where it paused
     while True:
-        alive, ran, in_hope = False, False, False
-        for w in range(n_warps):
+        alive, ran, in_hope = False, first > 0, first > 0
+        for w in range(first):
+            alive |= warps[w].depth > 0
+        for w in range(first, n_warps):
             done = _turn(x, instructions, uops, barriers, warps, n_warps, w, SLICE, c, checked, reports)
+            if x.cycle > limit and x.error == 0:
+                x.error = _TOO_LONG
+                return np.int64(-1)
+            if done == _PAUSED or (done >= 0 and x.host_used > half):
+                c.next_warp = w
+                return np.int64(_PAUSED)
             if done < 0:
                 return done
-            if x.host_used > half:
-                return np.int64(_PAUSED)
-            total += done
             ran |= done > 0
             in_hope |= done > 0 and x.yields == 0
             alive |= warps[w].depth > 0
-            if total > limit:
-                x.error = _TOO_LONG
-                return np.int64(-1)
+        first = 0
         if not alive:
-            return total
+            return x.cycle - began
         in_vain = 0 if in_hope else in_vain + 1
         for number in range(N_BARRIERS):  # threads that have ended are not waited for
             if barriers[number].arrived and complete(x, barriers, warps, n_warps, instructions, number):
@@ -422,6 +458,7 @@ def run(
     check: Collection[str] = (),
     undefined: Sequence[Any] = (),
     output: Callable[[str], object] | None = None,
+    trace: Trace | None = None,
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place.
 
@@ -445,9 +482,13 @@ def run(
     x = image.context[0]
     x["shared_memory"] = shared.ctypes.data + -shared.ctypes.data % 256
     printer = Printer(output)
+    tracer = None if trace is None else Tracer(trace, program, image, checks)
     n_ctas = int(grid3.prod())
     goes_on = False
     for cta in range(n_ctas):
+        if tracer is not None:
+            tracer.begin(cta)
+        last = int(x["cycle"]) + limit
         done = _PAUSED
         while done == _PAUSED:
             with np.errstate(all="ignore"):
@@ -466,11 +507,13 @@ def run(
                     grid3,
                     cta,
                     n_warps,
-                    limit,
+                    last,
                     goes_on,
                 )
             goes_on = done == _PAUSED
             printer.take(image)
+            if tracer is not None and goes_on:
+                tracer.stopped(cta)
         if done < 0:
             raise _fault(kernel, program, image, grid3, cta, block3, printer)
     image.read_back()
