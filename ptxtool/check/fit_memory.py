@@ -127,6 +127,9 @@ def _space_problem(place: Place, variable: Shape, spaces: set[str]) -> Problem |
             return Problem(
                 "E208", "is a parameter, which has no generic address", "write '.param' behind the opcode"
             )
+        if declared == "const":
+            help = "write '.const' behind the opcode; 'cvta.const' makes a generic address"
+            return Problem("E208", "is in '.const' memory, which has no generic address here", help)
         return None
     if declared in spaces or ("mbarrier" in place.opcode and declared == "shared"):
         return None

@@ -8,11 +8,15 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
+from ptxtool.check.header import version_of
 from ptxtool.check.variables import declaration_problems
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.ir.verify import place_of
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
+
+_MOST_BYTES, _MORE_SINCE, _MOST_BYTES_BEFORE = 32764, (8, 1), 4352
+"""Of a kernel's parameters, and the PTX version before which there were fewer."""
 
 
 def size_of(declaration: Declaration) -> int:
@@ -34,6 +38,7 @@ def head_problems(function: Function) -> Iterator[Diagnostic]:
     for parameter in (*function.returns, *function.params):
         has_body = function.body is not None
         yield from declaration_problems(function.module, parameter, place, has_body=has_body)
+    yield from _space_problems(function)
     if special(function.name) is not None:
         message = f"'{function.name}' means something already"
         yield _problem(function, message, function.name, "give the function another name")
@@ -44,6 +49,22 @@ def head_problems(function: Function) -> Iterator[Diagnostic]:
     if "extern" in function.linkage and function.body is not None:
         message = f"'.extern' function '{function.name}' has a body"
         yield _problem(function, message, function.name, "remove '.extern', or the body")
+
+
+def _space_problems(function: Function) -> Iterator[Diagnostic]:
+    """Parameters of a kernel that do not fit where the driver puts them; told at the first too many."""
+    if function.kind != "entry":
+        return
+    most = _MOST_BYTES if version_of(function.module) >= _MORE_SINCE else _MOST_BYTES_BEFORE
+    total = 0
+    for parameter in function.params:
+        align = parameter.align or (TYPES[parameter.type].bytes if parameter.type in TYPES else 1)
+        total = -(-total // max(align, 1)) * max(align, 1) + size_of(parameter)
+        if total > most and parameter.declarators:
+            message = f"the parameters of '{function.name}' take {total} bytes, there are {most}"
+            help = "pass a pointer to the data in '.global' memory"
+            yield _problem(function, message, parameter.declarators[0].name, help)
+            return
 
 
 def prototype_problems(module: Module) -> Iterator[Diagnostic]:
