@@ -1,6 +1,9 @@
 """CUDA programs whose functions stay functions (tests/programs/calls.cu, compiled by nvcc), against Python."""
 
+import os
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -213,3 +216,33 @@ def test_bits_of_what_is_printed() -> None:
     Image.host[: len(data)] = np.frombuffer(data, np.uint8)
     Image.context[0]["host_used"] = len(data)
     assert take_output(Image)[0] == "-0.500000 4294967295 -1 10 (null)"
+
+
+UNCOMPILED = """
+import sys
+import numpy as np
+import ptxsim
+from ptxtool.parse import parse
+
+path = sys.argv[1]
+kernels = parse(open(path, "rb").read(), path).kernels
+out = np.zeros(8, np.int32)
+for run in (ptxsim.run, ptxsim.launch):
+    out[:] = 0
+    run(kernels["ackermanns"], 1, 8, [out])
+    print(out.tolist())
+run(kernels["lists"], 1, 8, [out])
+print(out.tolist())
+text = np.frombuffer(b"text" + bytes(1), np.uint8).copy()
+print(ptxsim.run(kernels["prints"], 1, 32, [text]).printed.splitlines()[0])
+"""
+
+
+def test_without_compilation() -> None:
+    """`NUMBA_DISABLE_JIT=1` gives the same: no result depends on how numba treats a number's width."""
+    command = [sys.executable, "-c", UNCOMPILED, str(PROGRAMS / "calls.ptx")]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    expected = [str([ackermann(t % 3, t % 5) for t in range(8)])] * 2
+    expected += [str([t * t * (t + 1) // 2 for t in range(8)]), printed_by(3, "text").rstrip()]
+    assert done.stdout.splitlines() == expected

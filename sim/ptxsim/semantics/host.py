@@ -144,7 +144,7 @@ def _print(x, lane, format_address, values_address):
                 break  # %%, or nothing that printf knows
             if n_bytes == 0:
                 continue
-            offset = (offset + np.uint64(n_bytes - 1)) & np.uint64(-n_bytes)
+            offset = (offset + np.uint64(n_bytes - 1)) & ~np.uint64(n_bytes - 1)
             pointer, end = _locate(x, lane, values_address + offset)
             if pointer == np.uint64(0) or pointer + np.uint64(n_bytes) > end:
                 return _fault(x, lane, values_address + offset) - 2
