@@ -9,14 +9,29 @@ if TYPE_CHECKING:
     from ptxsim.functional import FunctionalResult, run
     from ptxsim.launcher import launch
     from ptxsim.stats import SimResult, StallPoint
+    from ptxsim.textures import Sampler, Surface, Texture
     from ptxsim.tracing import Trace, selection
 
-__all__ = ["FunctionalResult", "SimResult", "StallPoint", "Trace", "launch", "run", "selection"]
+__all__ = [
+    "FunctionalResult",
+    "Sampler",
+    "SimResult",
+    "StallPoint",
+    "Surface",
+    "Texture",
+    "Trace",
+    "launch",
+    "run",
+    "selection",
+]
 
 _HOMES = {
     "FunctionalResult": "ptxsim.functional",
+    "Sampler": "ptxsim.textures",
     "SimResult": "ptxsim.stats",
     "StallPoint": "ptxsim.stats",
+    "Surface": "ptxsim.textures",
+    "Texture": "ptxsim.textures",
     "Trace": "ptxsim.tracing",
     "launch": "ptxsim.launcher",
     "run": "ptxsim.functional",

@@ -12,7 +12,9 @@ from ptxsim.program import (
     BAD_BARRIER_TEXT,
     BAD_TARGET,
     MISALIGNED,
+    NO_TEXTURE,
     OUT_OF_BOUNDS,
+    OUTSIDE,
     STACK_FULL,
     TRAPPED,
 )
@@ -49,6 +51,16 @@ _FAULTS = {
     BAD_BARRIER: Fault(
         "E406", BAD_BARRIER_TEXT, "there are barriers 0 to 15, and whole warps take part in one"
     ),
+    NO_TEXTURE: Fault(
+        "E404",
+        "no texture, sampler or surface of this kind",
+        "pass the ptxsim.Texture, Sampler or Surface that the instruction wants",
+    ),
+    OUTSIDE: Fault(
+        "E404",
+        "access outside of a surface",
+        "check the coordinates: x of '.b' counts bytes; '.clamp' and '.zero' allow any",
+    ),
     TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }
 
@@ -60,6 +72,6 @@ def fault(kind: int, address: int, assertion: Assertion | None) -> Fault:
         what = f"assertion '{a.message}' failed at {a.file}:{a.line} in '{a.function}'"
         return Fault("E413", what, "the values that it tests can be printed with printf just before it")
     found = _FAULTS.get(kind, _FAULTS[TRAPPED])
-    if kind in (OUT_OF_BOUNDS, MISALIGNED):
+    if kind in (OUT_OF_BOUNDS, MISALIGNED, NO_TEXTURE):
         return found._replace(what=f"{found.what} at address {address:#x}")
     return found

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, Layout, Parameter, round_up
+from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, OPAQUE, Layout, Parameter, round_up
 from ptxsim.printing import buffer_of
 from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.semantics.codes import PARAM_WINDOW
+from ptxsim.textures import Sampler, Surface, Table, Texture, fits, given_for
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Declaration, Function
@@ -30,6 +31,7 @@ PRINT_BYTES = 4 << 20
 
 _INTEGERS = (int, np.integer, bool, np.bool_)
 _NUMBERS = (*_INTEGERS, float, np.floating)
+_OPAQUES = (Texture, Sampler, Surface)
 
 
 @dataclass
@@ -60,12 +62,13 @@ class MemoryImage:
         args: Sequence[Any],
         *,
         constants: Mapping[str, Any] | None = None,
+        textures: Mapping[str, Any] | None = None,
         dynamic_shared: int = 0,
         warp_slots: int | None = None,
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine.
 
-        `constants` fills module variables by name. `warp_slots` is the number of warps that can be resident at a time
+        `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number of warps that can be resident at a time
         (default: all of the machine's). Raises E401 for arguments that do not fit the kernel's parameters.
         """
         layout: Layout = program.layout
@@ -93,8 +96,11 @@ class MemoryImage:
             at = start - GLOBAL_BASE
             arena[at : at + array.nbytes] = array.reshape(-1).view(np.uint8)
         param = _aligned(max(layout.param_bytes, 16))
+        table = Table(layout, kernel, textures or {})
         values = zip(layout.parameters, args, strict=True)
         for parameter, value in values:
+            if isinstance(value, _OPAQUES):
+                value = table.handle(value)
             data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
             at = parameter.offset - layout.param_start
             param[at : at + len(data)] = np.frombuffer(data, np.uint8)
@@ -110,11 +116,11 @@ class MemoryImage:
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = p.name
         image.host = buffer_of(PRINT_BYTES if program.prints else 8)
-        image._fill_context(program, layout, heap, slots, shared_bytes)
+        image._fill_context(program, layout, heap, table, slots, shared_bytes)
         return image
 
     def _fill_context(
-        self, program: Program, layout: Layout, heap: int, slots: int, shared_bytes: int
+        self, program: Program, layout: Layout, heap: int, table: Table, slots: int, shared_bytes: int
     ) -> None:
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
@@ -129,7 +135,8 @@ class MemoryImage:
         if heap_bytes:
             bounds.append((heap, heap + heap_bytes))
         allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
-        self.keep = (r32, r64, predicates, local, calls, allocations)
+        textures = table.array()
+        self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)
         x = self.context[0]
         values: dict[str, Any] = {
             "r32": r32.ctypes.data,
@@ -154,6 +161,8 @@ class MemoryImage:
             "param_bytes": layout.param_bytes,
             "local_memory": local.ctypes.data,
             "local_bytes": layout.local_bytes,
+            "textures": textures.ctypes.data,
+            "n_textures": len(textures),
             "shared_bytes": shared_bytes,
             "call_stack": calls.ctypes.data,
             "call_words": program.call_words,
@@ -286,7 +295,18 @@ def _problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, 
         if size != parameter.size:
             return f"{size} bytes for {parameter.size}", "give exactly as many bytes"
         return None
+    if parameter.type in OPAQUE:
+        if fits(parameter.type, value):
+            return None
+        return f"{type(value).__name__}", f"give a {given_for(parameter.type)}"
     type_ = TYPES[parameter.type]
+    if isinstance(value, _OPAQUES):
+        if type_.is_float or type_.bits < address_bits or parameter.is_pointer:
+            return (
+                f"a {type(value).__name__.lower()}, which needs a number of {address_bits} bits",
+                "give a number",
+            )
+        return None
     if isinstance(value, np.ndarray):
         return _buffer_problem(parameter, value, address_bits)
     if not isinstance(value, _NUMBERS):
@@ -327,7 +347,7 @@ def _bytes(parameter: Parameter, value: Any) -> bytes:
     """An argument as the bytes of its parameter."""
     if parameter.is_array:
         return bytes(value) if isinstance(value, bytes | bytearray) else bytes(value.tobytes())
-    type_ = TYPES[parameter.type]
+    type_ = TYPES["u64" if parameter.type in OPAQUE else parameter.type]
     if type_.is_float:
         kinds: dict[int, Any] = {16: np.float16, 32: np.float32, 64: np.float64}
         return bytes(kinds[type_.bits](value).tobytes())

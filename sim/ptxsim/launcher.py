@@ -40,6 +40,7 @@ def launch(
     registers: int | None = None,
     dynamic_shared: int = 0,
     constants: Mapping[str, Any] | None = None,
+    textures: Mapping[str, Any] | None = None,
     max_cycles: int | None = None,
     event_skip: bool = True,
     lock_as_stall: bool = False,
@@ -76,7 +77,13 @@ def launch(
     threads = block3[0] * block3[1] * block3[2]
     program = lower(kernel, machine, block3)
     image = MemoryImage.build(
-        program, kernel, machine, args, constants=constants or {}, dynamic_shared=dynamic_shared
+        program,
+        kernel,
+        machine,
+        args,
+        constants=constants or {},
+        textures=textures,
+        dynamic_shared=dynamic_shared,
     )
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)

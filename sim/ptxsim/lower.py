@@ -24,6 +24,7 @@ import ptxsim.lowering.convert as _convert
 import ptxsim.lowering.formats as _formats
 import ptxsim.lowering.integer as _integer
 import ptxsim.lowering.matrix as _matrix
+import ptxsim.lowering.textures as _textures
 import ptxsim.lowering.video as _video
 import ptxsim.lowering.warp as _warp
 from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
@@ -64,7 +65,7 @@ from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 # imported for the rules they register
-_RULE_MODULES = (_asynchronous, _calls, _control, _convert, _formats, _integer, _matrix, _video, _warp)
+_RULE_MODULES = (_asynchronous, _calls, _control, _convert, _formats, _integer, _matrix, _textures, _video, _warp)
 MAX_ROWS = 8192
 
 

@@ -35,6 +35,7 @@ HOST_ONLY = (
     "ptxsim.printing",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
+    "ptxsim.textures",
     "ptxsim.tracing",
 )
 """Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""

@@ -88,6 +88,8 @@ CONTEXT = record(
         ("param_bytes", "i8"),
         ("local_memory", "u8"),  # `local_bytes` per thread slot of the GPU
         ("local_bytes", "i8"),
+        ("textures", "u8"),  # textures, samplers and surfaces: rows of i64, see semantics/texture_table.py
+        ("n_textures", "i8"),  # rows
         # set per instruction by whoever executes
         ("warp", "i8"),  # warp slot of the whole GPU: SM * warps per SM + warp
         ("shared_memory", "u8"),  # address of the executing CTA's shared memory
@@ -131,7 +133,7 @@ CONTEXT = record(
         ("error_address", "u8"),
     ]
 )
-NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED, BAD_BARRIER, STACK_FULL, ASSERTED = range(8)
+NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED, BAD_BARRIER, STACK_FULL, ASSERTED, NO_TEXTURE, OUTSIDE = range(10)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

@@ -17,8 +17,9 @@ Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim'
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ptxsim.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED
+from ptxsim.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, TEXTURE
 from ptxsim.semantics.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
+from ptxsim.semantics.texture_table import HANDLE_BASE, HANDLE_STEP
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import (
     Apply,
@@ -52,6 +53,9 @@ PARAM_START = 0x10
 """PTXPlus: where the parameters begin in shared memory."""
 UNDECLARED_LOCAL_BYTES = 1024
 """PTXPlus: local memory per thread of a kernel that uses it without declaring its size."""
+
+OPAQUE = ("texref", "samplerref", "surfref")
+"""Types of variables that are no memory: their addresses are handles (semantics/texture_table.py)."""
 
 _SPACES = {
     "global": GLOBAL,
@@ -213,8 +217,17 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
     used = names_in(kernel).union(*map(names_in, functions))
     inner = [(f, s) for f in (kernel, *functions) for s in f.body or () if isinstance(s, Declaration)]
     outer = [(kernel, s) for s in module.declarations()]
+    n_handles = 1
     for owner, declaration in (*outer, *inner):
         space = _SPACES.get(declaration.space.partition("[")[0])
+        opaque = "texref" if declaration.space == "tex" else declaration.type
+        if opaque in OPAQUE and declaration.space != "param":
+            for declarator in declaration.declarators:
+                if declarator.name not in symbols:
+                    handle = HANDLE_BASE + HANDLE_STEP * n_handles
+                    symbols[declarator.name] = Symbol(declarator.name, TEXTURE, handle, 0, opaque)
+                    n_handles += 1
+            continue
         if space is None or space == PARAM or (space == LOCAL and owner is not kernel):
             continue
         for declarator in declaration.declarators:

@@ -26,7 +26,7 @@ def space_of(op: Operation) -> int:
     return GENERIC
 
 
-def _elements(b: Builder, operand: Operand, count: int) -> tuple[Operand, ...]:
+def elements(b: Builder, operand: Operand, count: int) -> tuple[Operand, ...]:
     """The registers of a vector operand: in braces, a vector register's components, or the one register."""
     if isinstance(operand, Vector):
         items = operand.items
@@ -46,8 +46,8 @@ def _shape(b: Builder, op: Operation, operand: Operand) -> tuple[Type, tuple[Ope
     vector = op.match.one_of("v2", "v4", "v8")
     count = int(vector[1:]) if vector else 1
     if op.type.name in _PAIRS and isinstance(operand, Vector):
-        return WORD, _elements(b, operand, count * _PAIRS[op.type.name])
-    return op.type, _elements(b, operand, count)
+        return WORD, elements(b, operand, count * _PAIRS[op.type.name])
+    return op.type, elements(b, operand, count)
 
 
 def _frame_or(b: Builder, op: Operation, address: Operand) -> int:
@@ -87,11 +87,11 @@ def load_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tu
     address = b.emit_access(operand, space, type_.bytes * len(items))
     b.element_bytes = type_.bytes
     for k, item in enumerate(items):
-        _load_into(b, item, type_, k * type_.bytes)
+        load_into(b, item, type_, k * type_.bytes)
     b.finish_access(address)
 
 
-def _load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
+def load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
     """One element: straight into a register that holds it as it is, otherwise by way of a temporary row."""
     code = load_code(type_)
     register = b.register(item.text) if isinstance(item, Name) else None
@@ -115,7 +115,7 @@ def _load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
 def store_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
     """Store registers as consecutive elements."""
     type_, items = _in_words(b, type_, items)
-    rows = [_stored(b, item, type_) for item in items]
+    rows = [stored(b, item, type_) for item in items]
     address = b.emit_access(operand, space, type_.bytes * len(items))
     b.element_bytes = type_.bytes
     for k, row in enumerate(rows):
@@ -123,7 +123,7 @@ def store_vector(b: Builder, operand: Operand, space: int, type_: Type, items: t
     b.finish_access(address)
 
 
-def _stored(b: Builder, item: Operand, type_: Type) -> int:
+def stored(b: Builder, item: Operand, type_: Type) -> int:
     """The row of a value to store; upper bits do not matter."""
     register = b.register(item.text) if isinstance(item, Name) else None
     if register is not None and not register.role and not register.is_predicate and isinstance(item, Name):
@@ -160,10 +160,10 @@ def _atomic(
     kind = codes.BFLOAT if type_.name == "bf16" else kind
     operands = values[: 2 if name == "cas" else 1]
     columns = [
-        [row for item in _elements(b, o, count) for row in split(b, b.value(item, op.type), op.type)]
+        [row for item in elements(b, o, count) for row in split(b, b.value(item, op.type), op.type)]
         for o in operands
     ]
-    targets = _elements(b, target, count) if target is not None else ()
+    targets = elements(b, target, count) if target is not None else ()
     places = [b.place(item, op.type) for item in targets]
     plain = len(places) == 1 and not is_packed(op.type)
     place = b.emit_access(address, space_of(op), op.type.bytes * count)

@@ -38,6 +38,8 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     ASSERT        stops the run: message at 64-bit row a, file at row b, function at row c, line in 32-bit row d
     MALLOC        64-bit row d = address of row a bytes of the heap; 0 where there is no room
     FREE          gives the block of the heap at 64-bit row a back
+    FETCH         texels, filtered; QUERY: what is known of a texture; SURFACE: the addresses of a surface's
+                  elements; STORE_TEXEL: elements of its format; all of them: see `semantics/textures.py`
 """
 
 FIRST = 4096
@@ -58,6 +60,8 @@ CONTROL_END = WARP_END + 32
 NARROW, BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST = range(CONTROL_END, CONTROL_END + 6)
 SYNCHRONISE_END = CONTROL_END + 32
 MATRIX_LOAD, MATRIX_STORE, MATRIX_MOVE, MULTIPLY, OPERANDS = range(SYNCHRONISE_END, SYNCHRONISE_END + 5)
+MATRIX_END = SYNCHRONISE_END + 32
+FETCH, QUERY, SURFACE, STORE_TEXEL = range(MATRIX_END, MATRIX_END + 4)
 
 # what an MBARRIER does, a sum of these, in this order
 INITIALISE, EXPECT_BYTES, COMPLETE_BYTES, DROP, ARRIVE, STAY = (1 << k for k in range(6))

@@ -25,6 +25,7 @@ from ptxsim.semantics.codes import (
     FIRST_CALL_CODE,
     FIRST_HOST_CODE,
     LOAD_64,
+    MATRIX_END,
     MEMORY_END,
     NARROW,
     POP_BREAK,
@@ -41,6 +42,7 @@ from ptxsim.semantics.host import system
 from ptxsim.semantics.lanes import lane_mask
 from ptxsim.semantics.matrix import matrix
 from ptxsim.semantics.synchronise import synchronise
+from ptxsim.semantics.textures import textures
 from ptxtool.isa.conditions import CONDITIONS
 from ptxtool.isa.lanes import GROUP_SIZE
 
@@ -205,9 +207,12 @@ def _execute(x, instructions, uops, i, all_lanes):
         elif op < SYNCHRONISE_END:
             if synchronise(x, uops[k], mask) == 0:
                 return
-        elif op < FIRST_CALL_CODE:
+        elif op < MATRIX_END:
             if mask:
                 matrix(x, uops, k)
+        elif op < FIRST_CALL_CODE:
+            if textures(x, uops, k, mask) == 0:
+                return
         elif op >= FIRST_HOST_CODE:
             if system(x, uops[k], mask) == 0:
                 return

@@ -452,6 +452,7 @@ def run(
     *,
     gpu: str | Gpu = "tesla-c2050",
     constants: Mapping[str, Any] | None = None,
+    textures: Mapping[str, Any] | None = None,
     dynamic_shared: int = 0,
     limit: int = NO_LIMIT,
     program: Program | None = None,
@@ -471,7 +472,14 @@ def run(
     program = lower(kernel, machine, tuple(int(v) for v in block3)) if program is None else program
     n_warps = -(-int(block3.prod()) // 32)
     image = MemoryImage.build(
-        program, kernel, machine, args, constants=constants, dynamic_shared=dynamic_shared, warp_slots=n_warps
+        program,
+        kernel,
+        machine,
+        args,
+        constants=constants,
+        textures=textures,
+        dynamic_shared=dynamic_shared,
+        warp_slots=n_warps,
     )
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
     if check_flags(check) & INIT:

@@ -6,7 +6,7 @@ entry becomes the place where they rejoin (the immediate post-dominator), and ea
 end. `poison` overwrites every register that a liveness result calls dead, before each instruction: results must not
 change.
 
-Not handled: textures, CTAs that wait for each other, packed and bfloat16 types.
+Not handled: CTAs that wait for each other, packed and bfloat16 types.
 
 Reference: PTX ISA; W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007.
 """
@@ -585,17 +585,19 @@ def run_reference(
     poison: Dead | None = None,
     max_instructions: int = 1_000_000_000,
     ctas: Sequence[tuple[int, int, int]] | None = None,
+    textures: Mapping[str, Any] | None = None,
 ) -> ReferenceResult:
     """Run a kernel; buffers among `args` are updated in place.
 
-    `poison` is a liveness result of the kernel. `ctas` are the blocks to run, all of the grid by default. Raises
+    `poison` is a liveness result of the kernel. `ctas` are the blocks to run, all of the grid by default;
+    `textures` stands for variables of opaque types. Raises
     `PtxError`: E401 for wrong arguments, E403 for what cannot be simulated, E404 to E408 for what goes wrong.
     """
     grid3, block3 = _three(grid, "grid", kernel), _three(block, "block", kernel)
     n_threads = block3[0] * block3[1] * block3[2]
     if n_threads > 1024:
         raise error("E402", f"a block of {n_threads} threads; at most 1024 fit", kernel.source, kernel.start)
-    image = Image(kernel, args, constants or {}, dynamic_shared)
+    image = Image(kernel, args, constants or {}, dynamic_shared, textures)
     machine = _Machine(kernel, image, grid3, block3)
     if poison is not None:
         machine.poison(poison)

@@ -18,6 +18,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from ptxsim.semantics.reference_numbers import Raw
+from ptxsim.textures import Sampler
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import (
     Apply,
@@ -48,6 +49,11 @@ WINDOWS = {"param": 0xC0000000, "const": 0xD0000000, "local": 0xE0000000, "share
 WINDOW_BYTES = 0x10000000
 PTXPLUS_HEADER_BYTES = 16
 PTXPLUS_LOCAL_BYTES = 16384  # the text does not say how much a thread has; the hardware's limit
+
+
+OPAQUE_KINDS = {"texref": "Texture", "samplerref": "Sampler", "surfref": "Surface"}
+"""Types of variables that are no memory, and the classes of what they stand for."""
+_FIRST_HANDLE = 0x7000_0000_0000_0000
 
 
 class Fault(Exception):
@@ -173,7 +179,10 @@ class Image:
         arguments: Sequence[Any],
         constants: Mapping[str, Any],
         dynamic_shared: int,
+        textures: Mapping[str, Any] | None = None,
     ):
+        self.opaques: dict[int, Any] = {}
+        self.textures = textures or {}
         self.kernel = kernel
         self.module: Module = kernel.module
         self.is_ptxplus = self.module.is_ptxplus
@@ -240,6 +249,8 @@ class Image:
             text = f"parameter '.{parameter.type} {declarator.name}' {why}"
             return error("E401", text, self.kernel.source, parameter.start, parameter.end)
 
+        if type(argument).__name__ in OPAQUE_KINDS.values():
+            return self._opaque(argument).to_bytes(8, "little")
         if isinstance(argument, np.ndarray) and argument.ndim:
             if declarator.dimensions:
                 if argument.nbytes != n_bytes:
@@ -261,6 +272,23 @@ class Image:
         if not -(1 << (8 * n_bytes - 1)) <= argument < 1 << 8 * n_bytes:
             raise wrong(f"cannot take {argument}, which needs more than {n_bytes} bytes")
         return (argument & ((1 << 8 * n_bytes) - 1)).to_bytes(n_bytes, "little")
+
+    def _opaque(self, value: Any) -> int:
+        """A handle of a texture, sampler or surface."""
+        handle = _FIRST_HANDLE + len(self.opaques)
+        self.opaques[handle] = value
+        return handle
+
+    def _sampler(self, declarator: Declarator) -> Any:
+        """A sampler as its variable is initialised."""
+        items = declarator.value.items if isinstance(declarator.value, Vector) else ()
+        texts = {_text(k): _text(v) for k, v in ((i.left, i.right) for i in items if isinstance(i, Binary))}
+        modes = [texts.get(f"addr_mode_{k}", "clamp_to_edge") for k in range(3)]
+        names: Any = [
+            m.removesuffix("_ogl").removesuffix("_to_edge").removeprefix("clamp_to_") for m in modes
+        ]
+        forced = texts.get("force_unnormalized_coords", "0") not in ("0", "false")
+        return Sampler(names, "linear" if texts.get("filter_mode") == "linear" else "point", forced)
 
     def _buffer(self, array: np.ndarray, wrong: Any) -> int:
         if not array.flags.c_contiguous or not array.flags.writeable:
@@ -333,9 +361,14 @@ class Image:
         data = np.zeros(n_bytes, np.uint8)
         if name in self.symbols:
             return None
+        if declaration.type in OPAQUE_KINDS:
+            value = self.textures.get(name)
+            if value is None and declaration.type == "samplerref":
+                value = self._sampler(declarator)
+            self.symbols[name] = Symbol("opaque", self._opaque(value), 8)
+            return None
         if space == "global":
-            if declaration.type not in ("texref", "samplerref", "surfref"):
-                self.symbols[name] = Symbol("global", self._place(data, alignment), n_bytes)
+            self.symbols[name] = Symbol("global", self._place(data, alignment), n_bytes)
             return data
         if space in ("const", "sstarr"):
             address = align(self.const.end(), max(alignment, 256)) if self.const.starts else 0
@@ -395,6 +428,10 @@ class Image:
             left, right = (_as_signed(self.constant(o, wide)) for o in (operand.left, operand.right))
             return _BINARY[operand.operator](left, right) & mask
         raise KeyError(str(operand))
+
+
+def _text(operand: Operand) -> str:
+    return operand.text if isinstance(operand, Name | Immediate) else ""
 
 
 def _as_signed(value: int) -> int:

@@ -34,6 +34,7 @@ from ptxsim.semantics.reference_ops import (
     element_wise,
     extended,
 )
+from ptxsim.semantics.reference_textures import TEXTURE_MEANINGS, Textures
 from ptxsim.semantics.reference_video import SCALAR, SEVERAL, video_step
 from ptxsim.semantics.reference_warp import WarpWide
 from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary
@@ -126,11 +127,12 @@ MAKERS = WITHOUT_EFFECT | {
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
     *("mbarrier_test", "mbarrier_pending"),
     *MATRIX_MEANINGS,
+    *TEXTURE_MEANINGS,
 }
 """Meanings that a method of the decoder's (`_setp`, ...) knows."""
 
 
-class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices):
+class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
     """Makes the steps of one kernel."""
 
     def __init__(self, operands: Operands):
