@@ -68,8 +68,9 @@ class MemoryImage:
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine.
 
-        `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number of warps that can be resident at a time
-        (default: all of the machine's). Raises E401 for arguments that do not fit the kernel's parameters.
+        `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number
+        of warps that can be resident at a time (default: all of the machine's). Raises E401 for arguments that do not
+        fit the kernel's parameters.
         """
         layout: Layout = program.layout
         _check_arguments(layout, kernel, args)

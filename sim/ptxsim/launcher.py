@@ -54,11 +54,12 @@ def launch(
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
     for pointers (C-contiguous; updated in place), numbers for scalars. `registers` is the registers per thread used for
     allocation (default: from the kernel); `share_registers` the sharing percentage of Jatala et al. `dynamic_shared` is
-    in bytes; `constants` fills module variables. `max_cycles` ends the run early with status "max-cycles".
-    `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as
-    Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. What the kernel prints is in
-    the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the exception is
-    raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
+    in bytes; `constants` fills module variables, `textures` gives its textures, samplers and surfaces by name (handles
+    among the parameters take a `Texture`, `Sampler` or `Surface` as argument). `max_cycles` ends the run early with
+    status "max-cycles". `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp
+    stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. What the
+    kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the exception
+    is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a

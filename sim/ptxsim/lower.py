@@ -7,7 +7,7 @@ first cycle, all of it at once.
 Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of the 64-bit file, predicates one row of
 lane masks (PTXPlus: four, the flags Z, S, C, O). The PC of an instruction counts 8 bytes each, 4 for PTXPlus `.half`.
 
-Not handled: textures and surfaces, tensor instructions, clusters.
+Not handled: comparison of depths, multisampled textures, clusters.
 """
 
 import re
@@ -65,7 +65,18 @@ from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 # imported for the rules they register
-_RULE_MODULES = (_asynchronous, _calls, _control, _convert, _formats, _integer, _matrix, _textures, _video, _warp)
+_RULE_MODULES = (
+    _asynchronous,
+    _calls,
+    _control,
+    _convert,
+    _formats,
+    _integer,
+    _matrix,
+    _textures,
+    _video,
+    _warp,
+)
 MAX_ROWS = 8192
 
 

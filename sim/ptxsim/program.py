@@ -133,7 +133,18 @@ CONTEXT = record(
         ("error_address", "u8"),
     ]
 )
-NO_ERROR, OUT_OF_BOUNDS, MISALIGNED, BAD_TARGET, TRAPPED, BAD_BARRIER, STACK_FULL, ASSERTED, NO_TEXTURE, OUTSIDE = range(10)
+(
+    NO_ERROR,
+    OUT_OF_BOUNDS,
+    MISALIGNED,
+    BAD_TARGET,
+    TRAPPED,
+    BAD_BARRIER,
+    STACK_FULL,
+    ASSERTED,
+    NO_TEXTURE,
+    OUTSIDE,
+) = range(10)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

@@ -1,7 +1,7 @@
 """What a program's textures, samplers and surfaces are made of: `Texture`, `Sampler`, `Surface`, and their table.
 
-For `launch` and `run`: given among the arguments for the handles that CUDA calls texture and surface objects, or by name
-for the variables of a module. Arrays are used where they are: a surface is written in place.
+For `launch` and `run`: given among the arguments for the handles that CUDA calls texture and surface objects, or by
+name for the variables of a module. Arrays are used where they are: a surface is written in place.
 
 Not handled: mipmaps, cubes whose edges are filtered across faces, multisampling, formats of packed channels.
 Reference: PTX ISA, section 5.3 (texture, sampler and surface types); CUDA C++ Programming Guide, texture memory.
@@ -171,9 +171,10 @@ def _set_sampling(row: Any, address: Any, filter_: str, unnormalized: bool) -> N
 class Texture(_Texels):
     """A texture: an array (..., height, width) of texels, and how it is sampled.
 
-    `channels` of a texel are the array's last axis if there are 2 or 4. `layered`: the first axis is that of layers (for
-    `.a1d`, `.a2d`; the faces of cubes are layers too). `normalized` coordinates run from 0 to 1. `read="normalized"` gives
-    8- and 16-bit whole numbers as fractions of the greatest, of which alone, and of floats, `filter="linear"` makes sense.
+    `channels` of a texel are the array's last axis if there are 2 or 4. `layered`: the first axis is that of layers
+    (for `.a1d`, `.a2d`; the faces of cubes are layers too). `normalized` coordinates run from 0 to 1.
+    `read="normalized"` gives 8- and 16-bit whole numbers as fractions of the greatest; `filter="linear"` needs that, or
+    floats.
     """
 
     address: Address | Sequence[Address] = "clamp"
@@ -210,7 +211,7 @@ class Texture(_Texels):
 
 @dataclass(frozen=True)
 class Surface(_Texels):
-    """A surface: an array (..., height, width), with `channels` in its last axis if there are 2 or 4; updated in place."""
+    """A surface: an array (..., height, width), updated in place; `channels` and `layered` as those of a texture."""
 
     channels: int = 1
     layered: bool = False

@@ -21,7 +21,8 @@ HEAD = """.version 8.1
 .address_size 64
 .global .texref named;
 .global .surfref target;
-.global .samplerref how = { addr_mode_0 = mirror, addr_mode_1 = clamp_to_border, addr_mode_2 = wrap, filter_mode = linear };
+.global .samplerref how =
+  { addr_mode_0 = mirror, addr_mode_1 = clamp_to_border, addr_mode_2 = wrap, filter_mode = linear };
 .visible .entry k(.param .u64 t, .param .u64 s, .param .u64 p, .param .u64 q)
 {
 	.reg .b16 %h<8>;
@@ -55,7 +56,7 @@ FETCHES = [
     f"tex.1d.v4.f32.s32 {TO}, [%d1, {{%r4}}], {{%r5}};",
     f"tex.level.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f6}}], %f5;",
     f"tex.grad.2d.v4.f32.f32 {TO}, [%d1, {{%f6, %f5}}], {{%f4, %f5}}, {{%f6, %f7}};",
-    f"tex.2d.v4.f32.f32 {{%f0, _, _, %f3}}|%p1, [%d1, {{%f4, %f5}}]; selp.f32 %f1, 1.0, 2.0, %p1;",
+    "tex.2d.v4.f32.f32 {%f0, _, _, %f3}|%p1, [%d1, {%f4, %f5}]; selp.f32 %f1, 1.0, 2.0, %p1;",
     f"tex.cube.v4.f32.f32 {TO}, [%d1, {{%f4, %f5, %f6, %f6}}];",
     f"tex.acube.v4.f32.f32 {TO}, [%d1, {{%r7, %f4, %f5, %f6}}];",
     *(f"tld4.{c}.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f5}}];" for c in "rgba"),
@@ -69,7 +70,8 @@ INDEPENDENT = [
     f"tex.2d.v4.f32.f32 {TO}, [named, %d2, {{%f4, %f5}}], {{%r4, %r5}};",
     f"tld4.g.2d.v4.f32.f32 {TO}, [%d1, how, {{%f4, %f5}}];",
     "txq.filter_mode.b32 %r0, [how]; mov.b32 %f0, %r0; txq.addr_mode_1.b32 %r1, [how]; mov.b32 %f1, %r1;"
-    " txq.addr_mode_0.b32 %r2, [%d2]; mov.b32 %f2, %r2; txq.force_unnormalized_coords.b32 %r3, [%d2]; mov.b32 %f3, %r3;",
+    " txq.addr_mode_0.b32 %r2, [%d2]; mov.b32 %f2, %r2;",
+    "txq.force_unnormalized_coords.b32 %r3, [%d2]; mov.b32 %f3, %r3;",
 ]  # fmt: skip
 QUERIES = [
     *(f"txq.{name}.b32 %r0, [%d1]; mov.b32 %f0, %r0;"
@@ -109,7 +111,8 @@ STORES = [
     "shl.b32 %r8, %r4, 3; cvt.s64.s32 %d5, %r6; sured.b.min.1d.s64.clamp [%d2, {%r8}], %d5;",
 ]  # fmt: skip
 REDUCTIONS = [
-    *(f"sured.p.{o}.2d.b32.{m} [%d2, {{%r4, %r5}}], %r6;" for o in ("add", "min", "max", "or") for m in ("zero", "clamp")),
+    *(f"sured.p.{o}.2d.b32.{m} [%d2, {{%r4, %r5}}], %r6;"
+      for o in ("add", "min", "max", "or") for m in ("zero", "clamp")),
 ]  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def _emit_places(b: Builder, operand: Operand, shape: int, type_: Type) -> tuple
         unsupported(f"{given} coordinates")
     zero = b.constant(0)
     layer = rows.pop(0) if layered else zero
-    x, y, z = (rows + [zero, zero])[:3]
+    x, y, z = [*rows, zero, zero][:3]
     return layer, x, y, z
 
 

@@ -1,8 +1,8 @@
 """Texture and surface instructions of the reference interpreter.
 
 For `reference_steps.py`. A coordinate is an exact fraction; the weights of linear filtering are multiples of 1/256,
-rounded to the nearest; the filtered value is an exact sum, rounded once. Repeated texels are found on the infinite strip
-of copies (or mirrored copies) of the texture. Lanes come one after the other.
+rounded to the nearest; the filtered value is an exact sum, rounded once. Repeated texels are found on the infinite
+strip of copies (or mirrored copies) of the texture. Lanes come one after the other.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", 9.7.10 and 9.7.11; "CUDA C++ Programming Guide", texture fetching.
 """
@@ -60,7 +60,7 @@ def cells(value: Any) -> np.ndarray:
         array = array[:, None]
     while array.ndim < 4:
         array = array[None]
-    return array  # type: ignore[no-any-return]
+    return array
 
 
 def to_f32(value: Fraction) -> int:
@@ -218,7 +218,7 @@ class Textures:
 
     operands: Operands
 
-    def _handle(self, operand: Operand | None, i: int) -> Reader:
+    def _opaque_handle(self, operand: Operand | None, i: int) -> Reader:
         assert isinstance(operand, Name)
         symbol = self.operands.image.symbols.get(operand.text)
         if symbol is not None and symbol.space == "param" and self.operands.row(operand, i) is None:
@@ -227,13 +227,13 @@ class Textures:
             return lambda warp: value
         return self.operands.read(operand, _U64, i)
 
-    def _value(self, handle: int, kinds: str, position: int) -> Any:
+    def _opaque_value(self, handle: int, kinds: str, position: int) -> Any:
         found = self.operands.image.opaques.get(handle)
         if found is None or type(found).__name__ not in kinds:
             raise Fault("E404", handle, 8, position)
         return found
 
-    def _components(self, operand: Operand, i: int) -> tuple[Operand, ...]:
+    def _registers_of(self, operand: Operand, i: int) -> tuple[Operand, ...]:
         if isinstance(operand, Vector):
             return operand.items
         register = self.operands.register(operand.text, i) if isinstance(operand, Name) else None
@@ -242,11 +242,11 @@ class Textures:
             return tuple(Name(operand.text, part) for part in "xyzw"[: register.vector])
         return (operand,)
 
-    def _places(self, operand: Operand, access: Access, type_: Type, i: int) -> list[Reader]:
+    def _coordinates(self, operand: Operand, access: Access, type_: Type, i: int) -> list[Reader]:
         """Readers of the layer, if there is one, and of the coordinates."""
         n = 3 if access.cube else access.axes
         types = [_U32] * access.layered + [type_] * n
-        items = self._components(operand, i)
+        items = self._registers_of(operand, i)
         if len(items) < len(types):
             raise Unsupported(f"{len(items)} coordinates")
         return [self.operands.read(o, t, i) for o, t in zip(items, types, strict=False)]
@@ -258,13 +258,13 @@ class Textures:
         to, of = instruction.operands[:2]
         memory, access = memory_operand(of), Access.of(match)
         floating = op.stype.is_float
-        texture = self._handle(memory.base, i)
+        texture = self._opaque_handle(memory.base, i)
         explicit = len(memory.coordinates) == 2
-        sampler = self._handle(memory.coordinates[0], i) if explicit else texture
-        readers = self._places(memory.coordinates[-1], access, op.stype if floating else _S32, i)
-        offsets = self._offsets(instruction, match, access, i)
+        sampler = self._opaque_handle(memory.coordinates[0], i) if explicit else texture
+        readers = self._coordinates(memory.coordinates[-1], access, op.stype if floating else _S32, i)
+        offsets = self._texel_offsets(instruction, match, access, i)
         truth = self.operands.write_truth(to.second, i) if isinstance(to, Dual) else None
-        items = self._components(to.first if isinstance(to, Dual) else to, i)
+        items = self._registers_of(to.first if isinstance(to, Dual) else to, i)
         gather = match.one_of("r", "g", "b", "a")
         kind = TYPES["b16"] if op.type.name == "f16" else _WORD
         writers = [self.operands.write(o, kind, i) for o in items]
@@ -274,8 +274,8 @@ class Textures:
             shifts = [_signed(r(warp)) for r in offsets]
             results = np.zeros((4, LANES), np.uint64)
             for position, lane in enumerate(np.flatnonzero(warp.executing).tolist()):
-                value = self._value(int(texture(warp)[lane]), "Texture", position)
-                how = self._value(int(sampler(warp)[lane]), "Texture Sampler", position)
+                value = self._opaque_value(int(texture(warp)[lane]), "Texture", position)
+                how = self._opaque_value(int(sampler(warp)[lane]), "Texture Sampler", position)
                 given = [float(int(row[lane])) for row in rows[: access.layered]]
                 for row in rows[access.layered :]:
                     given.append(_f32(int(row[lane])) if floating else float(_signed(row)[lane]))
@@ -290,10 +290,10 @@ class Textures:
 
         return step
 
-    def _offsets(self, instruction: Instruction, match: Match, access: Access, i: int) -> list[Reader]:
+    def _texel_offsets(self, instruction: Instruction, match: Match, access: Access, i: int) -> list[Reader]:
         for spec, operand in zip(match.form.operands, instruction.operands, strict=False):
             if spec.name == "offset":
-                return [self.operands.read(o, _S32, i) for o in self._components(operand, i)[: access.axes]]
+                return [self.operands.read(o, _S32, i) for o in self._registers_of(operand, i)[: access.axes]]
         return []
 
     def _suq(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
@@ -301,12 +301,12 @@ class Textures:
 
     def _txq(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         write = self.operands.write(instruction.operands[0], _WORD, i)
-        handle = self._handle(memory_operand(instruction.operands[1]).base, i)
+        handle = self._opaque_handle(memory_operand(instruction.operands[1]).base, i)
 
         def step(warp: Warp) -> None:
             results = np.zeros(LANES, np.uint64)
             for position, lane in enumerate(np.flatnonzero(warp.executing).tolist()):
-                value = self._value(int(handle(warp)[lane]), "Texture Sampler Surface", position)
+                value = self._opaque_value(int(handle(warp)[lane]), "Texture Sampler Surface", position)
                 asked = next(m for m in match.modifiers if m != "level" and m in _ASKED)
                 results[lane] = _ASKED[asked](value)
             write(warp, results, warp.executing)
@@ -327,17 +327,19 @@ class Textures:
 
     # ---- surfaces
 
-    def _element(self, instruction: Instruction, of: Operand, match: Match, i: int) -> Callable[..., Any]:
+    def _surface_element(
+        self, instruction: Instruction, of: Operand, match: Match, i: int
+    ) -> Callable[..., Any]:
         """A function of warp, lane, position and bytes: the bytes of an element in place; None outside."""
         memory, access = memory_operand(of), Access.of(match)
-        handle = self._handle(memory.base, i)
-        readers = self._places(memory.coordinates[-1], access, _S32, i)
+        handle = self._opaque_handle(memory.base, i)
+        readers = self._coordinates(memory.coordinates[-1], access, _S32, i)
         mode = match.one_of("trap", "clamp", "zero")
         formatted = "p" in match.modifiers
 
         def find(warp: Warp, lane: int, position: int, element: int, n_bytes: int) -> Any:
             number = int(handle(warp)[lane])
-            value = self._value(number, "Surface", position)
+            value = self._opaque_value(number, "Surface", position)
             texels = cells(value)
             row_bytes = texels.shape[2] * texels.shape[3] * texels.itemsize
             data = texels.reshape(*texels.shape[:2], -1).view(np.uint8)
@@ -366,8 +368,8 @@ class Textures:
         return find
 
     def _suld(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        items = self._components(instruction.operands[0], i)
-        find = self._element(instruction, instruction.operands[1], match, i)
+        items = self._registers_of(instruction.operands[0], i)
+        find = self._surface_element(instruction, instruction.operands[1], match, i)
         writers = [self.operands.write(o, op.type, i) for o in items]
         size = op.type.bytes
 
@@ -384,8 +386,8 @@ class Textures:
         return step
 
     def _sust(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        items = self._components(instruction.operands[1], i)
-        find = self._element(instruction, instruction.operands[0], match, i)
+        items = self._registers_of(instruction.operands[1], i)
+        find = self._surface_element(instruction, instruction.operands[0], match, i)
         readers = [self.operands.read(o, op.type, i) for o in items]
         size = op.type.bytes
 
@@ -408,8 +410,8 @@ class Textures:
         return step
 
     def _sured(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
-        (item,) = self._components(instruction.operands[1], i)
-        find = self._element(instruction, instruction.operands[0], match, i)
+        (item,) = self._registers_of(instruction.operands[1], i)
+        find = self._surface_element(instruction, instruction.operands[0], match, i)
         read = self.operands.read(item, op.type, i)
         name = match.one_of("add", "min", "max", "and", "or")
         size = op.type.bytes

@@ -9,8 +9,8 @@ A micro-operation here is followed by OPERANDS with further rows, d a b c:
                  it layer x y z. Leaves the lanes' addresses as an access to memory does
     STORE_TEXEL  a handle, e components; behind it the rows of the components. Stores where SURFACE has found
 
-A shape is the number of axes, with LAYERED, CUBE, FLOATING. A coordinate becomes a place with 8 bits of fraction (of the
-middle of a texel where it is filtered, so that whole places are texels): the weights of linear filtering are exact
+A shape is the number of axes, with LAYERED, CUBE, FLOATING. A coordinate becomes a place with 8 bits of fraction (of
+the middle of a texel where it is filtered, so that whole places are texels): the weights of linear filtering are exact
 products of such fractions, the sum is one of f64 in the order of x, y, z. Texels of weight zero do not count. A texel
 outside is found by the address mode: repeated ones are those of normalized coordinates only.
 
