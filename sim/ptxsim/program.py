@@ -12,8 +12,9 @@ from typing import Any
 
 from ptxsim.jit import record
 
-# control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame
-PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE = range(9)
+# control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
+# COMMIT ends a group of asynchronous copies, WAIT waits for groups
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT = range(11)
 # execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
 SP, SFU, LDST, EITHER = range(4)
 # spaces of a memory access; GENERIC is decided per access when it executes
@@ -24,6 +25,7 @@ NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
 # what a barrier instruction does: wait, only arrive, or wait and count or combine the predicates of all threads
 SYNC, ARRIVE, COUNT, ALL, ANY = range(5)
 
+COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
 MAX_BANKS = 12  # source registers that the operand collector reads
@@ -52,6 +54,10 @@ INSTRUCTION = record(
         ("barrier_kind", "i4"),  # SYNC, ARRIVE, or what a reduction gives: COUNT, ALL, ANY
         ("barrier_row", "i4"),  # row of a reduction's result
         ("barrier_aligned", "i4"),  # a warp arrives as a whole; 0: lane by lane
+        (
+            "copies",
+            "i4",
+        ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
         ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
         ("uop_start", "i4"),
         ("uop_end", "i4"),

@@ -5,6 +5,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive
 """
 
 from ptxsim.jit import record
+from ptxsim.program import COPY_GROUPS
 
 MAX_WARPS = 64
 MAX_CTAS = 32
@@ -105,6 +106,14 @@ SM = record(
         ("blocked", "i8"),  # the head waits for a register whose time is not known yet
         ("at_barrier", "i8"),
         ("in_membar", "i8"),
+        ("in_wait", "i8"),  # for asynchronous copies
+        (
+            "copies",
+            "i4",
+            (MAX_WARPS, COPY_GROUPS),
+        ),  # asynchronous copies on their way, by group modulo COPY_GROUPS
+        ("copy_group", "i4", (MAX_WARPS,)),  # the group that is being made
+        ("groups_left", "i4", (MAX_WARPS,)),  # groups that a waiting warp does not wait for
         ("in_atomic", "i8"),
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
         ("needs_lock", "i8"),  # head touches a shared register, or would
@@ -199,6 +208,7 @@ SM = record(
         ("pending_warp", "i4", (PENDING,)),
         ("pending_ins", "i4", (PENDING,)),
         ("pending_left", "i4", (PENDING,)),
+        ("pending_group", "i4", (PENDING,)),
         ("const_seen", "u8"),  # address of one byte per constant line: touched before
         ("const_lines", "i8"),
         # policy scratch: schedulers and sharing schemes name their own slots

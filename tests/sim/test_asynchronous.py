@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from three_ways import kernel_text, three_ways, words
 
+import ptxsim
 from ptxsim.semantics import functional
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
@@ -254,3 +255,34 @@ WAIT:
 )
 def test_no_effect_on_values(instruction: str) -> None:
     assert words(f"add.u32 %r6, %r1, 1; {instruction}", 32) == list(range(1, 33))
+
+
+def cycles(body: str) -> int:
+    kernel = parse(kernel_text(body)).kernels["k"]
+    given = [np.zeros(32, np.uint32), np.zeros(1 << 16, np.uint32)]
+    found = [int(ptxsim.launch(kernel, (1,), (32,), given, event_skip=skip).cycles) for skip in (True, False)]
+    assert found[0] == found[1]
+    return found[0]
+
+
+def test_waits_for_some_groups() -> None:
+    """A wait for all but the last group lets 24 more lines come while the first is used; one for all does not.
+
+    A group that nobody has committed is waited for by `wait_all` alone.
+    """
+    many = "".join(f"cp.async.ca.shared.global [%r21], [%d6+{4096 * k}], 4;\n" for k in range(1, 25))
+    first = SHARED + "cp.async.ca.shared.global [%r21], [%d6], 4; cp.async.commit_group;\n"
+    by_wait = {
+        wait: cycles(
+            f"{first}{many}{commit} cp.async.wait_{wait}; ld.shared.u32 %r6, [%r21]; "
+            + "add.u32 %r6, %r6, %r6;\n" * 400
+        )
+        for wait, commit in (
+            ("group 1", "cp.async.commit_group;"),
+            ("group 0", "cp.async.commit_group;"),
+            ("group 0 ", ""),
+            ("all", ""),
+        )
+    }
+    assert by_wait["group 1"] < by_wait["group 0"] - 20
+    assert by_wait["group 0 "] < by_wait["all"] - 20

@@ -15,7 +15,7 @@ from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import clear_wheels, execute_units
 from ptxsim.core.fetch import decode, fetch, fetchable, next_miss
 from ptxsim.core.issue import issue, open_ports, valid_warps
-from ptxsim.core.ldst import charge_stuck_head, ldst_busy, ldst_cycle
+from ptxsim.core.ldst import charge_stuck_head, copies_done, ldst_busy, ldst_cycle
 from ptxsim.core.operands import is_frozen
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake
@@ -57,6 +57,12 @@ def _release_membars(sm):
         waiting &= waiting - 1
         if sm.loads[w] == 0 and sm.stores[w] == 0:
             sm.in_membar &= ~bit(w)
+    waiting = sm.in_wait
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        if copies_done(sm, w):
+            sm.in_wait &= ~bit(w)
 
 
 @njit
@@ -71,7 +77,7 @@ def sm_cycle(run, sm, instructions, uops, x, l1, memory, pick):
         retest(run, sm)
     execute_units(run, sm, instructions)
     ldst_cycle(run, sm, instructions, x, l1, memory)
-    if sm.in_membar:
+    if sm.in_membar | sm.in_wait:
         _release_membars(sm)
     issued = False
     if sm.counting:

@@ -18,6 +18,7 @@ from ptxsim.program import (
     BARRIER,
     BRANCH,
     CALL,
+    COMMIT,
     EITHER,
     EXIT,
     INDIRECT,
@@ -26,6 +27,7 @@ from ptxsim.program import (
     NO_ACCESS,
     RETURN,
     SP,
+    WAIT,
 )
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.semantics.calls import note_exit
@@ -39,7 +41,7 @@ STACK_OVERFLOW = 100  # as in ptxsim/faults.py
 @njit
 def valid_warps(sm):
     """Warps whose next instruction is decoded, on the right path, and held back by nothing but hazards and locks."""
-    return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_atomic)
+    return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
 
 
 @njit
@@ -193,6 +195,11 @@ def _move(run, sm, instructions, uops, x, i, w, mask, active):
         return True
     if kind == MEMBAR:
         sm.in_membar |= bit(w)
+    elif kind == COMMIT:
+        sm.copy_group[w] += 1
+    elif kind == WAIT:
+        sm.groups_left[w] = instruction.copies
+        sm.in_wait |= bit(w)
     simt.advance(sm, w, following)
     return True
 

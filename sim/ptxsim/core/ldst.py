@@ -17,7 +17,7 @@ from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import FAIL, HIT
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, l1_send, pop_reply
-from ptxsim.program import ATOMIC, CONST, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
+from ptxsim.program import ATOMIC, CONST, COPY_GROUPS, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
 from ptxsim.state import PENDING
 
 # clients of the writeback latch
@@ -72,6 +72,20 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
         sm.pending_ins[p] = i
         sm.pending_left[p] = 1 if space == SHARED else count
         sm.loads[w] += 1
+        if instruction.copies and instruction.access == LOAD:
+            group = sm.copy_group[w] % COPY_GROUPS
+            sm.pending_group[p] = group
+            sm.copies[w, group] += 1
+
+
+@njit
+def copies_done(sm, w):
+    """Whether the copies that a warp waits for are done: all but those of its last groups, and of the open one."""
+    left = sm.groups_left[w]
+    for back in range(COPY_GROUPS):
+        if back > left and sm.copies[w, (sm.copy_group[w] - back) % COPY_GROUPS]:
+            return False
+    return True
 
 
 @njit
@@ -79,6 +93,8 @@ def _complete(run, sm, instructions, p, cycle):
     """A load or atomic has all its data: its destinations are written at `cycle`."""
     w = sm.pending_warp[p]
     sm.loads[w] -= 1
+    if instructions[sm.pending_ins[p]].copies:
+        sm.copies[w, sm.pending_group[p]] -= 1
     if instructions[sm.pending_ins[p]].access == ATOMIC:
         sm.in_atomic &= ~bit(w)
     sm.done_at[w] = max(sm.done_at[w], cycle)

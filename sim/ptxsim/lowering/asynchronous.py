@@ -1,8 +1,7 @@
 """Asynchronous copies and mbarriers.
 
-A copy is made when it is issued; waiting for copies has no effect on values. The timing model sees a copy as a load,
-and a wait as a fence: it lasts until the warp's loads and stores are done. What names the shared memory of a cluster is
-refused.
+A copy is made when it is issued; waiting for copies has no effect on values. The timing model sees a copy as a load of
+its group, and waits for groups. What names the shared memory of a cluster is refused.
 """
 
 from ptxsim.lowering.builder import TRUE, Builder, Operation, rule, unsupported
@@ -66,9 +65,9 @@ def _bytes_read(b: Builder, operand: Operand, size: int) -> int:
     return b.compute("sel_u32", b.constant(0), b.constant(size), b.predicate(operand))
 
 
-@rule("cp_async_wait")
+@rule("cp_async_commit", "cp_async_wait")
 def _cp_async_wait(b: Builder, op: Operation) -> None:
-    """Every copy has been made already."""
+    """Every copy has been made already: only the timing model waits."""
 
 
 def _mbarrier(

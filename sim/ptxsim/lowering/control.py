@@ -19,6 +19,8 @@ from ptxsim.program import (
     BARRIER,
     BRANCH,
     CALL,
+    COMMIT,
+    COPY_GROUPS,
     COUNT,
     EXIT,
     INDIRECT,
@@ -26,10 +28,12 @@ from ptxsim.program import (
     PLAIN,
     RETURN,
     SYNC,
+    WAIT,
 )
 from ptxsim.semantics.codes import BARRIER as BARRIER_OPERANDS
 from ptxsim.semantics.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
-from ptxtool.ir.nodes import Function, Instruction, Name, Operand, Vector
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand, Vector
+from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
 
 PC_BYTES = 8
@@ -53,7 +57,8 @@ _KINDS = {
     "bar_arrive": BARRIER,
     "bar_red": BARRIER,
     "membar": MEMBAR,
-    "cp_async_wait": MEMBAR,
+    "cp_async_commit": COMMIT,
+    "cp_async_wait": WAIT,
 }
 
 
@@ -68,6 +73,14 @@ def set_control(b: Builder, op: Operation, record: np.void) -> None:
     record["kind"] = _KINDS.get(sem, PLAIN)
     if sem in ("bra", "callp"):
         record["target"] = _label(b, op.operands[0])
+    elif sem == "cp_async":
+        record["copies"] = 1
+    elif sem == "cp_async_wait":
+        record["copies"] = -1
+        for operand in op.operands:
+            if not isinstance(operand, Immediate):
+                unsupported("a number of groups in a register")
+            record["copies"] = min(integer(operand.text), COPY_GROUPS)
     elif sem in BARRIER_KINDS:
         record["barrier_kind"] = BARRIER_KINDS[sem]
         if sem == "bar_red":

@@ -119,7 +119,7 @@ _ONES = {
 }
 
 Maker = Callable[[Instruction, Match, Op, int], Step]
-WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_wait"})
+WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_commit", "cp_async_wait"})
 MAKERS = WITHOUT_EFFECT | {
     *("setp", "set", "selp", "cvt", "cvt_pack_int", "testp", "lop3_bool"),
     *("cvta", "isspacep", "ld", "st", "atom", "red", "createpolicy"),
