@@ -39,6 +39,8 @@ _POINTED_AT = frozenset({"global", "const", "shared", "local"})
 _MOST_REGISTERS = 2**32 - 1
 _MOST_CONSTANT_BYTES = 65536
 _ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
+_MASKS = frozenset(0xFF << 8 * byte for byte in range(8))
+_SINCE_MASKS = (7, 1)
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 
 
@@ -307,7 +309,8 @@ class _Check:
         type_ = self.item.type
         declared = self.module.variables.get(other)
         function = self.module.functions.get(other)
-        masked = isinstance(value, Apply) and value.function == "mask"
+        mask = value.function if isinstance(value, Apply) and value.function != "generic" else ""
+        fitting = _ADDRESSES | {"u8"} if mask else _ADDRESSES
         if declared is not None and declared.space.partition("[")[0] not in ("global", "const"):
             message = f"the initial value of '{name}' is the address of '{other}' in '.{declared.space}'"
             yield self.problem(message, "only '.global' and '.const' variables have fixed addresses", other)
@@ -315,9 +318,16 @@ class _Check:
             yield self.problem(
                 f"'{other}' is declared below its use", "declare the function before it", other
             )
-        elif (declared is not None or function is not None) and not masked and type_ not in _ADDRESSES:
-            help = "addresses are '.u64' (or '.u32' with '.address_size 32'); 'mask(0xff)(x)' gives a byte"
+        elif (declared is not None or function is not None) and type_ not in fitting:
+            help = "addresses are '.u64' (or '.u32' with '.address_size 32'); '0xff(x)' is a byte of one, for '.u8'"
             yield self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
+        elif mask and fold(Immediate(mask)) not in _MASKS:
+            help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
+            yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
+        elif mask and version_of(self.module) < _SINCE_MASKS:
+            start, end = place_of(self.module.source.text, self.item.start, self.item.end, mask)
+            message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
+            yield Diagnostic("W205", message, self.module.source, start, end, "raise '.version'")
 
 
 def _is_independent(module: Module) -> bool:
