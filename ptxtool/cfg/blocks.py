@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function, Instruction, Name
-from ptxtool.ir.symbols import LabelTable, label_table
+from ptxtool.ir.symbols import LabelTable
 from ptxtool.isa.table import Match, table
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def reverse_postorder(successors: tuple[tuple[int, ...], ...], root: int) -> tup
 
 def control_flow(kernel: Function) -> Mapping[int, Flow]:
     """The instructions that end a block, with where they go. Raises `PtxError` (E202) on an undeclared label."""
-    labels = label_table(kernel)
+    labels = kernel.label_table
     opcodes = table()
     ptxplus = kernel.registers.is_ptxplus
     flows: dict[int, Flow] = {}
@@ -286,7 +286,7 @@ def build(kernel: Function, interprocedural: bool = False) -> Cfg:
     """The control flow graph of a function. Raises `PtxError` (E202) on an undeclared label."""
     n = len(kernel.instructions)
     flows = control_flow(kernel)
-    starts = {0, *label_table(kernel).targets(), *(i + 1 for i in flows)}
+    starts = {0, *kernel.label_table.targets(), *(i + 1 for i in flows)}
     bounds = [*sorted(s for s in starts if s < n), n]
     names: dict[int, list[str]] = {}
     for label, position in kernel.labels.items():

@@ -52,6 +52,7 @@ _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 _Seen = tuple[Shape, tuple[int, ...]]
 _UNKNOWN = Verdict(False, ())
+_registers: dict[tuple[str, ...], Shape] = {}  # by the qualifiers of their declaration
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}
 # opcode and number of operands -> whether values of constants decide, and which are read and written
 _facts: dict[tuple[str, int], tuple[bool, Places | None]] = {}
@@ -94,13 +95,17 @@ class InstructionCheck(FunctionCheck):
         self._expose(node, n, entries, facts[1] or places(node))
 
     def _see(self, operand: Operand, n: int) -> _Seen:
-        entry = self._seen[id(operand)] = self._shape(operand, n), self._registers_in(operand, n)
+        if type(operand) is Name:
+            entry = self._register(operand.text, n)
+            if operand.part or not entry[1]:
+                entry = self._name_shape(operand, n), entry[1]
+        else:
+            entry = self._shape(operand, n), self._registers_in(operand, n)
+        self._seen[id(operand)] = entry
         return entry
 
     def _registers_in(self, operand: Operand, n: int) -> tuple[int, ...]:
         """The registers that an operand names."""
-        if type(operand) is Name:
-            return self._register(operand.text, n)[1]
         if type(operand) is Immediate:
             return ()
         if _is_plain(operand):
@@ -115,7 +120,11 @@ class InstructionCheck(FunctionCheck):
             entry = UNDECLARED, ()
             if index >= 0:
                 declaration = self.registers.declaration_of(index)
-                entry = shape("register", declaration.type, (), declaration.vector), (index,)
+                found = _registers.get(declaration.qualifiers)
+                if found is None:
+                    found = shape("register", declaration.type, (), declaration.vector)
+                    _registers[declaration.qualifiers] = found
+                entry = found, (index,)
             self._by_name[text] = entry
         return entry
 

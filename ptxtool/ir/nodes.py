@@ -19,7 +19,7 @@ import msgspec
 from ptxtool.base.source import Source
 
 if TYPE_CHECKING:
-    from ptxtool.ir.symbols import RegisterTable
+    from ptxtool.ir.symbols import LabelTable, RegisterTable
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -298,6 +298,13 @@ class Function:
         from ptxtool.ir.symbols import register_table
 
         return register_table(self)
+
+    @cached_property
+    def label_table(self) -> "LabelTable":
+        """The labels, by the blocks they stand in."""
+        from ptxtool.ir.symbols import LabelTable
+
+        return LabelTable(self)
 
     def line(self, instruction: Instruction | int) -> int:
         """Source line, from 1, of an instruction or of its index."""

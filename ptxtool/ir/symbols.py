@@ -479,8 +479,3 @@ class LabelTable:
 
 
 _LABEL_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
-
-
-def label_table(function: Function) -> LabelTable:
-    """The labels of a function."""
-    return LabelTable(function)

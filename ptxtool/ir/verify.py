@@ -45,7 +45,6 @@ from ptxtool.ir.nodes import (
     Vector,
 )
 from ptxtool.ir.scopes import Scopes
-from ptxtool.ir.symbols import LabelTable, label_table
 from ptxtool.ir.undeclared import Undeclared
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
@@ -110,7 +109,7 @@ class FunctionCheck:
         self.module = function.module
         self.is_ptxplus = self.module.is_ptxplus
         self.registers = function.registers
-        self.labels: LabelTable = label_table(function)
+        self.labels = function.label_table
         self.label_names = {s.name for s in function.body or () if type(s) is Label}
         self.variables = Scopes[Declaration]()
         self.block_labels: list[dict[str, Label]] = [{}]

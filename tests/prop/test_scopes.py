@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ptxtool.ir.symbols import label_table, register_table
+from ptxtool.ir.symbols import LabelTable, register_table
 from ptxtool.parse import parse
 
 NAMES = ("a", "a1", "a12", "a2", "b", "a01", "a123")
@@ -53,7 +53,7 @@ def declared(piece: str) -> list[str]:
 def test_names_in_nested_blocks(pieces: list[str]) -> None:
     text = "\n".join("mov.b32 q, q;" if piece == "use" else piece for piece in pieces)
     function = parse(f".version 8.0\n.target sm_80\n.entry k() {{\n{text}\n}}\n").kernels["k"]
-    registers, labels = register_table(function), label_table(function)
+    registers, labels = register_table(function), LabelTable(function)
     blocks: list[dict[str, int]] = [{}]  # registers
     around: list[dict[str, int]] = []  # labels of the blocks around a use
     count = uses = 0

@@ -2,7 +2,6 @@
 
 from kernels import ptx, ptxplus
 
-from ptxtool.ir.symbols import label_table
 from ptxtool.parse import parse
 
 
@@ -107,7 +106,7 @@ def test_the_zero_register_may_be_part_of_a_range() -> None:
 
 def test_labels_of_a_block_hide_those_outside() -> None:
     kernel = ptx("L: mov.b32 %r0, 1; { bra L; L: mov.b32 %r0, 2; } bra L; { bra L; } ret;")
-    labels = label_table(kernel)
+    labels = kernel.label_table
     assert [labels.resolve("L", i) for i in (1, 3, 4)] == [2, 0, 0]
     assert labels.resolve("M", 0) is None
     assert labels.targets() == (0, 2)
@@ -115,7 +114,7 @@ def test_labels_of_a_block_hide_those_outside() -> None:
 
 def test_a_branch_target_list_is_no_label() -> None:
     kernel = ptx("A: ts: .branchtargets A, B; brx.idx %r0, ts; B: ret;")
-    labels = label_table(kernel)
+    labels = kernel.label_table
     assert labels.resolve_list("ts", 0) == (0, 1)
     assert labels.resolve("ts", 0) is None
     assert labels.resolve_list("A", 0) is None
