@@ -199,7 +199,7 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
     i = warp.pc[top]
     active = warp.mask[top]
     instruction = instructions[i]
-    mask = guard_mask(x, instructions, i, active)
+    mask = guard_mask(x, instructions, i, active) if instruction.guard_row >= 0 else active
     if c.what:
         _execute_checked(x, instructions, uops, c, checked, reports, i, active, mask)
     else:
