@@ -68,6 +68,8 @@ INTEGER = [
     _form("slct.u32.s32", "u32", "a, b, c"),
     "add.cc.u32 %r4, %r1, %r2; addc.cc.u32 %r5, %r2, %r3; addc.u32 %r6, %r3, %r1; xor.b32 %r5, %r5, %r4;"
     " mov.b64 %d0, {%r5, %r6};",
+    "sub.cc.u32 %r4, %r1, %r2; addc.cc.u32 %r5, %r2, %r3; subc.u32 %r6, %r3, %r1; xor.b32 %r5, %r5, %r4;"
+    " mov.b64 %d0, {%r5, %r6};",
     "sub.cc.u32 %r4, %r1, %r2; subc.cc.u32 %r5, %r2, %r3; subc.u32 %r6, %r3, %r1; xor.b32 %r5, %r5, %r4;"
     " mov.b64 %d0, {%r5, %r6};",
     "mad.lo.cc.u32 %r4, %r1, %r2, %r3; madc.hi.cc.u32 %r5, %r1, %r2, %r3; addc.u32 %r6, %r3, 0;"
@@ -238,6 +240,16 @@ WARP = [
     "mov.u32 %r4, %lanemask_lt; mov.u32 %r5, %lanemask_ge; mov.b64 %d0, {%r4, %r5};",
     "and.b32 %r4, %r1, 3; match.any.sync.b32 %r5, %r4, -1; cvt.u64.u32 %d0, %r5;",
     "redux.sync.add.s32 %r4, %r1, -1; cvt.u64.u32 %d0, %r4;",
+    # two groups of lanes, each with its mask
+    *["mov.u32 %r6, %laneid; setp.lt.u32 %p1, %r6, 11; selp.b32 %r5, 0x7ff, 0xfffff800, %p1; "
+      f"{instruction} cvt.u64.u32 %d0, %r4;"
+      for instruction in (
+          "redux.sync.xor.b32 %r4, %r1, %r5;",
+          "and.b32 %r4, %r1, 1; match.any.sync.b32 %r4, %r4, %r5;",
+          "shr.u32 %r4, %r10, 4; match.all.sync.b32 %r4|%p2, %r4, %r5; selp.b32 %r6, 1, 0, %p2; add.u32 %r4, %r4, %r6;",
+          "vote.sync.ballot.b32 %r4, %p3, %r5;",
+          "vote.sync.any.pred %p2, %p3, %r5; selp.b32 %r4, 5, 6, %p2;",
+      )],
 ]  # fmt: skip
 
 ON_PTXPLUS = [

@@ -425,6 +425,9 @@ def test_ptxplus_constptr_and_module_variables() -> None:
         ("dp4a.s32.s32 %r6, %r5, 0x01010101, 10;", [0xFF020304], [18]),
         ("add.cc.u32 %r7, %r5, 1; addc.u32 %r6, 0, 0;", [0xFFFFFFFF, 1], [1, 0]),
         ("sub.cc.u32 %r7, %r5, 1; subc.u32 %r6, 5, 0;", [0, 1], [4, 5]),
+        # behind a subtraction the carry flag says "no borrow"
+        ("sub.cc.u32 %r7, %r5, 1; addc.u32 %r6, 0, 0;", [0, 1], [0, 1]),
+        ("add.cc.u32 %r7, %r5, 1; subc.u32 %r6, 5, 0;", [0, 0xFFFFFFFF], [4, 5]),
         # 16 bits
         (
             "cvt.u16.u32 %h1, %r5; add.s16 %h2, %h1, 1; cvt.s32.s16 %r6, %h2;",
@@ -474,6 +477,12 @@ def test_ptxplus_constptr_and_module_variables() -> None:
         ("setp.lt.u32 %p1, %r1, 8; vote.sync.ballot.b32 %r6, %p1, -1;", [0], [0xFF]),
         ("and.b32 %r7, %r1, 1; match.any.sync.b32 %r6, %r7, -1;", [0], [0x55555555, 0xAAAAAAAA]),
         ("redux.sync.add.u32 %r6, %r1, -1;", [0], [496]),
+        # each half of the warp with its own mask: 0 + ... + 15, 16 + ... + 31
+        (
+            "setp.lt.u32 %p1, %r1, 16; selp.b32 %r7, 0xffff, 0xffff0000, %p1; redux.sync.add.u32 %r6, %r1, %r7;",
+            [0],
+            [120] * 16 + [376] * 16,
+        ),
         ("elect.sync %r6|%p1, -1; @%p1 add.s32 %r6, %r6, 100;", [0], [100, 0]),
         ("activemask.b32 %r6;", [0], [0xFFFFFFFF]),
         # special registers

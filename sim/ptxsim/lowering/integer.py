@@ -11,6 +11,7 @@ from ptxsim.lowering.builder import (
     FALSE,
     NOT_TABLE,
     OR_TABLE,
+    TRUE,
     Builder,
     Operation,
     rule,
@@ -168,7 +169,8 @@ def _carry_in(b: Builder, operand: Operand) -> int:
     return b.compute("sel_u32", b.constant(1), b.constant(0), b.row_of(register)[1] + 2)
 
 
-# ---- extended precision: PTX's carry flag is a predicate row of its own
+# ---- extended precision: PTX's carry flag is a predicate row of its own. It is the hardware's: a subtraction is the
+# sum a + ~b + 1, so that behind one the flag says "no borrow", and `addc` may read it (CUDA's 128-bit division does)
 
 
 def _carry_flag(b: Builder) -> int:
@@ -177,10 +179,8 @@ def _carry_flag(b: Builder) -> int:
     return b.carry_row
 
 
-def _add_carries(
-    b: Builder, op: Operation, a: int, second: int, carry_in: int, writes: bool, out: bool
-) -> None:
-    """d = a + second + carry (a predicate row); the carry flag := carry out, inverted where `out` is False."""
+def _add_carries(b: Builder, op: Operation, a: int, second: int, carry_in: int, writes: bool) -> None:
+    """d = a + second + carry (a predicate row); the carry flag := carry out."""
     width = _width(op.type)
     bits = 64 if width == "u64" else 32
     one = b.compute(f"sel_{width}", b.constant(1, bits), b.constant(0, bits), carry_in)
@@ -189,13 +189,13 @@ def _add_carries(
     if writes:
         first = b.compute(f"carry_{width}", a, second)
         other = b.compute(f"carry_{width}", partial, one)
-        b.combine(OR_TABLE if out else 0b0001, first, other, d=_carry_flag(b))
+        b.combine(OR_TABLE, first, other, d=_carry_flag(b))
     b.emit(f"add_{width}", d.row, partial, one)
     d.finish()
 
 
 def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
-    """d = the terms plus (or minus) the carry flag, summed up in 64 bits and kept within s32."""
+    """d = the terms plus the carry flag (or minus the borrow), summed up in 64 bits and kept within s32."""
     total = b.compute("sext_u64", terms[0])
     for term in terms[1:]:
         total = b.compute("sub_u64" if minus else "add_u64", total, b.compute("sext_u64", term))
@@ -215,19 +215,19 @@ def _addc(b: Builder, op: Operation) -> None:
     if op.has("sat"):
         _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], carry)
         return
-    _add_carries(b, op, b.source(op, 1), b.source(op, 2), carry, name.endswith("_cc"), True)
+    _add_carries(b, op, b.source(op, 1), b.source(op, 2), carry, name.endswith("_cc"))
 
 
 @rule("sub_cc", "subc", "subc_cc")
 def _subc(b: Builder, op: Operation) -> None:
-    # the flag is the borrow: a - b - borrow = a + ~b + not borrow
     name = op.match.form.sem
     if op.has("sat"):
-        _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], _carry_flag(b), minus=True)
+        borrow = b.combine(NOT_TABLE, _carry_flag(b))
+        _saturated_sum(b, op, [b.source(op, 1), b.source(op, 2)], borrow, minus=True)
         return
-    no_borrow = b.combine(NOT_TABLE, FALSE if name == "sub_cc" else _carry_flag(b))
+    no_borrow = TRUE if name == "sub_cc" else _carry_flag(b)
     complement = b.compute(f"not_{_width(op.type)}", b.source(op, 2))
-    _add_carries(b, op, b.source(op, 1), complement, no_borrow, name.endswith("_cc"), False)
+    _add_carries(b, op, b.source(op, 1), complement, no_borrow, name.endswith("_cc"))
 
 
 @rule("mad_lo_cc", "mad_hi_cc", "madc_lo", "madc_hi", "madc_lo_cc", "madc_hi_cc")
@@ -244,7 +244,7 @@ def _madc(b: Builder, op: Operation) -> None:
         _saturated_sum(b, op, [a, b.source(op, 3)], _carry_flag(b))
         return
     carry = _carry_flag(b) if name.startswith("madc") else FALSE
-    _add_carries(b, op, a, b.source(op, 3), carry, name.endswith("_cc"), True)
+    _add_carries(b, op, a, b.source(op, 3), carry, name.endswith("_cc"))
 
 
 # ---- multiplication

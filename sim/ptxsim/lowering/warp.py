@@ -1,16 +1,37 @@
 """Warp-wide instructions: vote, shfl, match, redux, activemask, elect."""
 
+from collections.abc import Callable
+
 from ptxsim.lowering.builder import TRUE, WORD, Builder, Operation, rule, unsupported
 from ptxsim.lowering.compare import write_predicates
 from ptxsim.semantics import codes
-from ptxsim.semantics.codes import BALLOT, MATCH, REDUCE, SHUFFLE, SHUFFLE_TEST, VOTE
-from ptxtool.ir.nodes import Dual
+from ptxsim.semantics.codes import BALLOT, MATCH, MEMBERS, NEXT_GROUP, REDUCE, SHUFFLE, SHUFFLE_TEST, VOTE
+from ptxtool.ir.nodes import Dual, Immediate
 from ptxtool.isa.types import TYPES
 
 _U32 = TYPES["u32"]
 
 
+def by_group(apply: Callable[[Builder, Operation], None]) -> Callable[[Builder, Operation], None]:
+    """A rule whose lanes work together with those that name the same mask, a number or a register."""
+
+    def grouped(b: Builder, op: Operation) -> None:
+        names = [o.name for o in op.match.form.operands]
+        at = names.index("mask") if "mask" in names else len(op.operands)
+        if at >= len(op.operands) or isinstance(op.operands[at], Immediate):
+            apply(b, op)
+            return
+        row = b.source(op, at, _U32)
+        start = len(b.uops)
+        b.emit_code(MEMBERS, a=row)
+        apply(b, op)
+        b.emit_code(NEXT_GROUP, e=len(b.uops) - start)
+
+    return grouped
+
+
 @rule("vote")
+@by_group
 def _vote(b: Builder, op: Operation) -> None:
     source = b.predicate(op.operands[1])
     if op.has("ballot"):
@@ -24,6 +45,7 @@ def _vote(b: Builder, op: Operation) -> None:
 
 
 @rule("shfl")
+@by_group
 def _shfl(b: Builder, op: Operation) -> None:
     target = op.operands[0]
     mode = ("up", "down", "bfly", "idx").index(op.match.one_of("up", "down", "bfly", "idx"))
@@ -39,6 +61,7 @@ def _shfl(b: Builder, op: Operation) -> None:
 
 
 @rule("match")
+@by_group
 def _match(b: Builder, op: Operation) -> None:
     wide = op.type.bits == 64
     same = b.emit_code(MATCH, b.temporary(), b.source(op, 1), e=int(wide))
@@ -58,6 +81,7 @@ def _match(b: Builder, op: Operation) -> None:
 
 
 @rule("redux")
+@by_group
 def _redux(b: Builder, op: Operation) -> None:
     if op.type.is_float:
         _redux_float(b, op)
@@ -99,6 +123,7 @@ def _activemask(b: Builder, op: Operation) -> None:
 
 
 @rule("elect")
+@by_group
 def _elect(b: Builder, op: Operation) -> None:
     """The lowest active lane."""
     active = b.emit_code(BALLOT, b.temporary(), TRUE)

@@ -22,6 +22,8 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     CHECK_TARGET  stops the run where a lane has no target
     TRAP          stops the run
     NARROW        the following ones execute for fewer lanes: those of the bits e and of predicate a
+    MEMBERS       the following ones execute for one group of lanes after the other: those with the same mask in row a
+    NEXT_GROUP    where they end, for the next group; e: how many micro-operations behind MEMBERS
     BARRIER       leaves number (row a), thread count (row b) and the lanes of predicate c for the barrier
     KEEP          row d (64-bit) = where the addresses lie, for COPY; e bytes there count as written
     COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
@@ -57,7 +59,8 @@ VOTE, BALLOT, SHUFFLE, SHUFFLE_TEST, MATCH, REDUCE, CLOCK32, CLOCK64 = range(_WA
 WARP_END = _WARP + 16
 PUSH_BREAK, POP_BREAK, TARGET, CHECK_TARGET, TRAP = range(WARP_END, WARP_END + 5)
 CONTROL_END = WARP_END + 32
-NARROW, BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST = range(CONTROL_END, CONTROL_END + 6)
+NARROW, MEMBERS, NEXT_GROUP = range(CONTROL_END, CONTROL_END + 3)
+BARRIER, KEEP, COPY, MBARRIER, MBARRIER_TEST = range(CONTROL_END + 4, CONTROL_END + 9)
 SYNCHRONISE_END = CONTROL_END + 32
 MATRIX_LOAD, MATRIX_STORE, MATRIX_MOVE, MULTIPLY, OPERANDS = range(SYNCHRONISE_END, SYNCHRONISE_END + 5)
 MATRIX_END = SYNCHRONISE_END + 32

@@ -26,8 +26,10 @@ from ptxsim.semantics.codes import (
     FIRST_HOST_CODE,
     LOAD_64,
     MATRIX_END,
+    MEMBERS,
     MEMORY_END,
     NARROW,
+    NEXT_GROUP,
     POP_BREAK,
     PREDICATE,
     PUSH_BREAK,
@@ -188,7 +190,9 @@ def _execute(x, instructions, uops, i, all_lanes):
         first, last = instructions[i].uop_start, instructions[i].uop_end
     else:
         first, last = instructions[~i].uop_end, instructions[~i].return_end
-    for k in range(first, last):
+    left, k = all_lanes, first - 1
+    while k + 1 < last:
+        k += 1
         op = uops[k].op
         if op < FIRST:
             _lanes(x, uops[k], mask)
@@ -204,6 +208,12 @@ def _execute(x, instructions, uops, i, all_lanes):
                 return
         elif op == NARROW:
             mask = all_lanes & np.int64(lane_mask(x, uops[k].a)) & np.int64(uops[k].e)
+        elif op == MEMBERS:
+            mask = warp.members(x, uops[k], left)
+            left &= ~mask
+        elif op == NEXT_GROUP:
+            if left:
+                k -= uops[k].e + 1
         elif op < SYNCHRONISE_END:
             if synchronise(x, uops[k], mask) == 0:
                 return

@@ -368,16 +368,17 @@ def _testp(op: Op, a: Raw) -> Raw:
 
 
 def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
-    """Result and carry (borrow) of `add.cc`, `subc`, `madc.hi.cc` and the like."""
+    """Result and carry of `add.cc`, `subc`, `madc.hi.cc` and the like; behind a subtraction 1 means "no borrow"."""
     bits = op.type.bits
     reads_carry = op.sem.split("_")[0] in ("addc", "subc", "madc")
-    c_in = carry if reads_carry else np.zeros(LANES, np.uint64)
+    subtracts = op.sem.startswith("sub")
+    c_in = carry if reads_carry else np.full(LANES, int(subtracts), np.uint64)
 
     def total(*values: int) -> int:
         if op.sem.startswith("add"):
             return values[0] + values[1] + values[-1]
         if op.sem.startswith("sub"):
-            return values[0] - values[1] - values[-1]
+            return values[0] - values[1] - (1 - values[-1])
         product = _product(op, values[0], values[1])
         part = product >> bits if op.has("hi") else product
         return (part & ((1 << bits) - 1)) + values[2] + values[-1]
@@ -387,11 +388,11 @@ def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
         if op.sem.startswith("madc"):
             exact = (terms[0] * terms[1] >> bits) + terms[2] + carried
         else:
-            exact = terms[0] + terms[1] + carried if op.sem == "addc" else terms[0] - terms[1] - carried
+            exact = terms[0] + terms[1] + carried if op.sem == "addc" else terms[0] - terms[1] - (1 - carried)
         return max(-(1 << (bits - 1)), min((1 << (bits - 1)) - 1, exact))
 
     result = by_lane(saturated if op.has("sat") else total, *operands, c_in) & mask_of(bits)
-    flag = by_lane(lambda *v: int(not 0 <= total(*v) < 1 << bits), *operands, c_in)
+    flag = by_lane(lambda *v: int((0 <= total(*v) < 1 << bits) == subtracts), *operands, c_in)
     return result, flag
 
 

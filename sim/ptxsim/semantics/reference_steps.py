@@ -36,7 +36,7 @@ from ptxsim.semantics.reference_ops import (
 )
 from ptxsim.semantics.reference_textures import TEXTURE_MEANINGS, Textures
 from ptxsim.semantics.reference_video import SCALAR, SEVERAL, video_step
-from ptxsim.semantics.reference_warp import WarpWide
+from ptxsim.semantics.reference_warp import WARP_WIDE, WarpWide
 from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
@@ -123,7 +123,8 @@ WITHOUT_EFFECT = frozenset({"nop", "membar", "cp_async_commit", "cp_async_wait"}
 MAKERS = WITHOUT_EFFECT | {
     *("setp", "set", "selp", "cvt", "cvt_pack_int", "testp", "lop3_bool"),
     *("cvta", "isspacep", "ld", "st", "atom", "red", "createpolicy"),
-    *("vote", "shfl", "match", "redux", "activemask", "elect"),
+    *WARP_WIDE,
+    "activemask",
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
     *("mbarrier_test", "mbarrier_pending"),
     *MATRIX_MEANINGS,
@@ -168,6 +169,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         if maker is None:
             raise Unsupported(f"instruction '{instruction.opcode.text}'")
         step = maker(instruction, match, op, i)
+        if op.sem in WARP_WIDE:
+            step = self.by_group(step, instruction, match, i)
         increments = self._increments(instruction, i)
         if not increments:
             return step

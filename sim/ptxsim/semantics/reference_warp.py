@@ -1,7 +1,7 @@
 """Instructions across the lanes of a warp, for the reference interpreter: votes, shuffles, matches, reductions.
 
 For `reference_steps.py`. The lanes that take part are those that execute, guards counted; with `.sync` also those of
-the member mask.
+the member mask. Lanes with different masks are groups that do not see each other.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9 (synchronization, data movement instructions).
 """
@@ -20,6 +20,8 @@ from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
 _ONE = np.uint64(1)
+WARP_WIDE = frozenset({"vote", "shfl", "match", "redux", "elect"})
+"""Meanings that lanes of one member mask have together."""
 
 
 class WarpWide:
@@ -37,6 +39,22 @@ class WarpWide:
         mask = self.operands.read(instruction.operands[position], TYPES["b32"], i)
         lane = np.arange(LANES, dtype=np.uint64)
         return lambda warp: warp.executing & (mask(warp) >> lane & _ONE != 0)
+
+    def by_group(self, step: Step, instruction: Instruction, match: Match, i: int) -> Step:
+        """A step that is taken by the lanes of every member mask for themselves."""
+        names = [o.name for o in match.form.operands]
+        if "mask" not in names or names.index("mask") >= len(instruction.operands):
+            return step
+        mask = self.operands.read(instruction.operands[names.index("mask")], TYPES["b32"], i)
+
+        def steps(warp: Warp) -> None:
+            executing, masks = warp.executing, mask(warp).copy()
+            for value in np.unique(masks[executing]):
+                warp.executing = executing & (masks == value)
+                step(warp)
+            warp.executing = executing
+
+        return steps
 
     def _vote(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         source = self.operands.truth(instruction.operands[1], i)

@@ -1,7 +1,8 @@
 """Warp-wide operations: vote, shuffle, match, reductions across lanes.
 
-They see the active lanes (the executing mask); a lane named by a `.sync` mask that is not active takes no part. What
-an inactive lane would give in a shuffle is undefined in PTX; here a lane keeps its own value then.
+They see the active lanes (the executing mask); a lane named by a `.sync` mask that is not active takes no part. Lanes
+that name different masks are groups of their own, which execute one after the other. What an inactive lane would give
+in a shuffle is undefined in PTX; here a lane keeps its own value then.
 
 Reference: PTX ISA, `vote`, `shfl`, `match.sync`, `redux.sync`.
 """
@@ -37,6 +38,20 @@ def set_predicate(x, row, value, mask):
     cells = flat_u32(x.predicates, x.total_rows_p)
     at = x.warp * x.rows_p + row
     cells[at] = np.uint32((np.int64(cells[at]) & ~mask) | (value & mask))
+
+
+@njit(types.int64(_CONTEXT, record_type(UOP), types.int64))
+def members(x, u, left):
+    """MEMBERS: the lanes of `left` that name the same mask as the first of them."""
+    r = rows_u32(x.r32, x.total_rows32)
+    ra = u.a + x.constant_rows32 + x.warp * x.rows32 if u.a >= 0 else -1 - u.a
+    group, first = np.int64(0), -1
+    for n in range(32):
+        if (left >> n) & 1:
+            first = n if first < 0 else first
+            if r[ra, n] == r[ra, first]:
+                group |= np.int64(1) << n
+    return group
 
 
 @njit(types.void(_CONTEXT, record_type(UOP), types.int64))
