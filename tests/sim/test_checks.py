@@ -78,6 +78,9 @@ FAULTS = {
     @%p1 mov.u32 %r5, 3;
         st.global.u32 [%rd3], %r5; // E411
     """,
+    "shuffle of what no lane has written": """
+        shfl.sync.idx.b32 %r5, %r6, 0, 31, -1; // E411
+    """,
     "unwritten guard": """
     @%p2 st.global.u32 [%rd3], %r1; // E411
     """,
@@ -96,6 +99,14 @@ FAULTS = {
     """,
     "race: read without a barrier": """
         st.shared.u32 [%r4], %r1; // note
+        xor.b32 %r5, %r2, 128;
+        add.s32 %r5, %r3, %r5;
+        ld.shared.u32 %r6, [%r5]; // E410
+        st.global.u32 [%rd3], %r6;
+    """,
+    "race: asynchronous copy without a barrier": """
+        cp.async.ca.shared.global [%r4], [%rd3], 4; // note
+        cp.async.wait_all;
         xor.b32 %r5, %r2, 128;
         add.s32 %r5, %r3, %r5;
         ld.shared.u32 %r6, [%r5]; // E410
@@ -180,6 +191,40 @@ CLEAN = {
         ld.shared.u32 %r6, [%r5];
         bar.warp.sync 0xffffffff;
         st.shared.u32 [%r4], %r6;
+    """,
+    "asynchronous copies, some of nothing but zeros": """
+        and.b32 %r5, %r1, 1;
+        shl.b32 %r5, %r5, 2;
+        cp.async.ca.shared.global [%r4], [%rd3], 4, %r5;
+        cp.async.wait_all;
+        bar.sync 0;
+        xor.b32 %r5, %r2, 252;
+        add.s32 %r5, %r3, %r5;
+        ld.shared.u32 %r6, [%r5];
+        st.global.u32 [%rd3], %r6;
+    """,
+    "a shuffle from the lane that has a value": """
+        setp.eq.u32 %p1, %r1, 35;
+    @%p1 mov.u32 %r5, 7;
+        setp.lt.u32 %p1, %r1, 32;
+    @%p1 mov.u32 %r5, 8;
+        shfl.sync.idx.b32 %r6, %r5, 3, 31, -1;
+        st.global.u32 [%rd3], %r6;
+    """,
+    "an mbarrier": """
+        .shared .align 8 .b64 gate;
+        setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [gate], 64;
+        bar.sync 0;
+        st.shared.u32 [%r4], %r1;
+        mbarrier.arrive.shared.b64 %rd6, [gate];
+    wait:
+        mbarrier.test_wait.shared.b64 %p1, [gate], %rd6;
+    @!%p1 bra wait;
+        xor.b32 %r5, %r2, 128;
+        add.s32 %r5, %r3, %r5;
+        ld.shared.u32 %r6, [%r5];
+        st.global.u32 [%rd3], %r6;
     """,
     "atomics": """
         setp.eq.u32 %p1, %r1, 0;

@@ -124,6 +124,12 @@ def before(c, reports, checked, x, i, active, mask):
                 -1,
                 popcount(missing),
             )
+    passed = checked[i].passed
+    if passed >= 0 and mask and mask & np.int64(written[base + passed]) == 0:
+        thread = x.warp * 32 + ctz(mask)
+        _report(
+            c, reports, UNWRITTEN_REGISTER, i, thread, np.uint64(passed), NO_SPACE, -1, -1, popcount(mask)
+        )
     registers = flat_i32(c.registers, checked[i].end)
     for k in range(checked[i].reads, checked[i].writes):
         register = registers[k]
@@ -273,7 +279,7 @@ def _races(c, reports, checked, x, i, lanes):
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
 def after(c, reports, checked, x, i, mask):
     """The memory that an instruction accessed, and the registers that it wrote."""
-    lanes = np.int64(x.access_mask)
+    lanes = mask if checked[i].copies else np.int64(x.access_mask)
     if c.what & INIT:
         registers = flat_i32(c.registers, checked[i].end)
         written = flat_u32(c.written, c.n_registers * c.n_warps)

@@ -25,12 +25,12 @@ from ptxsim.checks.state import (
     REPORT,
 )
 from ptxsim.image import MemoryImage
-from ptxsim.program import ATOMIC, LOAD, NO_ACCESS, Program
-from ptxsim.semantics.codes import ACCESS32, ACCESS64
+from ptxsim.program import ATOMIC, LOAD, NO_ACCESS, STORE, Program
+from ptxsim.semantics.codes import ACCESS32, ACCESS64, COPY
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
 from ptxtool.ir.defuse import def_use
-from ptxtool.ir.nodes import Function, Instruction
+from ptxtool.ir.nodes import Function, Instruction, Name
 
 CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
 """What can be checked, by name."""
@@ -40,6 +40,7 @@ _ORDERS = {
     "mbarrier.test_wait": ORDERS_ALL,
     "mbarrier.try_wait": ORDERS_ALL,
 }
+_WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 
 
@@ -124,7 +125,7 @@ class Checks:
 def _instructions(program: Program) -> tuple[Any, Any]:
     """A CHECKED record for every instruction, and the registers that they name."""
     checked = np.zeros(max(1, len(program.instructions)), CHECKED)
-    checked["guard"] = -1
+    checked["guard"] = checked["passed"] = -1
     registers: list[int] = []
     firsts = {function.name: first for function, first in program.first_registers}
     facts = {function.name: def_use(function) for function, _ in program.first_registers}
@@ -139,7 +140,9 @@ def _instructions(program: Program) -> tuple[Any, Any]:
         if guard is not None:
             named = function.registers.resolve_index(guard.name, index)
             record["guard"] = first + named
-        registers += [first + r for r in known.uses if r != named]
+        passed = _passed(function, instruction, index)
+        record["passed"] = first + passed if passed >= 0 else -1
+        registers += [first + r for r in known.uses if r not in (named, passed)]
         record["writes"] = len(registers)
         registers += [first + r for r in known.defs]
         record["end"] = len(registers)
@@ -148,20 +151,36 @@ def _instructions(program: Program) -> tuple[Any, Any]:
     return checked, np.array(registers or [0], np.int32)
 
 
+def _passed(function: Function, instruction: Instruction, index: int) -> int:
+    """The register of which a shuffle passes on what lanes have; -1 none. Lanes that nobody reads may have nothing."""
+    if instruction.opcode.base != "shfl":
+        return -1
+    names = [
+        function.registers.resolve_index(o.text, index)
+        for o in instruction.operands[1:]
+        if isinstance(o, Name)
+    ]
+    return (
+        names[0] if names and isinstance(instruction.operands[1], Name) and names.count(names[0]) == 1 else -1
+    )
+
+
 def _access(record: Any, program: Program, i: int, instruction: Instruction) -> None:
     timed = program.instructions[i]
     modifiers = frozenset(instruction.opcode.text.split("."))
     for uop in program.uops[timed["uop_start"] : timed["uop_end"]]:
         if uop["op"] in (ACCESS32, ACCESS64):
             record["bytes"] = uop["c"] >> 8
-    record["access"] = timed["access"]
+        elif uop["op"] == COPY:
+            record["bytes"], record["copies"] = uop["e"], 1
+    record["access"] = STORE if record["copies"] else timed["access"]
     if timed["access"] == NO_ACCESS and instruction.opcode.base in ("ld", "st"):
         record["bytes"] = 0  # parameters in a frame
     if record["bytes"] and timed["access"] == NO_ACCESS:  # an operand of PTXPlus arithmetic
         record["access"] = LOAD
     opcode = instruction.opcode.text
-    waits = opcode.startswith(("mbarrier.test_wait", "mbarrier.try_wait"))
-    record["strong"] = timed["access"] == ATOMIC or waits or bool(modifiers & _STRONG)
+    works_on_mbarrier = opcode.startswith("mbarrier.") and not opcode.startswith(_WEAK)
+    record["strong"] = timed["access"] == ATOMIC or works_on_mbarrier or bool(modifiers & _STRONG)
     record["orders"] = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), 0)
 
 

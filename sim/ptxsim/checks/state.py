@@ -45,10 +45,12 @@ CHECKED = record(
     [
         ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC (ptxsim.program)
         ("bytes", "i4"),  # that a lane accesses
+        ("copies", "i4"),  # asynchronously, global to shared memory: the access is the one to shared memory
         ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
         ("orders", "i4"),  # ORDERS_WARP, ORDERS_ALL; 0: nothing beyond barriers
         ("traced", "i4"),
         ("guard", "i4"),  # register of the guard; -1 none
+        ("passed", "i4"),  # register whose values lanes pass on: one of them must have written it; -1 none
         ("reads", "i4"),  # first of the registers it reads, in `registers`
         ("writes", "i4"),  # first of those it writes
         ("end", "i4"),  # behind the last of those

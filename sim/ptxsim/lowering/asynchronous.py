@@ -37,7 +37,7 @@ def _cp_async(b: Builder, op: Operation) -> None:
         unsupported("a copy of a size that is no number")
     size = integer(size_operand.text)
     b.emit_access(to, SHARED, size)
-    kept = b.emit_code(KEEP, b.temporary(64), e=size)
+    kept = b.emit_code(KEEP, b.temporary(64))
     names = [spec.name for spec in op.match.form.operands]
     if "read" not in names:
         b.emit_access(of, GLOBAL, size)

@@ -113,6 +113,8 @@ def _synchronise(x, u, mask):
         if x.barrier >= _BARRIERS or x.barrier_threads & 31:
             return _fault(x, BAD_BARRIER, first)
         return 1
+    if op == COPY:
+        x.uniform = 0
     done = np.int64(0)
     for n in range(32):
         if (mask >> n) & 1 == 0:
@@ -129,6 +131,7 @@ def _synchronise(x, u, mask):
             of = flat_u8(x.lane_pointer[n], u.e)
             for k in range(u.e):
                 to[k] = of[k] if k < size else np.uint8(0)
+            x.lane_pointer[n] = longs[ra64, n]  # for the checks: what was written
         elif op == MBARRIER:
             cell = flat_i64(x.lane_pointer[n], 1)
             old = cell[0]
