@@ -1,4 +1,4 @@
-"""Compile the CUDA programs of this folder to the PTX beside them: `python tests/programs/build.py [name ...]`.
+"""Compile those CUDA programs of this folder that have their test beside them PTX: `python tests/programs/build.py [name ...]`.
 
 Needs nvcc; the tests do not, they read the committed PTX. Programs whose instructions need more than sm_75 are
 compiled for sm_90 only. Lines without meaning (the compiler's banner, blank lines) are left out.
@@ -23,7 +23,8 @@ def compile_to_ptx(source: Path, sm: int) -> str:
 
 def main(names: list[str]) -> None:
     for source in sorted(HERE.glob("*.cu")):
-        if names and source.stem not in names:
+        has_test = (HERE / f"test_{source.stem}.py").exists()
+        if not has_test or (names and source.stem not in names):
             continue
         for sm in TARGETS:
             if sm >= 80 or source.stem not in SM_80:
