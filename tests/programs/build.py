@@ -1,5 +1,6 @@
-"""Compile those CUDA programs of this folder that have their test beside them PTX: `python tests/programs/build.py [name ...]`.
+"""Compile the CUDA programs of this folder to PTX: `python tests/programs/build.py [name ...]`.
 
+Those that have a test beside them, `scan.cu` (`test_scan.py`) to `scan.sm75.ptx` and `scan.sm90.ptx`.
 Needs nvcc; the tests do not, they read the committed PTX. Programs whose instructions need more than sm_75 are
 compiled for sm_90 only. Lines without meaning (the compiler's banner, blank lines) are left out.
 """
