@@ -1,6 +1,7 @@
 """The streaming-multiprocessor simulator: `launch` runs a kernel functionally exactly and times it cycle by cycle.
 
-`run` does the first half only, and quicker: what a kernel computes, without time.
+`run` does the first half only, and quicker: what a kernel computes, without time. `from_numba` and `from_triton` make
+kernels written in Python launchable on it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -8,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ptxsim.functional import FunctionalResult, run
     from ptxsim.launcher import launch
+    from ptxsim.numba_kernels import from_numba
     from ptxsim.stats import SimResult, StallPoint
     from ptxsim.textures import Sampler, Surface, Texture
     from ptxsim.tracing import Trace, selection
+    from ptxsim.triton_kernels import from_triton
 
 __all__ = [
     "FunctionalResult",
@@ -20,6 +23,8 @@ __all__ = [
     "Surface",
     "Texture",
     "Trace",
+    "from_numba",
+    "from_triton",
     "launch",
     "run",
     "selection",
@@ -33,6 +38,8 @@ _HOMES = {
     "Surface": "ptxsim.textures",
     "Texture": "ptxsim.textures",
     "Trace": "ptxsim.tracing",
+    "from_numba": "ptxsim.numba_kernels",
+    "from_triton": "ptxsim.triton_kernels",
     "launch": "ptxsim.launcher",
     "run": "ptxsim.functional",
     "selection": "ptxsim.tracing",

@@ -117,13 +117,23 @@ class MemoryImage:
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = p.name
         image.host = buffer_of(PRINT_BYTES if program.prints else 8)
-        image._fill_context(program, layout, heap, table, slots, shared_bytes)
+        image._fill_context(program, layout, heap, table, slots, shared_bytes, dynamic_shared)
         return image
 
     def _fill_context(
-        self, program: Program, layout: Layout, heap: int, table: Table, slots: int, shared_bytes: int
+        self,
+        program: Program,
+        layout: Layout,
+        heap: int,
+        table: Table,
+        slots: int,
+        shared_bytes: int,
+        dynamic_shared: int,
     ) -> None:
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
+        for name, row in layout.launch_rows.items():
+            is_total = name == "total_smem_size"
+            r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
         predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
         local = _aligned(max(1, layout.local_bytes * 32 * slots))

@@ -345,7 +345,7 @@ def _collect(operand: Operand | None, found: list[str]) -> None:
 def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
     b = builders[0]
     kernel, graph = b.kernel, b.graph
-    layout = replace(b.layout, local_bytes=graph.local_bytes)
+    layout = replace(b.layout, local_bytes=graph.local_bytes, launch_rows=b.launch_rows)
     uops = np.zeros(max(1, len(b.uops)), UOP)
     for name, column in zip(("op", "d", "a", "b", "c", "e"), zip(*b.uops, strict=True), strict=False):
         uops[name][: len(b.uops)] = column
@@ -385,7 +385,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
 
 
 def _constant_rows(values: Mapping[int, int], kind: type) -> np.ndarray:
-    column: Any = np.array(list(values), kind).reshape(-1, 1)
+    column: Any = np.array([max(value, 0) for value in values], kind).reshape(-1, 1)
     return np.ascontiguousarray(np.broadcast_to(column, (len(values), 32)))
 
 

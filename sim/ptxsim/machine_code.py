@@ -30,13 +30,16 @@ HOST_ONLY = (
     "ptxsim.launcher",
     "ptxsim.lower",
     "ptxsim.lowering",
+    "ptxsim.numba_kernels",
     "ptxsim.options",
     "ptxsim.places",
     "ptxsim.printing",
+    "ptxsim.python_kernels",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
     "ptxsim.textures",
     "ptxsim.tracing",
+    "ptxsim.triton_kernels",
 )
 """Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
 

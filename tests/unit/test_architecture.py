@@ -28,7 +28,7 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "cfg", "analysis", "formats"}
+SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "parse", "cfg", "analysis", "formats"}
 MAY_IMPORT_SIMULATOR = {"api", "cli", "sweep"}
 
 TOOLCHAIN = sorted((CHECKOUT / "ptxtool").rglob("*.py"))

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.frames import Place
-from ptxsim.lowering.layout import Layout, Symbol, evaluate, own_name
+from ptxsim.lowering.layout import LAUNCH_REGISTERS, Layout, Symbol, evaluate, own_name
 from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.semantics import codes
 from ptxsim.semantics.codes import (
@@ -154,6 +154,7 @@ class Builder:
     barrier_row: int = -1  # where the result of a barrier's reduction goes
     position: int = 0
     machine: dict[str, int] = field(default_factory=dict)  # special registers that a machine fixes
+    launch_rows: dict[str, int] = field(default_factory=dict)  # those that a launch fixes, in constant rows
     access_bytes: int = 0
     element_bytes: int = 0
     space: int = 0
@@ -203,6 +204,15 @@ class Builder:
         """The constant row of a value."""
         table = self.constants[bits]
         return ~table.setdefault(value & ((1 << bits) - 1), len(table))
+
+    def launch_constant(self, name: str) -> int:
+        """The constant row of a special register whose value the launch gives; nobody else shares it."""
+        if name not in self.launch_rows:
+            table = self.constants[32]
+            self.launch_rows[name] = table[-1 - len(self.launch_rows)] = len(
+                table
+            )  # no constant is negative here
+        return ~self.launch_rows[name]
 
     def constant_float(self, value: float, bits: int) -> int:
         return self.constant(literal(repr(float(value))).bits(TYPES[f"f{bits}"]), bits)
@@ -452,6 +462,8 @@ class Builder:
             row = self.emit_code(CLOCK32, self.temporary(), e=shifts[name])
         elif name in self.machine:
             row = self.constant(self.machine[name])
+        elif name in LAUNCH_REGISTERS:
+            row = self.launch_constant(name)
         elif name in _SPECIAL_NUMBERS:
             row = self.special_row(_SPECIAL_NUMBERS[name])
         else:

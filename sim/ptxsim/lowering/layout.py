@@ -14,7 +14,7 @@ follow; ptxas has already resolved them to absolute addresses otherwise, so that
 Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim's manual, PTXPlus.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxsim.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, TEXTURE
@@ -48,6 +48,8 @@ GLOBAL_BASE = 0x1000_0000
 CODE_BASE, CODE_BYTES = 0x10_0000, 16
 """Where the addresses of functions begin, and how far they are apart. No memory lies there."""
 ALIGNMENT = 256
+LAUNCH_REGISTERS = ("dynamic_smem_size", "total_smem_size")
+"""Special registers that a launch fixes; `MemoryImage` writes them."""
 """Of buffers and global variables, as cudaMalloc gives."""
 PARAM_START = 0x10
 """PTXPlus: where the parameters begin in shared memory."""
@@ -108,6 +110,8 @@ class Layout:
     global_bytes: bytes = field(repr=False)
     constant_bytes: bytes = field(repr=False)
     address_bits: int = 64
+    launch_rows: Mapping[str, int] = field(default_factory=dict)
+    """Rows of 32-bit constants that hold one of LAUNCH_REGISTERS: its value is known when the launch is."""
 
 
 def round_up(value: int, multiple: int) -> int:
@@ -135,7 +139,9 @@ def declared_size(declaration: Declaration, declarator: Declarator) -> int:
 
 
 def alignment_of(declaration: Declaration) -> int:
-    return declaration.align or element_type(declaration).bytes * declaration.vector
+    """Bytes that a variable or parameter is aligned to. Behind `.ptr`, `.align` is about what the pointer points to."""
+    given = None if "ptr" in declaration.qualifiers else declaration.align
+    return given or element_type(declaration).bytes * declaration.vector
 
 
 def address_bits(module: Module) -> int:

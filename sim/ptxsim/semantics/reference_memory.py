@@ -158,7 +158,9 @@ def size_of(declaration: Declaration, declarator: Declarator) -> int:
 
 
 def alignment_of(declaration: Declaration) -> int:
-    return declaration.align or type_of(declaration).bytes * declaration.vector
+    if declaration.align and "ptr" not in declaration.qualifiers:  # a pointer's `.align` is that of the data
+        return declaration.align
+    return type_of(declaration).bytes * declaration.vector
 
 
 @dataclass

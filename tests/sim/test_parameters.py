@@ -1,0 +1,63 @@
+"""What a launch hands to a kernel: the sizes of shared memory in special registers, pointers at their places."""
+
+import numpy as np
+import pytest
+
+import ptxsim
+from ptxsim.semantics.reference import run_reference
+from ptxtool.parse import parse
+
+KERNEL = parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 fixed[12];
+.extern .shared .align 4 .b8 rest[];
+.visible .entry sizes(.param .u64 out)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, fixed;
+	mov.u32 %r2, %dynamic_smem_size;
+	mov.u32 %r3, %total_smem_size;
+	st.global.u32 [%rd1], %r2;
+	st.global.u32 [%rd1+4], %r3;
+	mov.u32 %r1, %dynamic_smem_size;
+	st.global.u32 [%rd1+8], %r1;
+	ret;
+}
+""").kernels["sizes"]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1000])
+@pytest.mark.parametrize("function", [ptxsim.run, ptxsim.launch, run_reference])
+def test_sizes_of_shared_memory(function: object, n_bytes: int) -> None:
+    out = np.zeros(3, np.uint32)
+    assert callable(function)
+    function(KERNEL, (1,), (1,), [out], dynamic_shared=n_bytes)
+    assert out.tolist() == [n_bytes, 12 + n_bytes, n_bytes]
+
+
+POINTERS = parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry second(.param .u32 first, .param .u64 .ptr .global .align 1 out)
+{
+	.reg .b32 %r<2>;
+	.reg .b64 %rd<2>;
+	ld.param.u32 %r1, [first];
+	ld.param.u64 %rd1, [first+8];
+	st.global.u32 [%rd1], %r1;
+	ret;
+}
+""").kernels["second"]
+
+
+@pytest.mark.parametrize("function", [ptxsim.run, run_reference])
+def test_the_alignment_of_a_pointer_is_not_that_of_its_data(function: object) -> None:
+    out = np.zeros(1, np.uint32)
+    assert callable(function)
+    function(POINTERS, (1,), (1,), [7, out])
+    assert out.tolist() == [7]
