@@ -5,7 +5,7 @@ makes every input at once, so that whatever is wrong with it is said before anyt
 gives fresh arrays, and `Launch.check(...)` compares them after the run with the expected results, which are numpy
 expressions over the inputs as they were before it.
 
-Not handled: textures and surfaces.
+Not handled: samplers of their own (those of a module's text count).
 """
 
 import difflib
@@ -21,6 +21,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
 from ptxtool.formats.launch_data import Expectation, Input, Launch, Value, difference
+from ptxtool.formats.launch_textures import OPTIONS, Opaque, check_options
 from ptxtool.formats.launch_values import SOURCES, ValueProblem, make_value, read_npy
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
@@ -40,10 +41,12 @@ _TOP_KEYS = (
     "registers",
     "args",
     "constants",
+    "textures",
+    "surfaces",
     "define",
     "expect",
 )
-_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "output")
+_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "output", *OPTIONS)
 _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES)
 _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol")
 _READ_MORE = "docs/launch-file.md has an example of every key"
@@ -101,8 +104,10 @@ def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None
     declarator = parameter.declarators[0]
     known = TYPES.get(parameter.type)
     what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
+    if argument.opaque is not None:
+        return _opaque_mismatch(parameter, argument.opaque, what)
     if known is None:
-        return None
+        return f"{what} is neither a texture nor a surface", "add texture = {} or surface = {}"
     n_bytes = known.bytes * parameter.vector
     for extent in declarator.dimensions:
         n_bytes *= extent or 1
@@ -131,6 +136,16 @@ def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None
         and not argument.type.startswith("b")
     ):
         return f"{what} has type '.{argument.type}'", advice
+    return None
+
+
+def _opaque_mismatch(parameter: Declaration, opaque: Opaque, what: str) -> tuple[str, str] | None:
+    """The same for a texture or surface: its parameter is a handle of 64 bits, or of its type."""
+    types = {"texture": "texref", "surface": "surfref"}
+    known = TYPES.get(parameter.type)
+    is_handle = known is not None and known.kind in "usb" and known.bits == 64
+    if parameter.declarators[0].dimensions or not (is_handle or parameter.type == types[opaque.kind]):
+        return f"{what} is a {opaque.kind}", "its parameter must be a number of 64 bits; check the order"
     return None
 
 
@@ -209,6 +224,8 @@ class _Reader:
             constant_inputs=self.constants(data.get("constants", {})),
             definitions=definitions,
             expectations=self.expectations(data.get("expect", []), inputs, definitions),
+            texture_inputs=self.opaques(data.get("textures", {}), "texture")
+            + self.opaques(data.get("surfaces", {}), "surface"),
         )
 
     def text(self, data: dict[str, Any], key: str) -> str | None:
@@ -270,7 +287,59 @@ class _Reader:
             if output and not isinstance(value, np.ndarray):
                 raise self.fail(f"scalar '{name}' cannot be an output", self.place("args", index, "output"))
             known[name] = value
-            made.append(Input(name, row["type"].removeprefix("."), value, output, undefined))
+            opaque = self.opaque(row, index, name, value)
+            made.append(Input(name, row["type"].removeprefix("."), value, output, undefined, opaque))
+        return tuple(made)
+
+    def opaque(self, row: Mapping[str, Any], index: int, name: str, value: Any) -> Opaque | None:
+        """What an argument says about a texture or surface."""
+        kinds = [kind for kind in OPTIONS if kind in row]
+        if not kinds:
+            return None
+        place = self.place("args", index, kinds[-1])
+        options = row[kinds[-1]]
+        if len(kinds) > 1:
+            raise self.fail(f"argument '{name}' is a texture and a surface", place, "give one of them")
+        if not isinstance(value, np.ndarray):
+            raise self.fail(f"scalar '{name}' cannot be a {kinds[0]}", place, "give it a shape")
+        if not isinstance(options, dict):
+            raise self.fail(
+                f"'{kinds[0]}' must be a table of options", place, f"for example {kinds[0]} = {{}}"
+            )
+        return self.options(kinds[0], options, place)
+
+    def options(self, kind: str, options: dict[str, Any], place: tuple[int, int]) -> Opaque:
+        for key in options:
+            if key not in OPTIONS[kind]:
+                raise self.fail(
+                    f"unknown key '{key}'", place, f"keys of a {kind} are {', '.join(OPTIONS[kind])}"
+                )
+        try:
+            check_options(options)
+        except ValueProblem as problem:
+            raise self.fail(str(problem), place, problem.help) from None
+        return Opaque(kind, options, *place)
+
+    def opaques(self, given: Any, kind: str) -> tuple[Input, ...]:
+        """The textures or surfaces of module variables, by name."""
+        table = f"{kind}s"
+        if not isinstance(given, dict):
+            raise self.fail(f"'{table}' must be a table of symbols", self.place(table))
+        made: list[Input] = []
+        for name, row in given.items():
+            header = f"{table}.{name}"
+            place = self.place(header) if f"[{header}]" in self.source.text else self.place(table, 0, name)
+            if not isinstance(row, dict):
+                raise self.fail(f"{kind} '{name}' must be a table with a 'type'", place)
+            try:
+                self.only(row, (*_CONSTANT_KEYS, *OPTIONS[kind]), header)
+                value = make_value(row, self.folder, {})
+            except ValueProblem as problem:
+                raise self.fail(f"{kind} '{name}': {problem}", place, problem.help, problem.code) from None
+            if not isinstance(value, np.ndarray):
+                raise self.fail(f"scalar '{name}' cannot be a {kind}", place, "give it a shape")
+            opaque = self.options(kind, {k: v for k, v in row.items() if k in OPTIONS[kind]}, place)
+            made.append(Input(name, row["type"].removeprefix("."), value, opaque=opaque))
         return tuple(made)
 
     def value(

@@ -16,6 +16,7 @@ import numpy as np
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError
+from ptxtool.formats.launch_textures import Opaque
 
 Value = np.ndarray | np.generic
 
@@ -31,9 +32,16 @@ class Input:
     undefined: bool = False
     """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` knows nobody wrote."""
 
+    opaque: Opaque | None = None
+    """What the array is given as, if it is a texture or a surface."""
+
     @property
     def is_buffer(self) -> bool:
         return isinstance(self.value, np.ndarray)
+
+    def fresh(self) -> Any:
+        """A copy to run with."""
+        return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,7 @@ class Launch:
     constant_inputs: tuple[Input, ...]
     definitions: tuple[tuple[str, Expression], ...]
     expectations: tuple[Expectation, ...]
+    texture_inputs: tuple[Input, ...] = ()
 
     @property
     def threads(self) -> int:
@@ -76,7 +85,7 @@ class Launch:
 
     def arguments(self) -> list[Any]:
         """The arguments in parameter order: fresh arrays, and scalars."""
-        return [i.value.copy() if isinstance(i.value, np.ndarray) else i.value for i in self.inputs]
+        return [i.fresh() for i in self.inputs]
 
     def constants(self) -> dict[str, Any]:
         """Contents of module variables by symbol name."""

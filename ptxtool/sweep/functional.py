@@ -12,6 +12,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.launch import Launch, check_arguments
 from ptxtool.formats.outcome import Buffer, Outcome
 from ptxtool.ir.nodes import Function
+from ptxtool.sweep.textures import given
 
 if TYPE_CHECKING:
     from ptxsim.tracing import Trace
@@ -39,23 +40,25 @@ def run_functional(
     from ptxsim.functional import run
 
     arguments = launch.arguments()
+    values, textures = given(launch, arguments)
     result = run(
         kernel,
         launch.grid,
         launch.block,
-        arguments,
+        values,
         launch.dynamic_shared,
         launch.constants(),
+        textures=textures,
         check=check,
-        undefined=[a for given, a in zip(launch.inputs, arguments, strict=True) if given.undefined],
+        undefined=[a for i, a in zip(launch.inputs, arguments, strict=True) if i.undefined],
         max_instructions=max_instructions,
         output=output,
         trace=trace,
     )
     buffers = tuple(
-        Buffer(given.name, given.type, after, _changed(given.value, after))
-        for given, after in zip(launch.inputs, arguments, strict=True)
-        if isinstance(given.value, np.ndarray)
+        Buffer(i.name, i.type, after, _changed(i.value, after))
+        for i, after in zip(launch.inputs, arguments, strict=True)
+        if isinstance(i.value, np.ndarray)
     )
     return Outcome(
         kernel.name,

@@ -11,6 +11,7 @@ from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.launch import Launch, check_arguments
 from ptxtool.formats.results import Run
 from ptxtool.ir.nodes import Function
+from ptxtool.sweep.textures import given
 
 
 def run_launch(
@@ -32,15 +33,17 @@ def run_launch(
     from ptxsim.launcher import launch as simulate
 
     arguments = launch.arguments()
+    values, textures = given(launch, arguments)
     result = simulate(
         kernel,
         launch.grid,
         launch.block,
-        arguments,
+        values,
         gpu=machine,
         registers=launch.registers if registers is None else registers,
         dynamic_shared=launch.dynamic_shared,
         constants=launch.constants(),
+        textures=textures,
         **options,
     )
     found: tuple[Diagnostic, ...] = ()

@@ -41,7 +41,7 @@ def run(
 
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
     for pointers (C-contiguous; updated in place), numbers for scalars. `dynamic_shared` is in bytes; `constants` fills
-    module variables by name, `textures` gives those that are textures, samplers or surfaces (handles among the parameters
+    module variables by name, `textures` gives its textures, samplers and surfaces (handles among the parameters
     take a `Texture`, `Sampler` or `Surface`). `max_instructions` gives a CTA up after so many warp instructions. What
     the kernel prints is in the result's `printed`; `output` is called with pieces of it as they come.
 

@@ -58,8 +58,8 @@ def launch(
     among the parameters take a `Texture`, `Sampler` or `Surface` as argument). `max_cycles` ends the run early with
     status "max-cycles". `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp
     stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. What the
-    kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the exception
-    is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
+    kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
+    exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
