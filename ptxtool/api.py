@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxtool.analysis.overhead import Storage
     from ptxtool.analysis.pressure import Pressure
     from ptxtool.analysis.sharing import Percent, SharingPlan
-    from ptxtool.base.diag import Diagnostic
+    from ptxtool.base.diag import Diagnostic, PtxError
     from ptxtool.cfg import Cfg, DominatorTree
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "cfg",
     "check",
+    "check_rest",
     "compare",
     "diff",
     "dominators",
@@ -114,6 +115,14 @@ def check(module: "Module") -> "tuple[Diagnostic, ...]":
     from ptxtool.check.module import check_module
 
     return check_module(module)
+
+
+def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
+    """Errors about what the rest of a text means, where `load` or `parse` raised syntax errors of instructions only."""
+    from ptxtool.check.rest import check_rest
+    from ptxtool.parse.broken import SyntaxErrors
+
+    return check_rest(broken) if isinstance(broken, SyntaxErrors) else ()
 
 
 def kernel(module: "Module", name: str | None = None) -> "Function":

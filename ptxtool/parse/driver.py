@@ -31,6 +31,7 @@ from ptxtool.ir.nodes import (
     Statement,
 )
 from ptxtool.parse import build, diagnose
+from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
 from ptxtool.parse.leaf import Operands
 from ptxtool.parse.operands import Part, TooDeep, destination, name
@@ -93,6 +94,8 @@ class Driver:
         self.braces: list[int] = []  # where the open blocks begin; the first is a function's body
         self.errors: list[Diagnostic] = []
         self.resumed = -1  # where reading went on behind the last error
+        self.skipped: list[tuple[int, int]] = []  # the statements of bodies that Lark refused
+        self.n_skipped = 0  # the errors in them
         self.start = diagnose.text_start(source)
         self.is_ptx = is_ptx(source, self.start)
         self.operands = Operands(self.is_ptx)
@@ -108,7 +111,9 @@ class Driver:
         while position is not None and len(self.errors) < MAX_ERRORS:
             position = self._statements(position)
         if self.errors:
-            raise PtxError(self.errors)
+            is_read = self.n_skipped == len(self.errors) < MAX_ERRORS
+            rest = Module(self.source, tuple(self.items)) if is_read else None
+            raise SyntaxErrors(self.errors, rest, self.skipped)
         return Module(self.source, tuple(self.items))
 
     def _statements(self, position: int) -> int | None:
@@ -292,15 +297,22 @@ class Driver:
                 self.head = build.Head(start, diagnostic.start, "entry", "", (), (), (), ())
                 self.braces.append(diagnostic.start)
                 return self._report(diagnostic, start, diagnostic.start)
+            n_before = len(self.errors)
             resume = self._report(diagnostic, start, end if rule == "section" else resume)
-            return (
-                resume if inside and start_rule != "function_head" else self._assume_function(start, resume)
-            )
+            if not inside or start_rule == "function_head":
+                return self._assume_function(start, resume)
+            self._skip(start, resume, n_before)
+            return resume
         except TooDeep:
             return self._error(diagnose.too_deep(self.source, start, end))
         except PtxError as found:
+            n_before = len(self.errors)
             self.errors += found.diagnostics
-            return self._assume_function(start, end) if start_rule == "function_head" else end
+            if start_rule == "function_head":
+                return self._assume_function(start, end)
+            if inside:
+                self._skip(start, end, n_before)
+            return end
         if isinstance(node, build.Head):
             return self._open_function(node)
         if inside:
@@ -326,6 +338,11 @@ class Driver:
             self.head = build.Head(start, end, "entry", "", (), (), (), ())
             self.braces.append(end)
         return end + 1
+
+    def _skip(self, start: int, end: int, n_before: int) -> None:
+        """Remember a statement that was passed over, for errors since there were `n_before`."""
+        self.skipped.append((start, end))
+        self.n_skipped += len(self.errors) - n_before
 
     def _report(self, diagnostic: Diagnostic, start: int, resume: int) -> int:
         """Keep an error, unless it is about the rest of the statement that the last error was about."""
