@@ -113,6 +113,53 @@ def test_counts_of_an_mbarrier() -> None:
     assert words(body, 1) == [3 + 20 + 100 + 3000 + 10000 + 100000 + 0x4000000 + 0x8000000 + 0x10000000]
 
 
+def test_drops() -> None:
+    """Three arrivals a phase, one of which drops: the next phase has two; one of them drops with bytes to come."""
+    body = """
+	mov.u32 %r20, tile;
+	mbarrier.init.shared.b64 [%r20], 3;
+	mbarrier.arrive_drop.shared.b64 %d10, [%r20];
+	mbarrier.arrive.shared.b64 _, [%r20], 2;
+	mbarrier.arrive_drop.expect_tx.shared.b64 %d11, [%r20], 16;
+	mbarrier.pending_count.b64 %r7, %d11;
+	mbarrier.arrive.shared.b64 _, [%r20];
+	mbarrier.test_wait.parity.shared.b64 %p1, [%r20], 1;
+	mbarrier.complete_tx.shared.b64 [%r20], 16;
+	mbarrier.test_wait.parity.shared.b64 %p2, [%r20], 1;
+	mbarrier.init.shared.b64 [%r20], 4;
+	mbarrier.arrive_drop.noComplete.shared.b64 %d12, [%r20], 2;
+	mbarrier.arrive.shared.b64 %d13, [%r20], 2;
+	mbarrier.arrive.shared.b64 %d14, [%r20];
+	mbarrier.pending_count.b64 %r8, %d14;
+	selp.u32 %r9, 100, 0, %p1;
+	selp.u32 %r10, 200, 0, %p2;
+	mad.lo.u32 %r6, %r8, 10, %r7;
+	add.u32 %r6, %r6, %r9;
+	add.u32 %r6, %r6, %r10;"""
+    assert words(body, 1) == [2 + 20 + 200]
+
+
+@pytest.mark.parametrize("more", ["%r22", "%p1"])
+@pytest.mark.parametrize("cache", ["ca", "cg"])
+def test_copies_with_a_policy(more: str, cache: str) -> None:
+    """A cache policy changes nothing."""
+    size = "16" if cache == "cg" else "8"
+    body = (
+        SHARED
+        + f"""
+	mov.u32 %r22, 4;
+	setp.lt.u32 %p1, %r1, 16;
+	mov.u64 %d10, 0;
+	cp.async.{cache}.shared.global.L2::cache_hint [%r21], [%d6], {size}, {more}, %d10;
+	cp.async.wait_all;
+	ld.shared.v2.u32 {{%r24, %r25}}, [%r21];
+	add.u32 %r6, %r24, %r25;"""
+    )
+    values = [v for t in range(32) for v in (1 + t, 1000, 0, 0)]
+    copied = [1 + t if "r22" in more else (0 if t < 16 else 1001 + t) for t in range(32)]
+    assert words(body, 32, values) == copied
+
+
 def test_bytes_of_an_mbarrier() -> None:
     """A phase with one arrival and 48 bytes to come is complete with the last of them."""
     body = """
@@ -246,6 +293,11 @@ WAIT:
         "fence.proxy.async.shared::cta;",
         "fence.mbarrier_init.release.cluster;",
         "fence.acq_rel.gpu;",
+        "membar.gl;",
+        "fence.acquire.sync_restrict::shared::cluster.cluster;",
+        "fence.release.sync_restrict::shared::cta.cluster;",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;",
         "membar.proxy.alias;",
         "griddepcontrol.wait;",
         "griddepcontrol.launch_dependents;",

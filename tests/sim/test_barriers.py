@@ -29,6 +29,37 @@ def test_reductions(name: str) -> None:
     assert words(body, 96) == [40 + 2000 + 4000] * 96
 
 
+@pytest.mark.parametrize(
+    "name", ["bar{}", "bar.cta{}", "barrier{}", "barrier.cta{}", "barrier{}.aligned", "barrier.cta{}.aligned"]
+)
+def test_every_spelling_with_a_thread_count(name: str) -> None:
+    """Of 96 threads the first 64 meet: 40 hold; the third warp only arrives at a barrier for 96 that they wait at."""
+    sync, arrive = name.format(".sync"), name.format(".arrive")
+    count, all_, any_ = (
+        name.format(f".red.{kind}") + f".{type_}"
+        for kind, type_ in (("popc", "u32"), ("and", "pred"), ("or", "pred"))
+    )
+    body = f"""
+	mov.u32 %r6, 0;
+	setp.ge.u32 %p1, %r1, 64;
+	setp.lt.u32 %p2, %r1, 40;
+	@%p1 bra LAST;
+	{sync} 1, 64;
+	{count} %r7, 2, 64, %p2;
+	{all_} %p3, 3, 64, %p2;
+	{any_} %p4, 3, 64, %p2;
+	selp.u32 %r8, 1000, 0, %p3;
+	selp.u32 %r9, 2000, 0, %p4;
+	add.u32 %r6, %r7, %r8;
+	add.u32 %r6, %r6, %r9;
+	{sync} 4, 96;
+	bra DONE;
+LAST:
+	{arrive} 4, 96;
+DONE:"""
+    assert words(body, 96) == [2040] * 64 + [0] * 32
+
+
 def test_a_reduction_of_a_block_that_fills_no_warp() -> None:
     """70 threads: the last warp has 6. All of them count, and no others."""
     body = """

@@ -210,6 +210,8 @@ SPARSE = [
     ("m16n8k16", "f16 f16 f16 f16", (2, 2, 2, 2), 4),
     ("m16n8k32", "f16 f16 f16 f16", (2, 4, 4, 2), 2),
     ("m16n8k16", "f32 f16 f16 f32", (4, 2, 2, 4), 4),
+    ("m16n8k32", "f32 f16 f16 f32", (4, 4, 4, 4), 2),
+    ("m16n8k16", "f32 bf16 bf16 f32", (4, 2, 2, 4), 4),
     ("m16n8k32", "f32 bf16 bf16 f32", (4, 4, 4, 4), 2),
     ("m16n8k8", "f32 tf32 tf32 f32", (4, 2, 2, 4), 4),
     ("m16n8k16", "f32 tf32 tf32 f32", (4, 4, 4, 4), 2),
@@ -237,6 +239,13 @@ def test_mma_sp(shape: str, types: str, counts: tuple[int, int, int, int], selec
             words = metadata_words(a, f"{opcode} {selector}")
             kind = "whole" if base == "mma.sp" else "floats"
             run_product(opcode, (d, a, b, c), counts, kind, f", %r70, {selector}", words)
+
+
+@pytest.mark.parametrize(("a", "b", "d", "count"), [("e2m1", "e4m3", "f32", 4), ("e3m2", "e2m3", "f16", 2)])
+def test_sparse_small_floats(a: str, b: str, d: str, count: int) -> None:
+    opcode = f"mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.{d}.{a}.{b}.{d}"
+    words = metadata_words(a, opcode)
+    run_product(opcode, (d, a, b, d), (count, 4, 4, count), "floats", ", %r70, 0", words, "sm_120a")
 
 
 # ---- by hand
@@ -623,3 +632,37 @@ def test_wmma(shape: str, types: str, ca: int, cb: int, cc: int, cd: int, given_
         left, right, more = (x if layouts[j] == "0" else x.T for j, x in enumerate(matrices))
         expected = left @ right + more
         assert ((found if layouts[3] == "0" else found.T) == expected.astype(out_type)).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "types", "ca", "cb", "cc", "cd"),
+    [
+        ("m16n16k16", "s32 u8 u8 s32", 2, 2, 8, 8),
+        ("m8n32k16", "s32 s8 s8 s32", 1, 4, 8, 8),
+        ("m32n8k16", "s32 u8 u8 s32", 4, 1, 8, 8),
+        ("m8n8k32", "s32 u4 u4 s32", 1, 1, 2, 2),
+        ("m16n16k16", "f16 f16 f16 f16", 8, 8, 4, 4),
+        ("m8n32k16", "f16 f16 f16 f32", 8, 8, 8, 4),
+        ("m32n8k16", "f32 f16 f16 f16", 8, 8, 4, 8),
+        ("m16n16k16", "f32 f16 f16 f32", 8, 8, 8, 8),
+    ],
+)
+@pytest.mark.parametrize("old", [False, True])
+def test_wmma_that_saturates(shape: str, types: str, ca: int, cb: int, cc: int, cd: int, old: bool) -> None:
+    """`.satfinite`, and the first form of `wmma` without `.aligned`, on random bits: all runs alike."""
+    names = types.split()
+    if old and names[1] != "f16":
+        return
+    m, n, k = (int(v) for v in shape.replace("m", "").replace("n", " ").replace("k", " ").split())
+    pitches = [k, k, n, n]
+    given = np.frombuffer(random.Random(shape + types).randbytes(32768), np.uint8)
+    text = wmma_text(shape, names, (ca, cb, cc, cd), "0100", True, pitches)
+    kind = f"{names[0]}.{names[3]}" if names[1] == "f16" else ".".join(names)
+    text = text.replace(f"{shape}.{kind} ", f"{shape}.{kind}.satfinite ")
+    text = text.replace(".version 8.7", ".version 6.0" if old else ".version 6.4").replace("sm_80", "sm_75")
+    if old:
+        text = text.replace(".sync.aligned", ".sync")
+    out_type = {"f16": np.uint16, "f32": np.uint32, "s32": np.uint32}[names[0]]
+    found = three_ways(text, 32, lambda: [np.zeros(m * n, out_type), given.copy()])[0][0]
+    infinite = {"f16": 0x7C00, "f32": 0x7F800000}.get(names[0])
+    assert infinite is None or ((found & (0x7FFF if names[0] == "f16" else 0x7FFFFFFF)) < infinite).all()

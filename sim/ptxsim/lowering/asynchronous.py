@@ -38,8 +38,8 @@ def _cp_async(b: Builder, op: Operation) -> None:
     size = integer(size_operand.text)
     b.emit_access(to, SHARED, size)
     kept = b.emit_code(KEEP, b.temporary(64))
-    names = [spec.name for spec in op.match.form.operands]
-    if "read" not in names:
+    names = {spec.name for spec in op.match.form.operands}
+    if not names & {"read", "skip"}:
         b.emit_access(of, GLOBAL, size)
         b.element_bytes = size
         b.emit_code(COPY, 0, kept, b.constant(size), e=size)

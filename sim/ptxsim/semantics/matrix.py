@@ -248,6 +248,17 @@ def _read_factor(x, uops, first, n_entries, is_b):
                     x.matrix_a[place] = element
 
 
+@njit(types.int64(types.int64, types.int64))
+def _finite(bits, code):
+    """A result with `.satfinite`: the largest number for an infinity, zero for a NaN."""
+    fraction_bits, exponent_bits = code & 0xFF, (code >> 8) & 0xFF
+    infinite = ((np.int64(1) << exponent_bits) - 1) << fraction_bits
+    sign = bits & np.int64(1) << (fraction_bits + exponent_bits)
+    if bits - sign > infinite:
+        return np.int64(0)
+    return sign | min(bits - sign, infinite - 1)
+
+
 @njit(types.int64(_CONTEXT, _UOPS, types.int64, types.int64, types.int64, types.int64))
 def _accumulate(x, uops, first, a, b, start):
     """The bits of one element of the result: row `a` of A by column `b` of B, and the bits of C's element."""
@@ -261,6 +272,8 @@ def _accumulate(x, uops, first, a, b, start):
             formats = product_bits | (code & 0xFF) << 8
             bits = _group(x, a + j, b + j, step, decode(bits, code), formats, parameters, np.int64(what.a))
             code = np.int64(what.a)
+        if what.e & SATURATES:
+            return _finite(bits, code)
         return bits
     total = (start ^ 0x80000000) - 0x80000000
     for j in range(k):

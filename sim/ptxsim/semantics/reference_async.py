@@ -90,7 +90,7 @@ class Asynchronous:
 
     def _limit(self, match: Match, more: list[Operand], size: int, i: int) -> Reader:
         """How many bytes are read."""
-        if "read" not in [o.name for o in match.form.operands]:
+        if not {"read", "skip"} & {o.name for o in match.form.operands}:
             return lambda warp: np.full(LANES, size, np.uint64)
         operand = more[0]
         name = operand if isinstance(operand, Name) else getattr(operand, "operand", None)

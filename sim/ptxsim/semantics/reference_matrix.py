@@ -373,7 +373,14 @@ class Matrices:
 
             def floats(row: list[int], column: list[int], start: int) -> int:
                 left, right = [Number(v, a_name) for v in row], [Number(v, b_name) for v in column]
-                return dot(left, right, start, c_name, d_name, model)
+                result = dot(left, right, start, c_name, d_name, model)
+                if "satfinite" in match.modifiers:
+                    value = Number(result, d_name).value
+                    largest = bits_of(math.inf, d_name, 0) - 1
+                    if isinstance(value, float):
+                        sign = 1 << (_WIDTHS[d_name] - 1)
+                        result = 0 if math.isnan(value) else largest | (sign if value < 0 else 0)
+                return result
 
             return floats
         if a_name == "f64":
