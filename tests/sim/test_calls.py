@@ -318,6 +318,25 @@ def test_the_address_of_a_function_in_a_register() -> None:
     assert results(CHOICES, body) == [t * t if t < 16 else t + 10 for t in range(32)]
 
 
+def test_a_pointer_in_a_register_of_a_block() -> None:
+    body = f"""
+	{{
+	.reg .u64 fp;
+	.param .b32 a;
+	.param .b32 r;
+	st.param.b32 [a], %r1;
+	mov.u64 fp, square;
+	{PROTOTYPE}
+	T: .calltargets add_ten, square;
+	call (r), fp, (a), P;
+	ld.param.b32 %r0, [r];
+	call (r), fp, (a), T;
+	ld.param.b32 %r3, [r];
+	add.u32 %r0, %r0, %r3;
+	}}"""
+    assert results(CHOICES, body) == [2 * t * t for t in range(32)]
+
+
 def test_a_pointer_to_no_function() -> None:
     data = ".global .align 8 .u64 table[3] = {1, 2, 3};\n"
     problem = fault(CHOICES, POINTERS.format(space="global", declaration=PROTOTYPE), data)

@@ -105,7 +105,7 @@ class CallGraph:
         while True:
             taken = in_tables.union(*map(_moved, reached))
             self.targets = {
-                (f.name, i): tuple(self._candidates(f, call, taken))
+                (f.name, i): tuple(self._candidates(f, i, call, taken))
                 for f in reached
                 for i, call in calls_in(f)
             }
@@ -122,10 +122,10 @@ class CallGraph:
         """The defined function that a name means."""
         return self._defined.get(self._aliases.get(name, name))
 
-    def _candidates(self, caller: Function, call: Call, taken: set[str]) -> Iterator[Function]:
+    def _candidates(self, caller: Function, i: int, call: Call, taken: set[str]) -> Iterator[Function]:
         """What a call may reach."""
         name = call.target.text if isinstance(call.target, Name) else ""
-        if caller.registers.resolve_index(name, len(caller.instructions)) < 0 and not name.startswith("%"):
+        if caller.registers.resolve_index(name, i) < 0:
             target = self.function(name)
             if target is not None:
                 yield target
