@@ -13,6 +13,7 @@ from ptxtool.ir.nodes import Directive, Function
 _POSITIVE = frozenset({"maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm"})
 _CLUSTERS = frozenset({"explicitcluster", "reqnctapercluster", "maxclusterrank"})
 _SINCE = {**dict.fromkeys(_CLUSTERS, (7, 8)), "blocksareclusters": (9, 0)}
+_OF_BLOCKS = ("reqntid", "reqnctapercluster")
 _EXCLUSIVE = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
 
 
@@ -34,6 +35,13 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
         if version_of(function.module) < since:
             message = f"'.{item.name}' needs '.version {since[0]}.{since[1]}'"
             yield Diagnostic("W205", message, source, item.start, item.end, "raise '.version'")
+        if item.name == "noreturn" and function.returns:
+            message = f"'{function.name}' has a result and '.noreturn'"
+            yield Diagnostic("E213", message, source, item.start, item.end, "remove one of them")
+        names = {directive.name for directive in function.directives}
+        if item.name == "blocksareclusters" and not names.issuperset(_OF_BLOCKS):
+            message = "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'"
+            yield Diagnostic("E213", message, source, item.start, item.end, "write both beside it")
     for pair in _EXCLUSIVE:
         if all(name in first for name in pair):
             earlier, later = sorted((first[name] for name in pair), key=lambda d: d.start)
