@@ -57,6 +57,10 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
         other = ".".join([{"atom": "red", "red": "atom"}.get(base, ""), *words])
         if table().match(other, n_operands, is_ptxplus) is not None:
             help += f"; '{other}' takes {n_operands}"
+        if all(m.form.until for n in counts for m in table().matches(text, n, is_ptxplus)):
+            # of 'shfl' the form with '.sync'
+            newer = Repair(base, words, asker([n_operands]), allowed).one_more()
+            help = f"{newer.help}; without it, {help}" if newer else help
         return Explanation(f"'{text}' takes {takes}, not {n_operands}", help)
     own = _own(forms, words)
     fixed = len(own[0].base.split(".")) - 1 if own else 0
