@@ -133,6 +133,8 @@ VIDEO: list[Case] = [
     ("vadd.s32.u32.s32.sat d32, a32.b3, b32.h0;", (0xFF000000, 0x0000FFFE), 253),  # 255 - 2
     ("vsub.u32.u32.u32.sat d32, a32, b32;", (3, 5), 0),
     ("vadd.u32.u32.u32.sat d32.b1, a32.b0, b32.b0, c32;", (0xFF, 0x02, 0x11223344), 0x1122FF44),
+    # without a part of d and without a second operation the whole of d is the result
+    ("vadd.u32.u32.u32 d32, a32.b0, b32.b0, c32;", (0xFF, 0x02, 0x11223344), 0x101),
     ("vabsdiff.s32.s32.s32.add d32, a32, b32, c32;", (0xFFFFFFFB, 3, 10), 18),
     ("vmin.s32.s32.s32.max d32, a32, b32, c32;", (0xFFFFFFFB, 3, 0xFFFFFFFF), 0xFFFFFFFF),
     ("vshr.u32.u32.u32.clamp d32, a32, b32;", (0x80000000, 40), 0),

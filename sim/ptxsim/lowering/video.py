@@ -79,7 +79,7 @@ def _primary(b: Builder, name: str, first: int, second: int, width: int) -> int:
 
 
 def _finish(b: Builder, op: Operation, row: int, type_: Type) -> None:
-    """What becomes of a 32-bit result: merged into `c`, combined with `c`, or alone."""
+    """What becomes of a 32-bit result: merged into `c` (a whole one covers it), combined with it, or alone."""
     target, _ = _bare(op.operands[0])
     assert isinstance(target, Name)
     bits, place = _place(target.part)
@@ -88,9 +88,8 @@ def _finish(b: Builder, op: Operation, row: int, type_: Type) -> None:
         kept = b.compute("and_u32", b.value(op.operands[3], WORD), b.constant(~mask))
         shifted = b.compute("shl_u32", row, b.constant(place))
         row = b.compute("or_u32", kept, b.compute("and_u32", shifted, b.constant(mask)))
-    elif len(op.operands) > 3:
+    elif name := op.match.one_of("add", "min", "max"):
         second = b.value(op.operands[3], WORD)
-        name = op.match.one_of("add", "min", "max")
         kind = "u32" if name == "add" or not type_.is_signed else "s32"
         row = b.compute(f"{name}_{kind}", row, second)
     d = b.place(Name(target.text), WORD)
