@@ -112,6 +112,23 @@ FAULTS = {
         ld.shared.u32 %r6, [%r5]; // E410
         st.global.u32 [%rd3], %r6;
     """,
+    "race: relaxed flag": """
+        .shared .align 4 .b32 flag;
+        setp.eq.u32 %p1, %r1, 0;
+    @%p1 st.shared.u32 [flag], 0;
+        bar.sync 0;
+        setp.gt.u32 %p1, %r1, 31;
+    @%p1 bra reader;
+        st.shared.u32 [%r4], %r1; // note
+        st.relaxed.cta.shared.u32 [flag], 1;
+        ret;
+    reader:
+        ld.relaxed.cta.shared.u32 %r5, [flag];
+        setp.eq.u32 %p1, %r5, 0;
+    @%p1 bra reader;
+        ld.shared.u32 %r6, [%r4+-128]; // E410
+        st.global.u32 [%rd3], %r6;
+    """,
     "race: write after read": """
         st.shared.u32 [%r4], %r1;
         bar.sync 0;
@@ -209,6 +226,42 @@ CLEAN = {
         setp.lt.u32 %p1, %r1, 32;
     @%p1 mov.u32 %r5, 8;
         shfl.sync.idx.b32 %r6, %r5, 3, 31, -1;
+        st.global.u32 [%rd3], %r6;
+    """,
+    "a flag that is released and acquired": """
+        .shared .align 4 .b32 flag;
+        setp.eq.u32 %p1, %r1, 0;
+    @%p1 st.shared.u32 [flag], 0;
+        bar.sync 0;
+        setp.gt.u32 %p1, %r1, 31;
+    @%p1 bra reader;
+        st.shared.u32 [%r4], %r1;
+        st.release.cta.shared.u32 [flag], 1;
+        ret;
+    reader:
+        ld.acquire.cta.shared.u32 %r5, [flag];
+        setp.eq.u32 %p1, %r5, 0;
+    @%p1 bra reader;
+        ld.shared.u32 %r6, [%r4+-128];
+        st.global.u32 [%rd3], %r6;
+    """,
+    "a flag between fences": """
+        .shared .align 4 .b32 flag;
+        setp.eq.u32 %p1, %r1, 0;
+    @%p1 st.shared.u32 [flag], 0;
+        bar.sync 0;
+        setp.gt.u32 %p1, %r1, 31;
+    @%p1 bra reader;
+        st.shared.u32 [%r4], %r1;
+        membar.cta;
+        st.volatile.shared.u32 [flag], 1;
+        ret;
+    reader:
+        ld.volatile.shared.u32 %r5, [flag];
+        setp.eq.u32 %p1, %r5, 0;
+    @%p1 bra reader;
+        membar.cta;
+        ld.shared.u32 %r6, [%r4+-128];
         st.global.u32 [%rd3], %r6;
     """,
     "an mbarrier": """

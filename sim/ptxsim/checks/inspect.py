@@ -6,6 +6,7 @@
     fault(c, reports, x, i)              a bad access: reported; the lane that made it
     reach(c, reports, x, i, aligned, mask, live)      a barrier
     join(c, arrived, released)           a barrier ends, or lanes of a warp meet at a `bar.warp.sync`
+    acquire(c, warp), release(c, warp)   a warp learns what was published, or publishes what it did
 
 `c` is one CHECKS record, `x` the context of the executing warp.
 """
@@ -94,6 +95,9 @@ def start(c, x):
             clocks[k] = 0
         for w in range(MAX_WARPS):
             clocks[w * MAX_WARPS + w] = 1
+        published = flat_i32(c.published, MAX_WARPS)
+        for k in range(MAX_WARPS):
+            published[k] = 0
         granules = flat_i32(c.granules, c.n_granules * GRANULE)
         for k in range(c.n_granules * GRANULE):
             granules[k] = 0
@@ -329,3 +333,23 @@ def join(c, arrived, released):
     for w in range(c.n_warps):
         if ((arrived | released) >> w) & 1:
             clocks[w * MAX_WARPS + w] += 1
+
+
+@njit(types.void(_C, _INT))
+def acquire(c, warp):
+    """A warp knows from now on what was published."""
+    if c.what & RACES:
+        known, published = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS), flat_i32(c.published, MAX_WARPS)
+        for k in range(MAX_WARPS):
+            if k != warp:
+                known[warp * MAX_WARPS + k] = max(known[warp * MAX_WARPS + k], published[k])
+
+
+@njit(types.void(_C, _INT))
+def release(c, warp):
+    """What a warp did and knows is published; it begins a new epoch."""
+    if c.what & RACES:
+        known, published = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS), flat_i32(c.published, MAX_WARPS)
+        for k in range(MAX_WARPS):
+            published[k] = max(published[k], known[warp * MAX_WARPS + k])
+        known[warp * MAX_WARPS + warp] += 1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.checks.state import (
+    ACQUIRES,
     BARRIERS,
     CHECKED,
     CHECKS,
@@ -19,9 +20,9 @@ from ptxsim.checks.state import (
     MAX_REPORTS,
     MAX_WARPS,
     MEMORY,
-    ORDERS_ALL,
     ORDERS_WARP,
     RACES,
+    RELEASES,
     REPORT,
 )
 from ptxsim.image import MemoryImage
@@ -37,9 +38,16 @@ CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRI
 
 _ORDERS = {
     "bar.warp.sync": ORDERS_WARP,
-    "mbarrier.test_wait": ORDERS_ALL,
-    "mbarrier.try_wait": ORDERS_ALL,
+    "mbarrier.test_wait": ACQUIRES,
+    "mbarrier.try_wait": ACQUIRES,
+    "mbarrier.": RELEASES,
+    "cp.async.mbarrier": RELEASES,
+    "fence.proxy": 0,
+    "fence": RELEASES | ACQUIRES,
+    "membar": RELEASES | ACQUIRES,
 }
+"""What instructions order, by the beginning of their opcode: the first that fits."""
+_MODIFIERS = {"release": RELEASES, "acquire": ACQUIRES, "acq_rel": RELEASES | ACQUIRES}
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 
@@ -104,6 +112,7 @@ class Checks:
             "shared_start": shared_start,
             "local_shadow": np.zeros(int(x["local_bytes"]) * 32 * n_warps + 16, np.uint8),
             "clocks": np.zeros(MAX_WARPS * MAX_WARPS, np.int32),
+            "published": np.zeros(MAX_WARPS, np.int32),
             "granules": np.zeros(n_granules * GRANULE, np.int32),
         }
         if undefined and flags & INIT:
@@ -181,7 +190,10 @@ def _access(record: Any, program: Program, i: int, instruction: Instruction) -> 
     opcode = instruction.opcode.text
     works_on_mbarrier = opcode.startswith("mbarrier.") and not opcode.startswith(_WEAK)
     record["strong"] = timed["access"] == ATOMIC or works_on_mbarrier or bool(modifiers & _STRONG)
-    record["orders"] = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), 0)
+    orders = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), -1)
+    if orders < 0:
+        orders = next((order for name, order in _MODIFIERS.items() if name in modifiers), 0)
+    record["orders"] = orders
 
 
 def _granule_shift(checked: Any) -> int:

@@ -26,9 +26,11 @@ GOING, BEFORE, BEHIND = range(3)
     DIVERGENT_BARRIER,
 ) = range(1, 9)
 
-# what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync), or, as a test of an mbarrier that
-# holds, everything that any warp did before; that is more than the mbarrier says, so such a test may hide a race
-ORDERS_WARP, ORDERS_ALL = 1, 2
+# what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync); what its warp did so far is
+# published (a release: arriving at an mbarrier, .release, a fence); its warp knows all that was published (an acquire:
+# a test of an mbarrier that holds, .acquire, a fence). What is published is not told apart by address: that may hide
+# a race
+ORDERS_WARP, RELEASES, ACQUIRES = 1, 2, 4
 
 MAX_REPORTS = 256
 MAX_WARPS = 32
@@ -47,7 +49,7 @@ CHECKED = record(
         ("bytes", "i4"),  # that a lane accesses
         ("copies", "i4"),  # asynchronously, global to shared memory: the access is the one to shared memory
         ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
-        ("orders", "i4"),  # ORDERS_WARP, ORDERS_ALL; 0: nothing beyond barriers
+        ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES: bits
         ("traced", "i4"),
         ("guard", "i4"),  # register of the guard; -1 none
         ("passed", "i4"),  # register whose values lanes pass on: one of them must have written it; -1 none
@@ -90,6 +92,7 @@ CHECKS = record(
         ),  # what the shadow of local memory begins with: 1 where nothing there is checked
         ("local_shadow", "u8"),
         ("clocks", "u8"),  # i32: MAX_WARPS x MAX_WARPS
+        ("published", "u8"),  # i32: MAX_WARPS, the epochs that releases told of
         ("granules", "u8"),  # i32: GRANULE for each
         ("n_granules", "i8"),
         ("granule_shift", "i8"),

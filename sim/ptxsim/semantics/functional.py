@@ -16,18 +16,19 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.checks.inspect import after, before, fault, join, reach, start
+from ptxsim.checks.inspect import acquire, after, before, fault, join, reach, release, start
 from ptxsim.checks.prepare import Checks, check_flags
 from ptxsim.checks.reports import diagnostics
 from ptxsim.checks.state import (
+    ACQUIRES,
     BEFORE,
     BEHIND,
     CHECKED,
     CHECKS,
     INIT,
     MEMORY,
-    ORDERS_ALL,
     ORDERS_WARP,
+    RELEASES,
     REPORT,
     TRACED,
 )
@@ -172,13 +173,15 @@ def _execute_checked(x, instructions, uops, c, checked, reports, i, active, mask
 
 
 @njit
-def _ordered(x, c, checked, n_warps, i):
+def _ordered(x, c, checked, i):
     """What an instruction that was executed orders: for the checks."""
-    own = np.int64(1) << x.warp
-    if checked[i].orders == ORDERS_WARP:
+    orders, own = checked[i].orders, np.int64(1) << x.warp
+    if orders & ORDERS_WARP:
         join(c, own, own)
-    elif checked[i].orders == ORDERS_ALL and x.yields == 0:
-        join(c, (np.int64(1) << n_warps) - 1, own)
+    if orders & ACQUIRES and x.yields == 0:
+        acquire(c, x.warp)
+    if orders & RELEASES:
+        release(c, x.warp)
 
 
 @njit
@@ -267,7 +270,7 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
     else:
         advance(warp, following)
     if c.what and mask != 0 and checked[i].orders:
-        _ordered(x, c, checked, n_warps, i)
+        _ordered(x, c, checked, i)
     return True
 
 
