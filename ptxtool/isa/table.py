@@ -4,7 +4,9 @@
 kernel uses a few of the hundreds of opcodes, and every command waits for this.
 
 An opcode whose modifiers are in no form's order is tried once more in any order, as ptxas does, and then without the
-words that ptxas lets stand twice (`.sat.sat`) or for nothing (`add.s32.pred`); types keep their order.
+words that ptxas lets stand twice (`.sat.sat`) or for nothing (`add.s32.pred`); types keep their order, and so do the
+layouts of matrices (`.row.col`).
+
 PTXPlus differs where the table need not say so: `.half`, `.exit`, `.abs`, `.neg` and `.sat` fit every opcode, any
 `w`/`r` operand may be a memory operand or a pair in braces, and any `w` may be a `Dual`.
 """
@@ -29,6 +31,7 @@ _IGNORES_PRED = frozenset({
 })  # fmt: skip
 """Opcodes behind which ptxas 13.0 overlooks a type `.pred` too many; it complains behind all others."""
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
+_LAYOUTS = frozenset({"row", "col"})
 _LONGEST_KEY = 6
 _KEY = re.compile(r'^(?:"([^"\n]+)"|([A-Za-z0-9_]+)) = |^\[groups\]', re.MULTILINE)
 
@@ -163,7 +166,7 @@ def _alternative(group: ModifierGroup, words: list[str], position: int) -> str:
 
 
 def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> Match | None:
-    """Modifiers in any order, those of `anywhere` too; but the first type is T and the second S."""
+    """Modifiers in any order, those of `anywhere` too; but the first type is T, the first layout that of matrix A."""
     slots = dict.fromkeys(SLOTS, "")
     taken: list[str] = []
     rest = list(form.groups)
@@ -180,6 +183,13 @@ def _match_any_order(form: Form, words: list[str], anywhere: frozenset[str]) -> 
             if word not in group.alternatives:
                 return None
             slots[group.slot] = word
+            continue
+        if word in _LAYOUTS:
+            layout = next((g for g in rest if _LAYOUTS.issuperset(g.alternatives)), None)
+            if layout is None or word not in layout.alternatives:
+                return None
+            rest.remove(layout)
+            taken.append(word)
             continue
         for modifier in rest:
             if found := _alternative(modifier, words, position - 1):
