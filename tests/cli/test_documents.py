@@ -114,5 +114,6 @@ def test_every_command_and_option_is_documented() -> None:
 
 @pytest.mark.parametrize("path", [README, *sorted((CHECKOUT / "docs").rglob("*.md"))], ids=lambda p: p.name)
 def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+    prose = re.sub(r"(?ms)^```.*?^```|^ {4}[^\n]*$", "", path.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)#:]+)\)", prose):
         assert (path.parent / target).exists(), target
