@@ -66,6 +66,11 @@ class InstructionCheck(FunctionCheck):
         # by identity, for equal operand texts share their node: what an operand is, and the registers in it
         self._seen: dict[int, _Seen] = {}
         self._by_name: dict[str, _Seen] = {}
+        self._everywhere: dict[str, _Seen] = {}  # names that mean the same at every instruction
+        for declaration, prefix, numbers, first in function.registers.settled_ranges():
+            if len(numbers) <= 4 * len(function.instructions) and not self.is_ptxplus:
+                whole, shift = _whole(declaration), first - numbers.start
+                self._everywhere.update({f"{prefix}{k}": (whole, (k + shift,)) for k in numbers})
         self._guards: set[int] = set()  # nothing is wrong with them
         self.stretches: list[Exposure] = [Exposure(0, set(), {})]
         self._is_64_bit = self.module.directive("address_size") == "64"
@@ -96,7 +101,7 @@ class InstructionCheck(FunctionCheck):
 
     def _see(self, operand: Operand, n: int) -> _Seen:
         if type(operand) is Name:
-            entry = self._register(operand.text, n)
+            entry = self._everywhere.get(operand.text) or self._register(operand.text, n)
             if operand.part or not entry[1]:
                 entry = self._name_shape(operand, n), entry[1]
         else:
@@ -114,17 +119,13 @@ class InstructionCheck(FunctionCheck):
 
     def _register(self, text: str, n: int) -> _Seen:
         """What the register of a name is, and its index; no index if it is none."""
-        entry = self._by_name.get(text)
+        entry = self._everywhere.get(text) or self._by_name.get(text)
         if entry is None:
             index = self.registers.resolve_index(text, n)
             entry = UNDECLARED, ()
             if index >= 0:
                 declaration = self.registers.declaration_of(index)
-                found = _registers.get(declaration.qualifiers)
-                if found is None:
-                    found = shape("register", declaration.type, (), declaration.vector)
-                    _registers[declaration.qualifiers] = found
-                entry = found, (index,)
+                entry = _whole(declaration), (index,)
             self._by_name[text] = entry
         return entry
 
@@ -340,6 +341,15 @@ class InstructionCheck(FunctionCheck):
     def variable(self, text: str) -> Declaration | None:
         """The variable or parameter of that name that is in force here."""
         return self.variables.get(text) or self.module.variables.get(text)
+
+
+def _whole(declaration: Declaration) -> Shape:
+    """What a register of a declaration is."""
+    found = _registers.get(declaration.qualifiers)
+    if found is None:
+        found = shape("register", declaration.type, (), declaration.vector)
+        _registers[declaration.qualifiers] = found
+    return found
 
 
 def _is_plain(operand: Operand) -> bool:

@@ -303,6 +303,17 @@ class RegisterTable(Sequence[Register]):
         self._fixed[name] = place, index
         return index if place <= instruction_index else -1
 
+    def settled_ranges(self) -> Iterator[tuple[Declaration, str, range, int]]:
+        """Ranges whose names mean the same registers at every instruction: prefix, numbers, index of the first."""
+        stems = {name.rstrip("0123456789") for name in self._names}
+        for prefix, timeline in self._ranges.items() if self._has_plain_ranges else ():
+            found = timeline.values[0]
+            alone = len(timeline.places) == 1 and timeline.places[0] == 0 and prefix not in stems
+            if alone and found is not None and found.before is None:
+                segment = found.segment
+                low = segment.low or 0
+                yield segment.declaration, prefix, range(low, low + segment.count), segment.first
+
     def _ranges_around(self, name: str) -> list[tuple[Timeline[_Ranges], int]]:
         """The ranges that a name may be in, with its number there."""
         found: list[tuple[Timeline[_Ranges], int]] = []
