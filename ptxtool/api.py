@@ -388,17 +388,24 @@ def run(
     max_instructions: int | None = None,
     output: "Callable[[str], object] | None" = None,
     trace: "Trace | None" = None,
+    ptxplus_semantics: str = "hardware",
 ) -> "Outcome":
     """Run a launch file's launch without time: `.buffers` is what the kernel left, `.problems` what is wrong with it.
 
     `check` names the checks on the way ("memory", "init", "races", "barriers"). What the kernel prints is `.printed`;
-    `output` is called with pieces of it as they come, `trace` (`ptxsim.Trace`) with chosen instructions. For arguments
-    of your own use `ptxsim.run`.
+    `output` is called with pieces of it as they come, `trace` (`ptxsim.Trace`) with chosen instructions.
+    `ptxplus_semantics` is "hardware" or "gpgpu-sim". For arguments of your own use `ptxsim.run`.
     """
     from ptxtool.sweep.functional import run_functional
 
     return run_functional(
-        kernel, _launch(launch), check=check, max_instructions=max_instructions, output=output, trace=trace
+        kernel,
+        _launch(launch),
+        check=check,
+        max_instructions=max_instructions,
+        output=output,
+        trace=trace,
+        ptxplus_semantics=ptxplus_semantics,
     )
 
 
@@ -412,6 +419,7 @@ def simulate(
     registers: int | None = None,
     max_cycles: int | None = None,
     event_skip: bool = True,
+    ptxplus_semantics: str = "hardware",
     **options: Any,
 ) -> "Run":
     """Run a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
@@ -429,6 +437,7 @@ def simulate(
         share_registers=share_registers,
         max_cycles=max_cycles,
         event_skip=event_skip,
+        ptxplus_semantics=ptxplus_semantics,
         **options,
     )
 
@@ -441,6 +450,7 @@ def compare(
     share_registers: "Percent" = 90,
     registers: int | None = None,
     announce: Any = None,
+    ptxplus_semantics: str = "hardware",
     **options: Any,
 ) -> "Comparison":
     """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung."""
@@ -453,6 +463,7 @@ def compare(
         share_registers,
         registers,
         announce=announce,
+        ptxplus_semantics=ptxplus_semantics,
         **options,
     )
 

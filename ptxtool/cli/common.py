@@ -69,6 +69,17 @@ def share_registers_option(default: str = "0") -> Callable[[F], F]:
     )
 
 
+def ptxplus_semantics_option(command: F) -> F:
+    """`--ptxplus-semantics NAME`: whose meaning PTXPlus has."""
+    return click.option(
+        "--ptxplus-semantics",
+        metavar="NAME",
+        default="hardware",
+        show_default=True,
+        help="PTXPlus as hardware or gpgpu-sim has it; PTX has one meaning.",
+    )(command)
+
+
 def scope(per: str) -> Literal["warp", "thread"]:
     """The value of --per."""
     return "thread" if per == "thread" else "warp"

@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     load_job,
     one_kernel_option,
     output_option,
+    ptxplus_semantics_option,
     put_json,
     put_parts,
     share_registers_option,
@@ -25,6 +26,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 @one_kernel_option
 @gpu_option
 @share_registers_option("90")
+@ptxplus_semantics_option
 @json_option
 @output_option
 def command(
@@ -34,6 +36,7 @@ def command(
     gpu: str,
     share_registers: str,
     registers: int | None,
+    ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
 ) -> int:
@@ -58,6 +61,7 @@ def command(
                 announce=status.announce,
                 progress=status.progress,
                 on_interrupt="return",
+                ptxplus_semantics=ptxplus_semantics,
             )
         finally:
             status.clear()

@@ -14,6 +14,7 @@ from ptxtool.cli.common import (
     load_job,
     one_kernel_option,
     output_option,
+    ptxplus_semantics_option,
     put_json,
     put_parts,
 )
@@ -53,6 +54,7 @@ ALL_CHECKS = ("memory", "init", "races", "barriers")
 )
 @click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
+@ptxplus_semantics_option
 @json_option
 @output_option
 def command(
@@ -67,6 +69,7 @@ def command(
     trace: str | None,
     save: str | None,
     max_instructions: int | None,
+    ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
 ) -> int:
@@ -94,6 +97,7 @@ def command(
             max_instructions=max_instructions,
             output=None if as_json else printed,
             trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
+            ptxplus_semantics=ptxplus_semantics,
         )
     if save is not None:
         _save(outcome, Path(save))

@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     load_job,
     one_kernel_option,
     output_option,
+    ptxplus_semantics_option,
     put_json,
     put_parts,
     share_registers_option,
@@ -28,6 +29,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 @share_registers_option()
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
+@ptxplus_semantics_option
 @json_option
 @output_option
 def command(
@@ -40,6 +42,7 @@ def command(
     registers: int | None,
     max_cycles: int | None,
     no_event_skip: bool,
+    ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
 ) -> int:
@@ -68,6 +71,7 @@ def command(
                 progress=status.progress,
                 output=None if as_json else status.printed,
                 on_interrupt="return",
+                ptxplus_semantics=ptxplus_semantics,
             )
         finally:
             status.clear()

@@ -26,6 +26,7 @@ def run_functional(
     max_instructions: int | None = None,
     output: Callable[[str], object] | None = None,
     trace: "Trace | None" = None,
+    ptxplus_semantics: str = "hardware",
 ) -> Outcome:
     """Run a launch with fresh arguments and compare the results with the expected ones.
 
@@ -54,6 +55,7 @@ def run_functional(
         max_instructions=max_instructions,
         output=output,
         trace=trace,
+        ptxplus_semantics=ptxplus_semantics,
     )
     buffers = tuple(
         Buffer(i.name, i.type, after, _changed(i.value, after))

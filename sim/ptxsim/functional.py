@@ -36,6 +36,7 @@ def run(
     max_instructions: int | None = None,
     output: Callable[[str], object] | None = None,
     trace: Trace | None = None,
+    ptxplus_semantics: str = "hardware",
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
 
@@ -49,11 +50,12 @@ def run(
     shared and local memory, and the buffers among `undefined`, read before they are written), "races" (between threads
     of a CTA, on shared memory), "barriers" (that only a part of a warp reaches). The result's `problems` are
     diagnostics. `trace` selects instructions and is called with each as it executes (`ptxsim.tracing`).
+    `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
 
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
     `max_instructions`, E413 a failed assertion, E414 a trap, E415 a stack overflow,
-    E502 for a check that does not exist.
+    E502 for a check or semantics that do not exist.
     """
     check_kernel(kernel)
     grid3, block3 = extent("grid", grid), extent("block", block)
@@ -88,4 +90,5 @@ def run(
         undefined=undefined,
         output=output,
         trace=trace,
+        ptxplus_semantics=ptxplus_semantics,
     )

@@ -103,6 +103,7 @@ class MemoryImage:
             if isinstance(value, _OPAQUES):
                 value = table.handle(value)
             data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
+            data = data[: parameter.copied_bytes]
             at = parameter.offset - layout.param_start
             param[at : at + len(data)] = np.frombuffer(data, np.uint8)
         shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)

@@ -48,6 +48,7 @@ def launch(
     progress: Progress | None = None,
     output: Callable[[str], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    ptxplus_semantics: str = "hardware",
 ) -> SimResult:
     """Run a kernel over a grid of CTAs and return its counters.
 
@@ -60,10 +61,12 @@ def launch(
     stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. What the
     kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
     exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
+    `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
-    deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E502 unknown machine or scheduler.
+    deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E502 unknown machine, scheduler or
+    semantics.
     """
     check_kernel(kernel)
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
@@ -76,7 +79,7 @@ def launch(
             whole(name, given, least)
     check_sequence(args)
     threads = block3[0] * block3[1] * block3[2]
-    program = lower(kernel, machine, block3)
+    program = lower(kernel, machine, block3, ptxplus_semantics)
     image = MemoryImage.build(
         program,
         kernel,

@@ -31,8 +31,9 @@ from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.calls import leave_results
 from ptxsim.lowering.control import PC_BYTES, instruction_bytes, set_control
-from ptxsim.lowering.layout import lay_out
+from ptxsim.lowering.layout import Layout, lay_out
 from ptxsim.lowering.refused import reason
+from ptxsim.options import is_as_gpgpu_sim
 from ptxsim.program import (
     ATOMIC,
     EITHER,
@@ -80,17 +81,23 @@ _RULE_MODULES = (
 MAX_ROWS = 8192
 
 
-def lower(kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1)) -> Program:
+def lower(
+    kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1), ptxplus_semantics: str = "hardware"
+) -> Program:
     """Lower a kernel for a machine and a block size.
 
-    Raises `PtxError`: E402 if the kernel's `.reqntid` or `.maxntid` forbids the block, E403 with one diagnostic per
-    distinct instruction that cannot be simulated.
+    `ptxplus_semantics` is "hardware" or "gpgpu-sim" (docs/ptxplus-semantics.md). Raises E402 if the kernel's
+    `.reqntid` or `.maxntid` forbids the block, E403 with one diagnostic per distinct instruction that cannot be
+    simulated, E502 for other semantics.
     """
+    as_gpgpu_sim = is_as_gpgpu_sim(ptxplus_semantics)
     _check_block(kernel, block)
     graph = CallGraph(kernel)
     layout = lay_out(kernel, graph.functions[1:])
     graph.kernel_local_bytes = layout.local_bytes
-    first = Builder(kernel, layout, graph)
+    if as_gpgpu_sim and kernel.module.is_ptxplus:
+        layout = _with_first_elements(layout)
+    first = Builder(kernel, layout, graph, as_gpgpu_sim=as_gpgpu_sim)
     first.machine = {"nwarpid": gpu.sm.warps, "nsmid": gpu.sm.count}
     builders = [first, *(first.sibling(f) for f in graph.functions[1:])]
     for builder in builders:
@@ -113,6 +120,12 @@ def lower(kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1)) -> Progr
             help="allocate its registers first",
         )
     return _program(builders, records)
+
+
+def _with_first_elements(layout: Layout) -> Layout:
+    """GPGPU-Sim: of a parameter that is an array the launch copies one element."""
+    copied = [replace(p, copied_bytes=TYPES[p.type].bytes) if p.is_array else p for p in layout.parameters]
+    return replace(layout, parameters=tuple(copied))
 
 
 def _function(
@@ -294,7 +307,8 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse) -> Non
     """What the scoreboard and the operand collector see: destinations first."""
     registers = b.registers
     sinks = [r for r in facts.touched if registers[r].is_sink]
-    destinations = [r for r in facts.touched if r in facts.defs or r in sinks]
+    unseen = _incremented(b, op) if b.as_gpgpu_sim else set()
+    destinations = [r for r in facts.touched if (r in facts.defs and r not in unseen) or r in sinks]
     rest = [r for r in facts.touched if r not in destinations]
     named = (destinations + rest)[:MAX_REGISTERS]
     record["n_destinations"] = min(len(destinations), MAX_DESTINATIONS)
@@ -304,6 +318,19 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse) -> Non
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0][:MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [_bank(name) for name in sources]
+
+
+def _incremented(b: Builder, op: Operation) -> set[int]:
+    """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
+    bases: list[str] = []
+    written: list[str] = []
+    for operand in op.operands:
+        memory = operand.operand if isinstance(operand, Unary) else operand
+        if isinstance(memory, Memory) and memory.post_increment:
+            _collect(memory.base, bases)
+    if op.operands and not isinstance(op.operands[0], Memory):
+        _collect(op.operands[0], written)
+    return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 
 def _bank(name: str) -> int:

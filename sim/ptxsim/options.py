@@ -1,4 +1,4 @@
-"""What callers of a run may give wrong: extents, whole numbers, the list of arguments, the kernel itself."""
+"""What callers of a run may give wrong: extents, whole numbers, the list of arguments, the kernel, names of choices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
 from ptxtool.ir.nodes import Function
 
 Extent = int | Sequence[int]
 """A number, or up to three: x, y, z."""
+
+PTXPLUS_SEMANTICS = ("hardware", "gpgpu-sim")
+"""Whose meaning PTXPlus instructions have, by name."""
 
 
 def extent(name: str, given: Extent) -> tuple[int, int, int]:
@@ -26,6 +30,20 @@ def whole(name: str, given: object, least: int) -> None:
     """Raise E401 for an option that is no whole number, or too small."""
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
         raise error("E401", f"{name} = {given!r}", help=f"give a whole number of at least {least}")
+
+
+def is_as_gpgpu_sim(ptxplus_semantics: object) -> bool:
+    """Whether PTXPlus means what GPGPU-Sim makes of it. Raises E502 for a name that is none of PTXPLUS_SEMANTICS."""
+    if ptxplus_semantics not in PTXPLUS_SEMANTICS:
+        known = " and ".join(f"'{name}'" for name in PTXPLUS_SEMANTICS)
+        near = nearest(str(ptxplus_semantics), PTXPLUS_SEMANTICS)
+        guess = f"did you mean '{near}'? " if near else ""
+        raise error(
+            "E502",
+            f"PTXPlus has no semantics '{ptxplus_semantics}'",
+            help=f"{guess}there are {known}; docs/ptxplus-semantics.md has the differences",
+        )
+    return ptxplus_semantics == "gpgpu-sim"
 
 
 def check_kernel(kernel: object) -> None:

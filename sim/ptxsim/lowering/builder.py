@@ -159,12 +159,15 @@ class Builder:
     element_bytes: int = 0
     space: int = 0
 
+    as_gpgpu_sim: bool = False  # PTXPlus as GPGPU-Sim executes it, where that is not what hardware does
+
     invoked: int | None = None  # the instruction enters the function that begins there, -1: each lane its own
     return_start: int = 0  # the first micro-operation behind the call
     is_passing: bool = False  # the instruction reads or writes parameters in a frame
 
     def __post_init__(self) -> None:
         self.ptxplus = self.kernel.module.is_ptxplus
+        self.as_gpgpu_sim = self.as_gpgpu_sim and self.ptxplus
         self.registers = self.kernel.registers
         self._operations = operations()
         self._liveness: Liveness | None = None
@@ -181,6 +184,16 @@ class Builder:
             register_rows=[],
             carry_row=-1,
         )
+
+    # ---- what GPGPU-Sim does otherwise
+
+    def takes_absolute(self, op: Operation) -> bool:
+        """Whether PTXPlus's `.abs` is about the first source; GPGPU-Sim looks at it in `set` only."""
+        return self.ptxplus and op.has("abs") and (op.match.form.sem == "set" or not self.as_gpgpu_sim)
+
+    def loaded_type(self, type_: Type) -> Type:
+        """The type that decides how a load extends what it reads: GPGPU-Sim's do not extend `.s8` by its sign."""
+        return TYPES["u8"] if self.as_gpgpu_sim and type_.name == "s8" else type_
 
     # ---- rows
 
@@ -396,7 +409,7 @@ class Builder:
         unsupported(f"'{operand.text}' as an operand")
 
     def _register_value(self, register: Register, part: str, type_: Type) -> int:
-        if register.is_zero:
+        if register.is_zero and not self.as_gpgpu_sim:
             return self.constant(0, 64 if type_.bits == 64 else 32)
         bits, row = self.row_of(register, part)
         if bits == 1:
@@ -430,7 +443,7 @@ class Builder:
 
     def _next_register(self, register: Register) -> int | None:
         digits = register.name.lstrip("$%abcdefghijklmnopqrstuvwxyz_")
-        if not self.ptxplus or not digits.isdecimal():
+        if not self.ptxplus or self.as_gpgpu_sim or not digits.isdecimal():
             return None
         following = self.register(f"{register.name[: -len(digits)]}{int(digits) + 1}")
         return None if following is None or following.is_predicate else self.row_of(following)[1]
@@ -513,7 +526,7 @@ class Builder:
         if not isinstance(operand, Name):
             unsupported("this destination")
         register = self.register(operand.text)
-        if operand.text == "_" or (register is not None and register.is_sink):
+        if operand.text == "_" or (register is not None and register.is_sink and not self.as_gpgpu_sim):
             return Destination(self.temporary(64 if wide else 32), lambda: None)
         if register is None:
             unsupported(f"'{operand.text}' as a destination")
@@ -610,21 +623,32 @@ class Builder:
         unsupported("a destination that is no predicate register")
 
     def set_flags(self, row: int, value: int, type_: Type) -> None:
-        """Z and S of a result; C and O clear. A NaN sets both Z and S ("unordered")."""
+        """Z and S of a result; C and O clear. A NaN sets both Z and S ("unordered").
+
+        GPGPU-Sim: Z of a signed result looks at all bits but the sign, a NaN sets neither, S of f64 is clear.
+        """
         if type_.is_float:
             if type_.bits == 16:
                 value, type_ = self.compute("h2f", value), TYPES["f32"]
             kind = f"f{type_.bits}"
             zero = self.constant(0, type_.bits)
-            unordered = self.compute(f"num_{kind}", value, value, e=1)
+            unordered = FALSE if self.as_gpgpu_sim else self.compute(f"num_{kind}", value, value, e=1)
             self.combine(OR_TABLE, self.compute(f"eq_{kind}", value, zero), unordered, d=row)
-            self.combine(OR_TABLE, self.compute(f"lt_{kind}", value, zero), unordered, d=row + 1)
+            negative = self.compute(f"lt_{kind}", value, zero)
+            if self.as_gpgpu_sim and type_.bits == 64:
+                negative = FALSE
+            self.combine(OR_TABLE, negative, unordered, d=row + 1)
         else:
             width = max(32, type_.bits)
             if type_.bits < 32:
                 value = self.extend(value, TYPES[f"s{type_.bits}"])
             zero = self.constant(0, width)
-            self.emit(f"eq_u{width}", row, value, zero)
+            magnitude = value
+            if self.as_gpgpu_sim and type_.is_signed:
+                magnitude = self.compute(
+                    f"and_u{width}", value, self.constant((1 << (type_.bits - 1)) - 1, width)
+                )
+            self.emit(f"eq_u{width}", row, magnitude, zero)
             self.emit(f"lt_s{width}", row + 1, value, zero)
         self.combine(0, FALSE, FALSE, d=row + 2)
         self.combine(0, FALSE, FALSE, d=row + 3)

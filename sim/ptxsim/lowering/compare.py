@@ -16,7 +16,7 @@ from ptxsim.lowering.builder import (
 )
 from ptxsim.lowering.floating import compare_type, float_source
 from ptxsim.lowering.packed import element_type, is_packed, merge, split
-from ptxtool.ir.nodes import Dual, Operand
+from ptxtool.ir.nodes import Dual, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
 
 _COMPARISONS = [
@@ -101,7 +101,7 @@ def _conditions(b: Builder, op: Operation, type_: Type) -> list[int]:
             for first, second in zip(*pair, strict=True)
         ]
     first, second = b.source(op, 1, type_), b.source(op, 2, type_)
-    if b.ptxplus and op.has("abs"):
+    if b.takes_absolute(op):
         first = b.compute("abs_s64" if type_.bits == 64 else "abs_s32", first)
     return [compare(b, op.match.one_of(*_COMPARISONS), first, second, type_)]
 
@@ -173,7 +173,10 @@ def _set(b: Builder, op: Operation) -> None:
 
 @rule("selp")
 def _selp(b: Builder, op: Operation) -> None:
-    chosen = b.predicate(op.operands[3])
+    condition = op.operands[3]
+    if b.as_gpgpu_sim and isinstance(condition, Unary):
+        condition = condition.operand  # which ignores the `!`
+    chosen = b.predicate(condition)
     d = b.destination(op)
     b.emit("sel_u64" if op.type.bits == 64 else "sel_u32", d.row, b.source(op, 1), b.source(op, 2), chosen)
     d.finish()

@@ -42,7 +42,7 @@ _F32, _F64 = TYPES["f32"], TYPES["f64"]
 @rule("mov")
 def _mov(b: Builder, op: Operation) -> None:
     target, operand = op.operands[0], op.operands[1]
-    type_ = op.type
+    type_ = b.loaded_type(op.type) if isinstance(operand, Memory) else op.type
     if type_.kind == "pred":
         _mov_predicate(b, target, operand)
         return
@@ -63,8 +63,8 @@ def _mov(b: Builder, op: Operation) -> None:
     if isinstance(target, Vector) and not b.ptxplus:
         _unpack(b, op, target, operand)
         return
-    d = b.destination(op)
-    source = b.source(op, 1)
+    d = b.destination(op, 0, type_)
+    source = b.source(op, 1, type_)
     b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, source)
     d.finish()
 
@@ -180,7 +180,7 @@ def _cvt(b: Builder, op: Operation) -> None:
             _float_to_integer(b, op, source, from_, to)
         return
     source = b.source(op, 1, from_)
-    if b.ptxplus and op.has("abs"):
+    if b.takes_absolute(op):
         source = b.compute(
             "abs_s64" if from_.bits == 64 else "abs_s32", b.source(op, 1, TYPES[f"s{from_.bits}"])
         )
@@ -257,7 +257,7 @@ def _integral(b: Builder, op: Operation) -> str | None:
 def _float_to_integer(b: Builder, op: Operation, source: int, from_: Type, to: Type) -> None:
     rounding = _integral(b, op)
     if rounding is None and b.ptxplus:
-        rounding = _PTXPLUS_INTEGRAL[op.rounding]
+        rounding = "trunc" if b.as_gpgpu_sim else _PTXPLUS_INTEGRAL[op.rounding]
     if b.ptxplus and from_.bits == 32:
         source = b.compute("flush_f32", source)
     double = b.compute(f"{rounding or 'trunc'}_f64", to_double(b, source, from_))
@@ -282,7 +282,7 @@ def _float_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Typ
     mode = MODES[op.rounding]
     rounding = _integral(b, op)
     if rounding is None and b.ptxplus and from_.bits == to.bits and op.match.one_of(*_PTXPLUS_INTEGRAL):
-        rounding, mode = _PTXPLUS_INTEGRAL[op.rounding], NEAREST
+        rounding, mode = None if b.as_gpgpu_sim else _PTXPLUS_INTEGRAL[op.rounding], NEAREST
     d = b.destination(op, 0, to)
     width = "u64" if to.bits == 64 else "u32"
     if rounding is None and from_.name == to.name and not (op.has("sat") and to.bits == 16):

@@ -22,7 +22,7 @@ def float_source(b: Builder, op: Operation, index: int, type_: Type | None = Non
     """A floating-point operand, subnormals flushed where the instruction says `.ftz`, `.abs` applied (PTXPlus)."""
     type_ = type_ or op.type
     row = b.source(op, index, type_)
-    if b.ptxplus and op.has("abs") and index == 1:
+    if index == 1 and b.takes_absolute(op):
         row = b.compute("abs_f64" if type_.bits == 64 else "abs_f32", row)
     is_cvt = op.match.form.sem == "cvt"  # whose `.ftz` is about f32 alone
     return flushed(b, row, type_) if op.has("ftz") and not (is_cvt and type_.name != "f32") else row

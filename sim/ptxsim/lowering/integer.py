@@ -2,7 +2,8 @@
 
 PTXPlus: `add` with a negated operand is the hardware's subtraction (its carry means "no borrow"), the carry in of
 `addp` and `madp` is one, 16-bit multiplications into a whole register give all 32 bits of the product, and 24-bit
-ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does otherwise.
+ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does otherwise, as
+`b.as_gpgpu_sim` asks for.
 """
 
 from ptxsim.lowering.builder import (
@@ -52,8 +53,8 @@ def _signed(type_: Type) -> str:
 
 
 def _negated(b: Builder, operand: Operand) -> Operand | None:
-    """What stands behind the minus of a PTXPlus source, None if there is none."""
-    if b.ptxplus and isinstance(operand, Unary) and operand.operator == "-":
+    """What stands behind the minus of a PTXPlus source, None if there is none, or GPGPU-Sim negates before it adds."""
+    if b.ptxplus and not b.as_gpgpu_sim and isinstance(operand, Unary) and operand.operator == "-":
         return None if isinstance(operand.operand, Immediate) else operand.operand
     return None
 
@@ -134,10 +135,13 @@ def _add(b: Builder, op: Operation) -> None:
         first, second = second, first
     if b.ptxplus and type_.bits <= 32:
         if name != "add":
+            if b.as_gpgpu_sim:
+                _subtract(b, op, first, second)
+                return
             minus = _negated(b, second)
             second = Unary("-", second) if minus is None else minus
             if isinstance(second, Unary) and isinstance(second.operand, Immediate):
-                _subtract_immediate(b, op, first, second.operand)
+                _subtract(b, op, first, second.operand)
                 return
         _ptxplus_add(b, op, first, second, None)
         return
@@ -151,22 +155,24 @@ def _add(b: Builder, op: Operation) -> None:
     d.finish()
 
 
-def _subtract_immediate(b: Builder, op: Operation, first: Operand, second: Operand) -> None:
+def _subtract(b: Builder, op: Operation, first: Operand, second: Operand) -> None:
     complement = b.compute("not_u32", b.value(second, op.type))
     _sum_with_flags(b, op, b.value(first, op.type), complement, b.constant(1), op.type)
 
 
 @rule("addp")
 def _addp(b: Builder, op: Operation) -> None:
-    _ptxplus_add(b, op, op.operands[1], op.operands[2], _carry_in(b, op.operands[3]))
+    _ptxplus_add(
+        b, op, op.operands[1], op.operands[2], _carry_in(b, op.operands[3], 4 if b.as_gpgpu_sim else 1)
+    )
 
 
-def _carry_in(b: Builder, operand: Operand) -> int:
-    """1 where a condition code's carry is set."""
+def _carry_in(b: Builder, operand: Operand, amount: int = 1) -> int:
+    """An amount where a condition code's carry is set, 0 elsewhere."""
     register = b.register(operand.text) if isinstance(operand, Name) else None
     if register is None or not register.is_predicate:
         unsupported("a carry that is no condition-code register")
-    return b.compute("sel_u32", b.constant(1), b.constant(0), b.row_of(register)[1] + 2)
+    return b.compute("sel_u32", b.constant(amount), b.constant(0), b.row_of(register)[1] + 2)
 
 
 # ---- extended precision: PTX's carry flag is a predicate row of its own. It is the hardware's: a subtraction is the
@@ -267,7 +273,7 @@ def _product(b: Builder, op: Operation) -> tuple[int, Type]:
         product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
         if mode == "hi":
             return b.compute("high16_u32", product), type_
-        is_wide = mode == "wide" or (b.ptxplus and _is_whole(b, op.operands[0]))
+        is_wide = mode == "wide" or (b.ptxplus and not b.as_gpgpu_sim)
         return product, wide_type if is_wide and _is_whole(b, op.operands[0]) else type_
     if type_.bits == 64:
         name = f"mulhi_{_signed(type_)}" if mode == "hi" else "mul_u64"
@@ -353,7 +359,13 @@ def _mul24(b: Builder, op: Operation) -> None:
 
 @rule("mad24")
 def _mad24(b: Builder, op: Operation) -> None:
-    _accumulate(b, op, _product24(b, op), op.type, None)
+    if not b.as_gpgpu_sim:
+        product = _product24(b, op)
+    else:  # a product of 32 bits, of operands that are not cut
+        product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
+        if op.has("hi"):
+            product = b.compute(f"shr_{_signed(op.type)}", product, b.constant(16))
+    _accumulate(b, op, product, op.type, None)
 
 
 @rule("sad")
@@ -385,6 +397,8 @@ def _sign(b: Builder, op: Operation) -> None:
         float_sign(b, op, name)
     elif name == "neg":
         _unary(b, op, f"neg_{_width(type_)}")
+    elif b.as_gpgpu_sim and not type_.is_signed:
+        _unary(b, op, "mov_u32")
     else:  # PTXPlus prints `.u32` and `.u16` for the absolute value of signed numbers
         signed = TYPES[f"s{type_.bits}"]
         d = b.destination(op)

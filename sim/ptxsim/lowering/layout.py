@@ -95,6 +95,7 @@ class Parameter:
     type: str
     is_array: bool
     is_pointer: bool
+    copied_bytes: int | None = None  # how many of its bytes a launch copies; None: all
 
 
 @dataclass(frozen=True)

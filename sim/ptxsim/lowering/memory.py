@@ -47,7 +47,7 @@ def _shape(b: Builder, op: Operation, operand: Operand) -> tuple[Type, tuple[Ope
     count = int(vector[1:]) if vector else 1
     if op.type.name in _PAIRS and isinstance(operand, Vector):
         return WORD, elements(b, operand, count * _PAIRS[op.type.name])
-    return op.type, elements(b, operand, count)
+    return b.loaded_type(op.type), elements(b, operand, count)
 
 
 def _frame_or(b: Builder, op: Operation, address: Operand) -> int:

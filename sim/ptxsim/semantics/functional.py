@@ -463,6 +463,7 @@ def run(
     undefined: Sequence[Any] = (),
     output: Callable[[str], object] | None = None,
     trace: Trace | None = None,
+    ptxplus_semantics: str = "hardware",
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place.
 
@@ -472,7 +473,8 @@ def run(
     """
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     block3, grid3 = (np.array([*v, *[1] * (3 - len(v))], np.int64) for v in (block, grid))
-    program = lower(kernel, machine, tuple(int(v) for v in block3)) if program is None else program
+    if program is None:
+        program = lower(kernel, machine, tuple(int(v) for v in block3), ptxplus_semantics)
     n_warps = -(-int(block3.prod()) // 32)
     image = MemoryImage.build(
         program,
