@@ -196,6 +196,10 @@ def reverse_postorder(successors: tuple[tuple[int, ...], ...], root: int) -> tup
     return tuple(reversed(order))
 
 
+# opcodes and numbers of operands that have been seen to go on, which are nearly all: of PTX, and of PTXPlus
+_goes_on: tuple[set[tuple[str, int]], set[tuple[str, int]]] = (set(), set())
+
+
 def control_flow(kernel: Function) -> Mapping[int, Flow]:
     """The instructions that end a block, with where they go. Raises `PtxError` (E202) on an undeclared label."""
     labels = kernel.label_table
@@ -204,7 +208,7 @@ def control_flow(kernel: Function) -> Mapping[int, Flow]:
     flows: dict[int, Flow] = {}
     break_targets: list[int] = []
     breaks: list[int] = []
-    plain: set[tuple[str, int]] = set()  # what has been seen to go on: nearly all
+    plain = _goes_on[ptxplus]
     for i, instruction in enumerate(kernel.instructions):
         key = instruction.opcode.text, len(instruction.operands)
         if key in plain:

@@ -9,6 +9,7 @@ PTXPlus: only forms are checked. Its registers have no types, and almost every o
 """
 
 from functools import cache
+from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.exposure import Exposure, Places, fixed_places, places
@@ -51,11 +52,20 @@ _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 
 _Seen = tuple[Shape, tuple[int, ...]]
-_UNKNOWN = Verdict(False, ())
+_BY_VALUE = Verdict(False, ())
+"""Stands for the verdict where the values of constants decide it."""
+
+
+class _Known(NamedTuple):
+    """What is known of an opcode with operands of certain shapes; `places` None: the operands themselves decide."""
+
+    verdict: Verdict | None
+    places: Places | None
+
+
 _registers: dict[tuple[str, ...], Shape] = {}  # by the qualifiers of their declaration
-_verdicts: dict[tuple[object, ...], Verdict | None] = {}
-# opcode and number of operands -> whether values of constants decide, and which are read and written
-_facts: dict[tuple[str, int], tuple[bool, Places | None]] = {}
+_known: dict[tuple[object, ...], _Known] = {}
+_verdicts: dict[tuple[object, ...], Verdict | None] = {}  # by the values of constants too
 
 
 class InstructionCheck(FunctionCheck):
@@ -87,17 +97,31 @@ class InstructionCheck(FunctionCheck):
                 self._guards.add(id(guard))
         text, operands, seen = node.opcode.text, node.operands, self._seen
         entries = [seen.get(id(operand)) or self._see(operand, n) for operand in operands]
-        facts = _facts.get((text, len(operands)))
-        if facts is None:
-            facts = _facts[text, len(operands)] = takes_bounded(text, len(operands)), fixed_places(node)
-        shapes = [entry[0] for entry in entries]
-        known = (text, self._is_64_bit, *shapes, *(map(fold, operands) if facts[0] else ()))
-        verdict = _verdicts.get(known, _UNKNOWN)
-        if verdict is _UNKNOWN:
-            verdict = _verdicts[known] = judge(text, operands, shapes, self._is_64_bit)
+        key = (text, self._is_64_bit, *[entry[0] for entry in entries])
+        known = _known.get(key)
+        if known is None:
+            known = _known[key] = self._learn(node, [entry[0] for entry in entries])
+        verdict = known.verdict
+        if verdict is _BY_VALUE:
+            verdict = self._judge_values(node, key)
         if verdict is not None:
             self._complain(node, verdict, n)
-        self._expose(node, n, entries, facts[1] or places(node))
+        self._expose(node, n, entries, known.places or places(node))
+
+    def _learn(self, node: Instruction, shapes: list[Shape]) -> _Known:
+        text, operands = node.opcode.text, node.operands
+        by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
+        verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
+        return _Known(verdict, fixed_places(node))
+
+    def _judge_values(self, node: Instruction, key: tuple[object, ...]) -> Verdict | None:
+        """The verdict where the values of constants decide too."""
+        known = (*key, *map(fold, node.operands))
+        verdict = _verdicts.get(known, _BY_VALUE)
+        if verdict is _BY_VALUE:
+            shapes = [s for s in key if isinstance(s, Shape)]
+            verdict = _verdicts[known] = judge(node.opcode.text, node.operands, shapes, self._is_64_bit)
+        return verdict
 
     def _see(self, operand: Operand, n: int) -> _Seen:
         if type(operand) is Name:
