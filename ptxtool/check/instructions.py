@@ -77,8 +77,9 @@ class InstructionCheck(FunctionCheck):
         self._seen: dict[int, _Seen] = {}
         self._by_name: dict[str, _Seen] = {}
         self._everywhere: dict[str, _Seen] = {}  # names that mean the same at every instruction
-        for declaration, prefix, numbers, first in function.registers.settled_ranges():
-            if len(numbers) <= 4 * len(function.instructions) and not self.is_ptxplus:
+        settled = () if self.is_ptxplus else function.registers.settled_ranges()
+        for declaration, prefix, numbers, first in settled:
+            if len(numbers) <= 4 * len(function.instructions):
                 whole, shift = _whole(declaration), first - numbers.start
                 self._everywhere.update({f"{prefix}{k}": (whole, (k + shift,)) for k in numbers})
         self._guards: set[int] = set()  # nothing is wrong with them
@@ -103,7 +104,7 @@ class InstructionCheck(FunctionCheck):
             known = _known[key] = self._learn(node, [entry[0] for entry in entries])
         verdict = known.verdict
         if verdict is _BY_VALUE:
-            verdict = self._judge_values(node, key)
+            verdict = self._judge_values(node, key, [entry[0] for entry in entries])
         if verdict is not None:
             self._complain(node, verdict, n)
         self._expose(node, n, entries, known.places or places(node))
@@ -114,18 +115,19 @@ class InstructionCheck(FunctionCheck):
         verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
         return _Known(verdict, fixed_places(node))
 
-    def _judge_values(self, node: Instruction, key: tuple[object, ...]) -> Verdict | None:
+    def _judge_values(
+        self, node: Instruction, key: tuple[object, ...], shapes: list[Shape]
+    ) -> Verdict | None:
         """The verdict where the values of constants decide too."""
         known = (*key, *map(fold, node.operands))
         verdict = _verdicts.get(known, _BY_VALUE)
         if verdict is _BY_VALUE:
-            shapes = [s for s in key if isinstance(s, Shape)]
             verdict = _verdicts[known] = judge(node.opcode.text, node.operands, shapes, self._is_64_bit)
         return verdict
 
     def _see(self, operand: Operand, n: int) -> _Seen:
         if type(operand) is Name:
-            entry = self._everywhere.get(operand.text) or self._register(operand.text, n)
+            entry = self._register(operand.text, n)
             if operand.part or not entry[1]:
                 entry = self._name_shape(operand, n), entry[1]
         else:

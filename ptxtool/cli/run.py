@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function
 
 
-ALL_CHECKS = ("memory", "init", "races", "barriers")
-
-
 @click.command(short_help="Run one launch without time; print, save and compare its results.")
 @file_argument
 @click.option(
@@ -110,7 +107,9 @@ def command(
 
 def _checks(given: str | None) -> tuple[str, ...]:
     if given == "all":
-        return ALL_CHECKS
+        from ptxsim.checks.prepare import CHECK_NAMES
+
+        return tuple(CHECK_NAMES)
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 

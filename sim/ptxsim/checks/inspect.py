@@ -103,6 +103,14 @@ def start(c, x):
             granules[k] = 0
 
 
+@njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
+def _unwritten(c, reports, x, i, register, lanes):
+    """Instruction i reads a register that these lanes never wrote; nothing if there are none."""
+    if lanes:
+        thread, count = x.warp * 32 + ctz(lanes), popcount(lanes)
+        _report(c, reports, UNWRITTEN_REGISTER, i, thread, np.uint64(register), NO_SPACE, -1, -1, count)
+
+
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
 def before(c, reports, checked, x, i, active, mask):
     """Registers that an instruction reads in lanes that never wrote them."""
@@ -113,45 +121,14 @@ def before(c, reports, checked, x, i, active, mask):
     base = x.warp * c.n_registers
     guard = checked[i].guard
     if guard >= 0:
-        missing = active & ~np.int64(written[base + guard])
-        if missing:
-            thread = x.warp * 32 + ctz(missing)
-            _report(
-                c,
-                reports,
-                UNWRITTEN_REGISTER,
-                i,
-                thread,
-                np.uint64(guard),
-                NO_SPACE,
-                -1,
-                -1,
-                popcount(missing),
-            )
+        _unwritten(c, reports, x, i, guard, active & ~np.int64(written[base + guard]))
     passed = checked[i].passed
-    if passed >= 0 and mask and mask & np.int64(written[base + passed]) == 0:
-        thread = x.warp * 32 + ctz(mask)
-        _report(
-            c, reports, UNWRITTEN_REGISTER, i, thread, np.uint64(passed), NO_SPACE, -1, -1, popcount(mask)
-        )
+    if passed >= 0 and mask & np.int64(written[base + passed]) == 0:
+        _unwritten(c, reports, x, i, passed, mask)
     registers = flat_i32(c.registers, checked[i].end)
     for k in range(checked[i].reads, checked[i].writes):
         register = registers[k]
-        missing = mask & ~np.int64(written[base + register])
-        if missing:
-            thread = x.warp * 32 + ctz(missing)
-            _report(
-                c,
-                reports,
-                UNWRITTEN_REGISTER,
-                i,
-                thread,
-                np.uint64(register),
-                NO_SPACE,
-                -1,
-                -1,
-                popcount(missing),
-            )
+        _unwritten(c, reports, x, i, register, mask & ~np.int64(written[base + register]))
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))

@@ -87,7 +87,10 @@ class Checks:
         undefined: Sequence[Any] = (),
     ) -> "Checks":
         """`undefined` are the buffers (by identity) of which nothing is written before the launch."""
-        checked, registers = _instructions(program)
+        if flags:
+            checked, registers = _instructions(program)
+        else:  # nothing is asked of an instruction
+            checked, registers = np.zeros(max(1, len(program.instructions)), CHECKED), np.zeros(1, np.int32)
         x = image.context[0]
         shared_bytes = int(x["shared_bytes"])
         shift = _granule_shift(checked)
