@@ -15,7 +15,7 @@ PTXPlus: only running off the end is told; its registers hold zero at the start,
 from collections.abc import Iterator
 
 from ptxtool.analysis.dataflow import solve
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.check.exposure import Exposure, of_blocks
 from ptxtool.ir.nodes import Declaration, Function, Instruction
@@ -31,7 +31,11 @@ def flow_problems(function: Function, stretches: list[Exposure]) -> Iterator[Dia
     """The warnings about one function with a body, whose labels are all declared, and its registers by stretch."""
     if not function.instructions:
         return
-    cfg = build(function)
+    try:
+        cfg = build(function)
+    except PtxError as problem:  # a target that is no label or list at all, such as `brx.idx 0, 0`
+        yield from problem.diagnostics
+        return
     reachable = frozenset(cfg.reverse_postorder)
     last = cfg.blocks[-1]
     if last.index in reachable and _falls(cfg, last.last):
