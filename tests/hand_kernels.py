@@ -1,0 +1,158 @@
+"""Kernels whose results were worked out by hand: `tests/hand/*.ptx`, a small kernel per row of the instruction table.
+
+What a kernel shows, is given and must leave stands in comments directly above its `.entry`:
+
+    // shows: add.sat.s32                     the opcodes it is the test of; each must occur in it
+    // because: 2^31 - 1 + 1 stays at the top  the reason for the values, one or more lines
+    // launch: 2 x 32                          CTAs x threads; 1 x 1 without it
+    // given in: s32 0x7fffffff 1              a buffer: type, values
+    // wanted out: s32 0x7fffffff              a buffer, and what is in it afterwards, bit for bit
+
+Every parameter is a buffer and has a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
+numbers (integers in any base; with `f16`, `f32`, `f64` decimal ones), `VALUE*COUNT` for the same again and
+`FIRST..LAST` for integers in a row. Types are `u8` to `u64`, `s8` to `s64`, `f16`, `f32`, `f64`.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ptxtool.ir.nodes import Function
+from ptxtool.isa.forms import Form
+from ptxtool.isa.table import table
+from ptxtool.parse import parse
+
+FOLDER = Path(__file__).parent / "hand"
+_ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)")
+_NOTE = re.compile(r"//\s*(shows|because|launch|given|wanted)\b\s*([\w$]*)\s*:\s*(.*)")
+_TYPES = {
+    f"{letter}{bits}": f"{name}{bits}"
+    for letter, name in (("u", "uint"), ("s", "int"))
+    for bits in (8, 16, 32, 64)
+}
+_TYPES |= {f"f{bits}": f"float{bits}" for bits in (16, 32, 64)}  # fmt: skip
+
+
+@dataclass
+class HandKernel:
+    """One kernel and its notes; `given` and `wanted` by name of a parameter."""
+
+    kernel: Function
+    is_ptxplus: bool
+    place: str
+    shows: list[str] = field(default_factory=list)
+    because: list[str] = field(default_factory=list)
+    launch: tuple[int, int] = (1, 1)
+    given: dict[str, np.ndarray] = field(default_factory=dict)
+    wanted: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def shown(self) -> list[Form]:
+        """The rows of the table this kernel is a test of. Raises `AssertionError` for an opcode it does not have."""
+        found = []
+        for opcode in self.shows:
+            forms = [
+                match.form
+                for i in self.kernel.instructions
+                if i.opcode.text == opcode
+                for match in table().matches(opcode, len(i.operands), self.is_ptxplus)
+            ]
+            assert forms, f"{self.place}: no `{opcode}` in the kernel"
+            found += forms
+        return found
+
+    def arguments(self) -> list[np.ndarray]:
+        """Fresh buffers in the order of the parameters."""
+        found = []
+        for parameter in self.kernel.params:
+            name = parameter.declarators[0].name
+            start, end = self.given.get(name), self.wanted.get(name)
+            assert start is not None or end is not None, f"{self.place}: nothing given or wanted for `{name}`"
+            if start is None:
+                assert end is not None
+                start = np.zeros_like(end)
+            found.append(start.copy())
+        return found
+
+    def differences(self, run: Callable[..., Any]) -> list[str]:
+        """Run it; a line per buffer that is not as wanted."""
+        grid, block = self.launch
+        found = self.arguments()
+        run(self.kernel, (grid,), (block,), found)
+        wrong = []
+        for parameter, buffer in zip(self.kernel.params, found, strict=True):
+            wanted = self.wanted.get(parameter.declarators[0].name)
+            if wanted is None:
+                continue
+            got = buffer.view(np.uint8).tobytes()[: wanted.nbytes]
+            if got != wanted.tobytes():
+                shown = np.frombuffer(got, wanted.dtype)
+                wrong.append(
+                    f"{self.place}: `{parameter.declarators[0].name}` is {_hex(shown)}, not {_hex(wanted)}"
+                )
+        return wrong
+
+
+def _hex(values: np.ndarray) -> str:
+    bits = values.view(f"u{values.dtype.itemsize}")
+    return " ".join(f"{int(v):#x}" for v in bits[:64])
+
+
+def values(text: str) -> np.ndarray:
+    """A buffer from `TYPE VALUES`."""
+    kind, *words = text.split()
+    found: list[float | int] = []
+    for word in words:
+        if ".." in word:
+            first, last = (int(part, 0) for part in word.split(".."))
+            found += range(first, last + 1)
+            continue
+        number, _, count = word.partition("*")
+        value = float(number) if kind.startswith("f") else int(number, 0)
+        found += [value] * int(count or 1)
+    if kind.startswith("f"):
+        return np.array(found, _TYPES[kind])
+    bits = int(kind[1:])
+    wrapped = [int(v) & ((1 << bits) - 1) for v in found]
+    return np.array(wrapped, f"uint{bits}").view(_TYPES[kind])
+
+
+def _kernels(path: Path) -> Iterator[HandKernel]:
+    text = path.read_text()
+    module = parse(text, str(path))
+    notes: list[tuple[str, str, str]] = []
+    for n, line in enumerate(text.splitlines(), 1):
+        entry = _ENTRY.match(line)
+        note = _NOTE.match(line.strip())
+        if entry is not None:
+            made = HandKernel(module.kernels[entry.group(1)], module.is_ptxplus, f"{path.name}:{n}")
+            for word, name, rest in notes:
+                match word:
+                    case "shows":
+                        made.shows += [part.strip() for part in rest.split(",")]
+                    case "because":
+                        made.because.append(rest)
+                    case "launch":
+                        grid, block = rest.split("x")
+                        made.launch = (int(grid), int(block))
+                    case _:
+                        getattr(made, word)[name] = values(rest)
+            assert made.shows, f"{made.place}: no `// shows:` above the kernel"
+            yield made
+            notes = []
+        elif note is not None:
+            notes.append((note.group(1), note.group(2), note.group(3)))
+    assert not notes, f"{path.name}: notes without a kernel: {notes}"
+
+
+def hand_kernels(path: Path) -> list[HandKernel]:
+    """The kernels of a file, with their notes."""
+    return list(_kernels(path))
+
+
+def files() -> list[Path]:
+    """The files of kernels, in order."""
+    return sorted(FOLDER.glob("*.ptx*"))
