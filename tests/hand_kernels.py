@@ -9,8 +9,10 @@ What a kernel shows, is given and must leave stands in comments directly above i
     // wanted out: s32 0x7fffffff              a buffer, and what is in it afterwards, bit for bit
 
 Every parameter is a buffer and has a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
-numbers (integers in any base; with `f16`, `f32`, `f64` decimal ones), `VALUE*COUNT` for the same again and
-`FIRST..LAST` for integers in a row. Types are `u8` to `u64`, `s8` to `s64`, `f16`, `f32`, `f64`.
+numbers (integers in any base; with `f16`, `bf16`, `f32`, `f64` decimal ones, hexadecimal ones such as `0x1.8p-126`,
+`inf` and `nan`), `VALUE*COUNT` for the same again and `FIRST..LAST` for integers in a row. Types are `u8` to `u64`,
+`s8` to `s64`, `f16`, `bf16`, `f32`, `f64`. A wanted `nan` is any NaN (not so in bf16): where its bits are told, want
+the bits.
 """
 
 import re
@@ -87,18 +89,25 @@ class HandKernel:
             wanted = self.wanted.get(parameter.declarators[0].name)
             if wanted is None:
                 continue
-            got = buffer.view(np.uint8).tobytes()[: wanted.nbytes]
-            if got != wanted.tobytes():
-                shown = np.frombuffer(got, wanted.dtype)
+            shown = np.frombuffer(buffer.tobytes()[: wanted.nbytes], wanted.dtype)
+            any_nan = np.isnan(wanted) & np.isnan(shown) if wanted.dtype.kind == "f" else False
+            if not ((_bits(shown) == _bits(wanted)) | any_nan).all():
                 wrong.append(
                     f"{self.place}: `{parameter.declarators[0].name}` is {_hex(shown)}, not {_hex(wanted)}"
                 )
         return wrong
 
 
+def _bits(values: np.ndarray) -> np.ndarray:
+    return values.view(f"u{values.dtype.itemsize}")
+
+
 def _hex(values: np.ndarray) -> str:
-    bits = values.view(f"u{values.dtype.itemsize}")
-    return " ".join(f"{int(v):#x}" for v in bits[:64])
+    return " ".join(f"{int(v):#x}" for v in _bits(values)[:64])
+
+
+def _real(text: str) -> float:
+    return float.fromhex(text) if "0x" in text else float(text)
 
 
 def values(text: str) -> np.ndarray:
@@ -111,13 +120,17 @@ def values(text: str) -> np.ndarray:
             found += range(first, last + 1)
             continue
         number, _, count = word.partition("*")
-        value = float(number) if kind.startswith("f") else int(number, 0)
+        value = int(number, 0) if kind[0] in "us" else _real(number)
         found += [value] * int(count or 1)
+    if kind == "bf16":
+        bits = np.array(found, "float32").view("uint32")
+        assert not (bits & 0xFFFF).any(), f"no bf16 values: {text}"
+        return (bits >> 16).astype("uint16")
     if kind.startswith("f"):
         return np.array(found, _TYPES[kind])
-    bits = int(kind[1:])
-    wrapped = [int(v) & ((1 << bits) - 1) for v in found]
-    return np.array(wrapped, f"uint{bits}").view(_TYPES[kind])
+    size = int(kind[1:])
+    wrapped = [int(v) & ((1 << size) - 1) for v in found]
+    return np.array(wrapped, f"uint{size}").view(_TYPES[kind])
 
 
 def _kernels(path: Path) -> Iterator[HandKernel]:
