@@ -7,8 +7,13 @@ What a kernel shows, is given and must leave stands in comments directly above i
     // launch: 2 x 32                          CTAs x threads; 1 x 1 without it
     // given in: s32 0x7fffffff 1              a buffer: type, values
     // wanted out: s32 0x7fffffff              a buffer, and what is in it afterwards, bit for bit
+    // texture name: f32 2x4 address=wrap normalized; 0..7
+                                               what a parameter or a variable of the module stands for: type, shape
+                                               (x last), options of `ptxsim.Texture`; texels. Also `surface`, and
+                                               `sampler name: OPTIONS`; a surface may have a `wanted`
+    // semantics: gpgpu-sim                    run with `--ptxplus-semantics gpgpu-sim`, in compiled code alone
 
-Every parameter is a buffer and has a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
+Every other parameter is a buffer, with a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
 numbers (integers in any base; with `f16`, `bf16`, `f32`, `f64` decimal ones, hexadecimal ones such as `0x1.8p-126`,
 `inf` and `nan`), `VALUE*COUNT` for the same again and `FIRST..LAST` for integers in a row. Types are `u8` to `u64`,
 `s8` to `s64`, `f16`, `bf16`, `f32`, `f64`. A wanted `nan` is any NaN (not so in bf16): where its bits are told, want
@@ -23,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim import Sampler, Surface, Texture
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table
@@ -30,7 +36,9 @@ from ptxtool.parse import parse
 
 FOLDER = Path(__file__).parent / "hand"
 _ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)")
-_NOTE = re.compile(r"//\s*(shows|because|launch|given|wanted)\b\s*([\w$]*)\s*:\s*(.*)")
+_NOTE = re.compile(
+    r"//\s*(shows|because|launch|semantics|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"
+)
 _TYPES = {
     f"{letter}{bits}": f"{name}{bits}"
     for letter, name in (("u", "uint"), ("s", "int"))
@@ -51,6 +59,9 @@ class HandKernel:
     launch: tuple[int, int] = (1, 1)
     given: dict[str, np.ndarray] = field(default_factory=dict)
     wanted: dict[str, np.ndarray] = field(default_factory=dict)
+    opaque: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Textures, surfaces, samplers by name: which of them, and what the note says."""
+    semantics: str = "hardware"
 
     def shown(self) -> list[Form]:
         """The rows of the table this kernel is a test of. Raises `AssertionError` for an opcode it does not have."""
@@ -66,35 +77,39 @@ class HandKernel:
             found += forms
         return found
 
-    def arguments(self) -> list[np.ndarray]:
-        """Fresh buffers in the order of the parameters."""
-        found = []
-        for parameter in self.kernel.params:
-            name = parameter.declarators[0].name
+    def parameters(self) -> list[str]:
+        """The names of the parameters."""
+        return [parameter.declarators[0].name for parameter in self.kernel.params]
+
+    def arguments(self) -> dict[str, Any]:
+        """Fresh buffers of the parameters, and fresh textures, surfaces and samplers, by name."""
+        found: dict[str, Any] = {name: opaque(*note) for name, note in self.opaque.items()}
+        for name in self.parameters():
+            if name in found:
+                continue
             start, end = self.given.get(name), self.wanted.get(name)
             assert start is not None or end is not None, f"{self.place}: nothing given or wanted for `{name}`"
             if start is None:
                 assert end is not None
                 start = np.zeros_like(end)
-            found.append(start.copy())
+            found[name] = start.copy()
         return found
 
     def differences(self, run: Callable[..., Any]) -> list[str]:
         """Run it; a line per buffer that is not as wanted."""
         grid, block = self.launch
         found = self.arguments()
-        run(self.kernel, (grid,), (block,), found)
+        how: dict[str, Any] = {} if self.semantics == "hardware" else {"ptxplus_semantics": self.semantics}
+        if variables := {name: found[name] for name in self.opaque if name not in self.parameters()}:
+            how["textures"] = variables
+        run(self.kernel, (grid,), (block,), [found[name] for name in self.parameters()], **how)
         wrong = []
-        for parameter, buffer in zip(self.kernel.params, found, strict=True):
-            wanted = self.wanted.get(parameter.declarators[0].name)
-            if wanted is None:
-                continue
+        for name, wanted in self.wanted.items():
+            buffer = found[name].array if isinstance(found[name], Surface) else found[name]
             shown = np.frombuffer(buffer.tobytes()[: wanted.nbytes], wanted.dtype)
             any_nan = np.isnan(wanted) & np.isnan(shown) if wanted.dtype.kind == "f" else False
             if not ((_bits(shown) == _bits(wanted)) | any_nan).all():
-                wrong.append(
-                    f"{self.place}: `{parameter.declarators[0].name}` is {_hex(shown)}, not {_hex(wanted)}"
-                )
+                wrong.append(f"{self.place}: `{name}` is {_hex(shown)}, not {_hex(wanted)}")
         return wrong
 
 
@@ -133,6 +148,22 @@ def values(text: str) -> np.ndarray:
     return np.array(wrapped, f"uint{size}").view(_TYPES[kind])
 
 
+def opaque(kind: str, text: str) -> Texture | Surface | Sampler:
+    """A texture or surface from `TYPE SHAPE OPTIONS; TEXELS`, a sampler from `OPTIONS`."""
+    head, _, texels = text.partition(";")
+    words = head.split()
+    options: dict[str, Any] = {}
+    for word in words if kind == "sampler" else words[2:]:
+        name, _, value = word.partition("=")
+        options[name] = int(value) if value.isdecimal() else value or True
+        if "," in value:
+            options[name] = tuple(value.split(","))
+    if kind == "sampler":
+        return Sampler(**options)
+    array = values(f"{words[0]} {texels}").reshape([int(n) for n in words[1].split("x")])
+    return Texture(array, **options) if kind == "texture" else Surface(array, **options)
+
+
 def _kernels(path: Path) -> Iterator[HandKernel]:
     text = path.read_text()
     module = parse(text, str(path))
@@ -151,6 +182,10 @@ def _kernels(path: Path) -> Iterator[HandKernel]:
                     case "launch":
                         grid, block = rest.split("x")
                         made.launch = (int(grid), int(block))
+                    case "semantics":
+                        made.semantics = rest.strip()
+                    case "texture" | "surface" | "sampler":
+                        made.opaque[name] = (word, rest)
                     case _:
                         getattr(made, word)[name] = values(rest)
             assert made.shows, f"{made.place}: no `// shows:` above the kernel"
