@@ -15,9 +15,9 @@ What a kernel shows, is given and must leave stands in comments directly above i
 
 Every other parameter is a buffer, with a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
 numbers (integers in any base; with `f16`, `bf16`, `f32`, `f64` decimal ones, hexadecimal ones such as `0x1.8p-126`,
-`inf` and `nan`), `VALUE*COUNT` for the same again and `FIRST..LAST` for integers in a row. Types are `u8` to `u64`,
-`s8` to `s64`, `f16`, `bf16`, `f32`, `f64`. A wanted `nan` is any NaN (not so in bf16): where its bits are told, want
-the bits.
+`inf` and `nan`), `VALUE*COUNT` for the same again and `FIRST..LAST` for integers in a row; a second line for the same
+buffer continues it, without a type. Types are `u8` to `u64`, `s8` to `s64`, `f16`, `bf16`, `f32`, `f64`. A wanted `nan`
+is any NaN (not so in bf16): where its bits are told, want the bits.
 """
 
 import re
@@ -173,6 +173,7 @@ def _kernels(path: Path) -> Iterator[HandKernel]:
         note = _NOTE.match(line.strip())
         if entry is not None:
             made = HandKernel(module.kernels[entry.group(1)], module.is_ptxplus, f"{path.name}:{n}")
+            buffers: dict[tuple[str, str], str] = {}
             for word, name, rest in notes:
                 match word:
                     case "shows":
@@ -187,7 +188,9 @@ def _kernels(path: Path) -> Iterator[HandKernel]:
                     case "texture" | "surface" | "sampler":
                         made.opaque[name] = (word, rest)
                     case _:
-                        getattr(made, word)[name] = values(rest)
+                        buffers[word, name] = f"{buffers.get((word, name), '')} {rest}"
+            for (word, name), rest in buffers.items():
+                getattr(made, word)[name] = values(rest)
             assert made.shows, f"{made.place}: no `// shows:` above the kernel"
             yield made
             notes = []
