@@ -3,6 +3,7 @@
     start(c, x)                          a CTA begins
     before(c, reports, checked, x, i, active, mask)   registers that the instruction reads
     after(c, reports, checked, x, i, mask)            memory it accessed, registers it wrote
+    copied(c, checked, x, i, mask)       it had to do with asynchronous copies
     fault(c, reports, x, i)              a bad access: reported; the lane that made it
     reach(c, reports, x, i, aligned, mask, live)      a barrier
     join(c, arrived, released)           a barrier ends, or lanes of a warp meet at a `bar.warp.sync`
@@ -14,11 +15,23 @@
 import numpy as np
 from numba import types
 
+from ptxsim.checks.copies import (
+    NEVER,
+    await_groups,
+    end_segment,
+    forget_copies,
+    segment_stamp,
+    written_since,
+)
 from ptxsim.checks.state import (
+    AWAITS,
     BAD_ACCESS,
     BARRIERS,
     CHECKED,
     CHECKS,
+    COMMITS,
+    COMMITTED,
+    COPIES,
     DIVERGENT_BARRIER,
     GRANULE,
     INIT,
@@ -28,17 +41,21 @@ from ptxsim.checks.state import (
     OTHER,
     RACES,
     READ_AFTER_WRITE,
+    READ_BEFORE_COPY,
     READER,
     READER_AT,
     READER_EPOCH,
     READER_MANY,
     READER_STRONG,
     REPORT,
+    TRACKED,
+    TRACKS,
     UNWRITTEN_BYTES,
     UNWRITTEN_REGISTER,
     VALUE,
     WRITE_AFTER_READ,
     WRITE_AFTER_WRITE,
+    WRITE_BEFORE_COPY,
     WRITER,
     WRITER_AT,
     WRITER_EPOCH,
@@ -50,6 +67,7 @@ from ptxsim.program import CONTEXT, GLOBAL, LOAD, LOCAL, MISALIGNED, NO_SPACE, S
 _C, _X = record_type(CHECKS), record_type(CONTEXT)
 _REPORTS, _CHECKED = array_of(REPORT), array_of(CHECKED)
 _INT = types.int64
+_ORDERED, _UNORDERED, _UNDER_WAY = range(3)
 
 
 @njit(types.void(_C, _REPORTS, *[_INT] * 3, types.uint64, *[_INT] * 4))
@@ -101,6 +119,8 @@ def start(c, x):
         granules = flat_i32(c.granules, c.n_granules * GRANULE)
         for k in range(c.n_granules * GRANULE):
             granules[k] = 0
+        if c.segments:
+            forget_copies(c)
 
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
@@ -163,22 +183,26 @@ def _initialised(c, reports, checked, x, i, lanes):
                 known[k] = 1
 
 
-@njit(types.boolean(_C, _X, *[_INT] * 6))
+@njit(types.int64(_C, _X, *[_INT] * 6))
 def _unordered(c, x, lane, thread, epoch, many, strong, me_strong):
     """Whether another thread's access (its number + 1, its warp's epoch then) may be at the same time as this lane's.
 
-    `many`: other lanes of that thread's warp made the same access.
+    `many`: other lanes of that thread's warp made the same access. _UNDER_WAY: it is a copy that was not waited for.
     """
     if thread == 0 or (strong and me_strong):
-        return False
+        return _ORDERED
     other = thread - 1
     warp = other >> 5
+    if epoch < 0:
+        epoch = written_since(c, other, epoch, x.warp)
+        if epoch == NEVER:
+            return _UNDER_WAY
     known = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + warp]
     if warp == x.warp:
         if c.lockstep or (other & 31 == lane and not many):
-            return False
-        return epoch == known
-    return epoch > known
+            return _ORDERED
+        return _UNORDERED if epoch == known else _ORDERED
+    return _UNORDERED if epoch > known else _ORDERED
 
 
 @njit(types.int32(types.uint64, _INT))
@@ -208,6 +232,7 @@ def _races(c, reports, checked, x, i, lanes):
     """An access to shared memory against those before it. Lanes at one address count as one, several lanes wide."""
     epoch = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + x.warp]
     strong, access = np.int64(checked[i].strong), checked[i].access
+    copies = checked[i].copies == COPIES
     shift, last_byte = c.granule_shift, np.int64(checked[i].bytes) - 1
     shared_bytes, granules = np.uint64(x.shared_bytes), c.granules
     many = False
@@ -225,23 +250,28 @@ def _races(c, reports, checked, x, i, lanes):
         if offset >= shared_bytes:
             continue
         me = x.warp * 32 + n + 1
+        stamp = segment_stamp(c, me - 1) if copies else np.int64(epoch)
         for granule in range(np.int64(offset) >> shift, ((np.int64(offset) + last_byte) >> shift) + 1):
             g = flat_i32(granules + np.uint64(4 * GRANULE * granule), GRANULE)
             writer = np.int64(g[WRITER])
             same_store = (
                 g[WRITER_AT] == i and (writer - 1) >> 5 == x.warp
             )  # many lanes of one store: one wins
+            if copies:
+                same_store &= g[WRITER_EPOCH] == stamp
             if access != LOAD:
                 value = _content(x.shared_memory + np.uint64(granule << shift), shift)
                 same_store |= access == STORE and g[VALUE] == value  # nor is the same value
                 g[VALUE] = value
-            if (
-                writer != 0
-                and not same_store
-                and _unordered(c, x, n, writer, g[WRITER_EPOCH], 0, g[WRITER_STRONG], strong)
-            ):
-                kind = READ_AFTER_WRITE if access == LOAD else WRITE_AFTER_WRITE
-                _report(c, reports, kind, i, me - 1, np.uint64(offset), SHARED, g[WRITER_AT], writer - 1, 1)
+            if writer != 0 and not same_store:
+                found = _unordered(c, x, n, writer, g[WRITER_EPOCH], 0, g[WRITER_STRONG], strong)
+                if found != _ORDERED:
+                    kind = READ_AFTER_WRITE if access == LOAD else WRITE_AFTER_WRITE
+                    if found == _UNDER_WAY:
+                        kind = READ_BEFORE_COPY if access == LOAD else WRITE_BEFORE_COPY
+                    _report(
+                        c, reports, kind, i, me - 1, np.uint64(offset), SHARED, g[WRITER_AT], writer - 1, 1
+                    )
             if access == LOAD:
                 _reader(g, me, epoch, i, strong, many)
                 continue
@@ -254,13 +284,13 @@ def _races(c, reports, checked, x, i, lanes):
                         )
                         break
                 g[READER] = g[OTHER] = 0
-            g[WRITER], g[WRITER_EPOCH], g[WRITER_AT], g[WRITER_STRONG] = me, epoch, i, strong
+            g[WRITER], g[WRITER_EPOCH], g[WRITER_AT], g[WRITER_STRONG] = me, stamp, i, strong
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
 def after(c, reports, checked, x, i, mask):
     """The memory that an instruction accessed, and the registers that it wrote."""
-    lanes = mask if checked[i].copies else np.int64(x.access_mask)
+    lanes = mask if checked[i].copies == COPIES else np.int64(x.access_mask)
     if c.what & INIT:
         registers = flat_i32(c.registers, checked[i].end)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
@@ -270,6 +300,24 @@ def after(c, reports, checked, x, i, mask):
             _initialised(c, reports, checked, x, i, lanes & -lanes if x.uniform else lanes)
     if c.what & RACES and lanes and checked[i].bytes:
         _races(c, reports, checked, x, i, lanes)
+
+
+@njit(types.void(_C, _CHECKED, _X, _INT, _INT))
+def copied(c, checked, x, i, mask):
+    """An instruction that ends a group of asynchronous copies, waits for groups, or has an mbarrier track them."""
+    what = checked[i].copies
+    if c.what & RACES == 0 or what == COPIES:
+        return
+    for n in range(32):
+        if (mask >> n) & 1 == 0:
+            continue
+        thread = x.warp * 32 + n
+        if what == COMMITS:
+            end_segment(c, thread, COMMITTED)
+        elif what == AWAITS:
+            await_groups(c, thread, np.int64(checked[i].groups))
+        elif what == TRACKS:
+            end_segment(c, thread, TRACKED)
 
 
 @njit(types.int64(_C, _REPORTS, _X, _INT))
@@ -320,6 +368,8 @@ def acquire(c, warp):
         for k in range(MAX_WARPS):
             if k != warp:
                 known[warp * MAX_WARPS + k] = max(known[warp * MAX_WARPS + k], published[k])
+        if c.tests:
+            flat_i32(c.tests, MAX_WARPS)[warp] += 1
 
 
 @njit(types.void(_C, _INT))

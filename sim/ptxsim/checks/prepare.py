@@ -12,9 +12,12 @@ import numpy as np
 
 from ptxsim.checks.state import (
     ACQUIRES,
+    AWAITS,
     BARRIERS,
     CHECKED,
     CHECKS,
+    COMMITS,
+    COPIES,
     GRANULE,
     INIT,
     MAX_REPORTS,
@@ -24,6 +27,8 @@ from ptxsim.checks.state import (
     RACES,
     RELEASES,
     REPORT,
+    SEGMENT,
+    TRACKS,
 )
 from ptxsim.image import MemoryImage
 from ptxsim.program import ATOMIC, LOAD, NO_ACCESS, STORE, Program
@@ -31,7 +36,8 @@ from ptxsim.semantics.codes import ACCESS32, ACCESS64, COPY
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
 from ptxtool.ir.defuse import def_use
-from ptxtool.ir.nodes import Function, Instruction, Name
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Name
+from ptxtool.isa.literals import integer
 
 CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
 """What can be checked, by name."""
@@ -47,6 +53,12 @@ _ORDERS = {
     "membar": RELEASES | ACQUIRES,
 }
 """What instructions order, by the beginning of their opcode: the first that fits."""
+_COPIES = {
+    "cp.async.commit_group": COMMITS,
+    "cp.async.wait_group": AWAITS,
+    "cp.async.wait_all": AWAITS,
+    "cp.async.mbarrier.arrive": TRACKS,
+}
 _MODIFIERS = {"release": RELEASES, "acquire": ACQUIRES, "acq_rel": RELEASES | ACQUIRES}
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
@@ -118,6 +130,9 @@ class Checks:
             "published": np.zeros(MAX_WARPS, np.int32),
             "granules": np.zeros(n_granules * GRANULE, np.int32),
         }
+        if checked["copies"].any():
+            arrays["segments"] = np.zeros(n_warps * 32 * SEGMENT, np.int32)
+            arrays["tests"] = np.zeros(MAX_WARPS, np.int32)
         if undefined and flags & INIT:
             arrays["global_shadow"] = _global_shadow(image, undefined)
         state = np.zeros(1, CHECKS)
@@ -184,13 +199,19 @@ def _access(record: Any, program: Program, i: int, instruction: Instruction) -> 
         if uop["op"] in (ACCESS32, ACCESS64):
             record["bytes"] = uop["c"] >> 8
         elif uop["op"] == COPY:
-            record["bytes"], record["copies"] = uop["e"], 1
-    record["access"] = STORE if record["copies"] else timed["access"]
+            record["bytes"], record["copies"] = uop["e"], COPIES
+    record["access"] = STORE if record["copies"] == COPIES else timed["access"]
+    opcode = instruction.opcode.text
+    for begin, what in _COPIES.items():
+        if opcode.startswith(begin):
+            record["copies"] = what
+            record["groups"] = next(
+                (integer(o.text) for o in instruction.operands if isinstance(o, Immediate)), -1
+            )
     if timed["access"] == NO_ACCESS and instruction.opcode.base in ("ld", "st"):
         record["bytes"] = 0  # parameters in a frame
     if record["bytes"] and timed["access"] == NO_ACCESS:  # an operand of PTXPlus arithmetic
         record["access"] = LOAD
-    opcode = instruction.opcode.text
     works_on_mbarrier = opcode.startswith("mbarrier.") and not opcode.startswith(_WEAK)
     record["strong"] = timed["access"] == ATOMIC or works_on_mbarrier or bool(modifiers & _STRONG)
     orders = next((order for begin, order in _ORDERS.items() if opcode.startswith(begin)), -1)

@@ -9,10 +9,12 @@ from ptxsim.checks.state import (
     DIVERGENT_BARRIER,
     MISALIGNED_ACCESS,
     READ_AFTER_WRITE,
+    READ_BEFORE_COPY,
     UNWRITTEN_BYTES,
     UNWRITTEN_REGISTER,
     WRITE_AFTER_READ,
     WRITE_AFTER_WRITE,
+    WRITE_BEFORE_COPY,
 )
 from ptxsim.image import MemoryImage
 from ptxsim.places import describe
@@ -67,6 +69,8 @@ class _Reporter:
             return self._bad_access(report, kind)
         if kind in _RACES:
             return self._race(report, *_RACES[kind])
+        if kind in (READ_BEFORE_COPY, WRITE_BEFORE_COPY):
+            return self._early(report, "reads" if kind == READ_BEFORE_COPY else "writes")
         if kind == DIVERGENT_BARRIER:
             return self._barrier(report)
         return self._unwritten(report, kind)
@@ -116,6 +120,15 @@ class _Reporter:
         message = f"race: {self._who(report)} {now} {self._place(report)}, which another thread {then}"
         other = f"{self._thread(int(report['other_thread']))} {then} it here, and no barrier is between"
         help = "put a barrier between the two, or make the accesses atomic"
+        return self._told(report, "E410", message, help, (other, int(report["other"])))
+
+    def _early(self, report: Any, now: str) -> Diagnostic:
+        """An access to what an asynchronous copy may still be writing."""
+        place = self._place(report)
+        message = f"race: {self._who(report)} {now} {place}, which an asynchronous copy writes"
+        who = self._thread(int(report["other_thread"]))
+        other = f"{who} issues the copy here, and has not waited for it"
+        help = "let the thread that copies wait (cp.async.wait_group, or an mbarrier) before a barrier, then access it"
         return self._told(report, "E410", message, help, (other, int(report["other"])))
 
     def _unwritten(self, report: Any, kind: int) -> Diagnostic:

@@ -24,7 +24,9 @@ GOING, BEFORE, BEHIND = range(3)
     READ_AFTER_WRITE,
     WRITE_AFTER_READ,
     DIVERGENT_BARRIER,
-) = range(1, 9)
+    READ_BEFORE_COPY,  # of what an asynchronous copy writes, before it was waited for
+    WRITE_BEFORE_COPY,
+) = range(1, 11)
 
 # what an instruction orders besides barriers: the lanes of a warp (bar.warp.sync); what its warp did so far is
 # published (a release: arriving at an mbarrier, .release, a fence); its warp knows all that was published (an acquire:
@@ -32,11 +34,19 @@ GOING, BEFORE, BEHIND = range(3)
 # a race
 ORDERS_WARP, RELEASES, ACQUIRES = 1, 2, 4
 
+# what an instruction is for asynchronous copies (checks/copies.py): it issues one, ends a group, waits, or lets an
+# mbarrier track those of its thread
+COPIES, COMMITS, AWAITS, TRACKS = range(1, 5)
+COMMITTED, TRACKED = 1, 2  # how a segment of a thread's copies ended
+N_SEGMENTS, SEGMENT_WORDS = 16, 3  # that are remembered, and what is known of each
+SEGMENT = 1 + N_SEGMENTS * SEGMENT_WORDS  # words of a thread: its current segment's number before them
+
 MAX_REPORTS = 256
 MAX_WARPS = 32
 
-# a granule's row: the thread that wrote last (its number + 1; 0 none), that warp's epoch then, the instruction, whether
-# it was strong; the same of the thread that read last, and whether other lanes of its warp did; and of another warp's
+# a granule's row: the thread that wrote last (its number + 1; 0 none), that warp's epoch then (below 0: by a copy, see
+# checks/copies.py), the instruction, whether it was strong; the same of the thread that read last, and whether other
+# lanes of its warp did; and of another warp's
 WRITER, WRITER_EPOCH, WRITER_AT, WRITER_STRONG = range(4)
 READER, READER_EPOCH, READER_AT, READER_STRONG, READER_MANY = range(4, 9)
 OTHER = 9  # and its four behind it, in the same order
@@ -47,7 +57,11 @@ CHECKED = record(
     [
         ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC (ptxsim.program)
         ("bytes", "i4"),  # that a lane accesses
-        ("copies", "i4"),  # asynchronously, global to shared memory: the access is the one to shared memory
+        (
+            "copies",
+            "i4",
+        ),  # COPIES: the access is the one to shared memory; COMMITS, AWAITS, TRACKS; 0 nothing of it
+        ("groups", "i4"),  # of AWAITS: how many need not be complete; -1: all copies must be
         ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
         ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES: bits
         ("traced", "i4"),
@@ -93,6 +107,8 @@ CHECKS = record(
         ("local_shadow", "u8"),
         ("clocks", "u8"),  # i32: MAX_WARPS x MAX_WARPS
         ("published", "u8"),  # i32: MAX_WARPS, the epochs that releases told of
+        ("segments", "u8"),  # i32: SEGMENT for each thread, its asynchronous copies; 0 without any
+        ("tests", "u8"),  # i32: MAX_WARPS, how often each one saw something complete or released
         ("granules", "u8"),  # i32: GRANULE for each
         ("n_granules", "i8"),
         ("granule_shift", "i8"),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.checks.inspect import acquire, after, before, fault, join, reach, release, start
+from ptxsim.checks.inspect import acquire, after, before, copied, fault, join, reach, release, start
 from ptxsim.checks.prepare import Checks, check_flags
 from ptxsim.checks.reports import diagnostics
 from ptxsim.checks.state import (
@@ -269,8 +269,11 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
             _open(c, barriers)
     else:
         advance(warp, following)
-    if c.what and mask != 0 and checked[i].orders:
-        _ordered(x, c, checked, i)
+    if c.what and mask != 0:
+        if checked[i].copies:
+            copied(c, checked, x, i, mask)
+        if checked[i].orders:
+            _ordered(x, c, checked, i)
     return True
 
 
