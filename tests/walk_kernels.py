@@ -1,8 +1,9 @@
-"""Kernels that run instructions made from the rows of the instruction table: for `diff/test_table_walk.py`.
+"""Kernels that run instructions made from the rows of the instruction table: for `diff/test_table_walk.py` and `gpu/`.
 
 `form_text.py` makes the texts. Every register that an instruction reads gets edge values and random bits of the type
 the operand stands for, every register that it writes and, for stores and atomics, the memory behind its address goes to
-the result buffer. Each operand has 16 bytes per lane there.
+the result buffer. Each operand has 16 bytes per lane there. A carry flag that an instruction reads is set from an
+input, one that it writes is a further result.
 
 Not made: addresses in the shared memory of other CTAs of a cluster, parameters of functions.
 """
@@ -10,9 +11,10 @@ Not made: addresses in the shared memory of other CTAs of a cluster, parameters 
 import itertools
 import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import numpy as np
 from form_text import DECLARED, instruction_texts, opcode_texts, operand_text, split_operands, type_name
@@ -29,7 +31,7 @@ SLOT = 16  # bytes of a result
 SLOTS = 12  # results of an instruction
 PLACES = 12  # inputs of a kind
 CELL = 64  # bytes of memory of a lane
-_REGISTER = re.compile(r"%([a-z]\w*?)r(\d+)\b")
+REGISTER = re.compile(r"%([a-z]\w*?)r(\d+)\b")
 _LOADED = {"b8": "b8", "b16": "b16", "u16": "b16", "s16": "b16", "f16": "b16", "b64": "b64", "u64": "b64", "s64": "b64",
            "f64": "b64"}  # fmt: skip
 _BF16 = [
@@ -124,12 +126,22 @@ def _random(kind: str, generator: random.Random) -> int:
 
 @dataclass(frozen=True)
 class Item:
-    """One instruction, and what it stands for: the types of its results, by slot."""
+    """One instruction, and what it stands for: the types of its results, by slot.
+
+    `given` names the inputs of its registers: (register, kind, place), for messages. `data` are inputs of its own,
+    (word, lane), at `[%data+IN+...]`; `outside` stands before the kernel; `handles` makes textures and surfaces for
+    parameters; one that is `alone` shares its kernel with no other.
+    """
 
     text: str
     match: Match
     body: str
     results: tuple[str, ...]
+    given: tuple[tuple[str, str, int], ...] = ()
+    data: np.ndarray | None = None
+    outside: str = ""
+    handles: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    alone: bool = False
 
 
 def items(form: Form, limit: int) -> list[Item]:
@@ -184,40 +196,54 @@ def _item(text: str, match: Match) -> Item:
     before: list[str] = []
     after: list[str] = []
     results: list[str] = []
+    given: list[tuple[str, str, int]] = []
     for k, (operand, spec) in enumerate(zip(operands, match.operands, strict=False)):
         types = [type_name(f, match) for f in spec.fits if f.type] or [match.type]
         value_type = _meant(operand, spec, match) or (types[0] if types else "b32")
         if spec.role == "m":
             before += _address(operand, match)
+        elif spec.name == "policy":
+            before.append(f"createpolicy.fractional.L2::evict_first.b64 {operand}, 1.0;")
+        elif spec.name == "mask" and operand.startswith("%"):
+            before.append(f"mov.b32 {operand}, -1;")
         elif spec.role in ("r", "rw"):
             kind = "small" if spec.name in ("rank",) else KIND_OF.get(value_type, "b")
-            for n, (declared, number) in enumerate(_REGISTER.findall(operand)):
-                before += _load(declared, number, kind, (3 * k + n) % PLACES if n else k)
+            for n, (declared, number) in enumerate(REGISTER.findall(operand)):
+                place = (3 * k + n) % PLACES if n else k
+                before += load_input(declared, number, kind, place)
+                given.append((f"%{declared}r{number}", kind, place))
         if spec.role in ("w", "rw", "p"):
-            for declared, number in _REGISTER.findall(operand):
+            for declared, number in REGISTER.findall(operand):
                 if spec.role == "w":
-                    before += _clear(declared, number)
-                after += _store(declared, number, len(results))
+                    before += clear_register(declared, number)
+                after += store_result(declared, number, len(results))
                 results.append("b" if declared == "pred" else value_type)
+    if ("r", "cc") in match.form.implicit:
+        at = (list(KINDS).index("b") * PLACES + 9) * LANES * 8
+        before.append(f"ld.global.u32 %x0, [%from+{at}]; add.cc.u32 %x0, %x0, 0x80000000;")
+        given.append(("carry of ... + 2^31", "b", 9))
+    if ("w", "cc") in match.form.implicit:
+        after = [f"addc.u32 %x0, 0, 0; st.global.u32 [%to+OUT+{len(results) * SLOT}], %x0;", *after]
+        results.append("b")
     if match.form.effects & {"store", "atomic"}:
         before = [*_fill(match), *before]
         after += _memory(match, len(results))
         results += ["b" if not match.type.startswith(("f", "bf")) else match.type] * 4
     assert len(results) <= SLOTS, text
-    return Item(text, match, "\n".join([*before, text, *after]), tuple(results))
+    return Item(text, match, "\n".join([*before, text, *after]), tuple(results), tuple(given))
 
 
 def _meant(operand: str, spec: OperandSpec, match: Match) -> str:
     """The type of the alternative of the operand's class that a text was made from."""
     for fit in spec.fits:
         if fit.type and any(
-            d == DECLARED.get(t := type_name(fit, match), t) for d, _ in _REGISTER.findall(operand)
+            d == DECLARED.get(t := type_name(fit, match), t) for d, _ in REGISTER.findall(operand)
         ):
             return type_name(fit, match)
     return ""
 
 
-def _load(declared: str, number: str, kind: str, place: int) -> list[str]:
+def load_input(declared: str, number: str, kind: str, place: int) -> list[str]:
     """A register with the input of a kind."""
     at = (list(KINDS).index(kind) * PLACES + place) * LANES * 8
     name = f"%{declared}r{number}"
@@ -228,7 +254,7 @@ def _load(declared: str, number: str, kind: str, place: int) -> list[str]:
     return [f"ld.global.{_LOADED.get(declared, 'b32')} {name}, [%from+{at}];"]
 
 
-def _clear(declared: str, number: str) -> list[str]:
+def clear_register(declared: str, number: str) -> list[str]:
     name = f"%{declared}r{number}"
     if declared == "pred":
         return [f"setp.ne.u32 {name}, %lane, %lane;"]
@@ -237,7 +263,7 @@ def _clear(declared: str, number: str) -> list[str]:
     return [f"ld.global.{_LOADED.get(declared, 'b32')} {name}, [%zero];"]
 
 
-def _store(declared: str, number: str, slot: int) -> list[str]:
+def store_result(declared: str, number: str, slot: int) -> list[str]:
     name, at = f"%{declared}r{number}", f"[%to+OUT+{slot * SLOT}]"
     if declared == "pred":
         return [f"selp.u32 %x0, 1, 2, {name}; st.global.u32 {at}, %x0;"]
@@ -260,6 +286,8 @@ def _address(operand: str, match: Match) -> list[str]:
     start = f"mov.u64 {register[1]}, {base};" if base else f"mov.u64 {register[1]}, %cells;"
     if base == "local":
         return [start]
+    if match.form.base in ("discard", "applypriority"):
+        return [f"mov.u64 {register[1]}, %spare;"]
     lane = "%group" if "atomic" in match.form.effects else "%cell"
     return [f"{start} add.u64 {register[1]}, {register[1]}, {'0' if base == 'own' else lane};"]
 
@@ -292,61 +320,94 @@ def _memory(match: Match, slot: int) -> list[str]:
     return lines
 
 
-HEAD = """.version 9.0
-.target sm_100a
+HEAD = """.version VERSION
+.target TARGET
 .address_size 64
 .const .align 16 .b64 bank[1024] = {BANK};
-.visible .entry k(.param .u64 p, .param .u64 q, .param .u64 r, .param .align 16 .b8 parameter[64])
+OUTSIDE.visible .entry k(.param .u64 p, .param .u64 q, .param .u64 r, .param .align 16 .b8 parameter[64], .param .u64 s
+	HANDLES)
 {
 	.reg .b32 %x<4>;
 	.reg .b32 %lane;
 	.reg .b64 %y<4>;
-	.reg .b64 %from, %to, %cells, %cell, %group, %zero;
+	.reg .b64 %from, %to, %cells, %cell, %group, %zero, %data, %spare;
 	.reg .b64 %start;
-	.shared .align 64 .b8 tile[8192];
+	.shared .align 128 .b8 tile[8192];
 	.local .align 64 .b8 own[64];
 """
 START = """	ld.param.u64 %start, [p];
 	ld.param.u64 %to, [q];
 	ld.param.u64 %cells, [r];
+	ld.param.u64 %data, [s];
 	mov.u32 %lane, %tid.x;
 	mad.wide.u32 %from, %lane, 8, %start;
 	mad.wide.u32 %to, %lane, STRIDE, %to;
+	mad.wide.u32 %data, %lane, 8, %data;
 	mul.wide.u32 %cell, %lane, 64;
-	and.b32 %x0, %lane, -4;
+	and.b32 %x0, %lane, GROUP;
 	mul.wide.u32 %group, %x0, 64;
 	add.u64 %zero, %cells, 8192;
+	mad.wide.u32 %spare, %lane, 128, %zero;
+	add.u64 %spare, %spare, 512;
 """
+_BANK = "{" + ", ".join(str(k * 0x0123456789ABCDEF % (1 << 63)) for k in range(1024)) + "}"
 
 
-def build(batch: list[Item]) -> Function:
-    """A kernel of some instructions, one after the other."""
+def build(batch: Sequence[Item]) -> Function:
+    """A kernel of some instructions, one after the other; atomics of four lanes meet."""
+    return parse(kernel_text(batch)).kernels["k"]
+
+
+def kernel_text(
+    batch: Sequence[Item], target: str = "sm_100a", version: str = "9.0", lanes_meet: bool = True
+) -> str:
+    """The text of a kernel of some instructions; if `lanes_meet`, atomics of four lanes meet in one place."""
     text = "\n".join(item.body for item in batch)
-    declared = sorted(set(_REGISTER.findall(text)))
+    declared = sorted(set(REGISTER.findall(text)))
     registers = "".join(f"\t.reg .{type_} %{type_}r{number};\n" for type_, number in declared)
-    parts = [
-        re.sub(r"OUT\+(\d+)", lambda m, k=k: str(k * SLOTS * SLOT + int(m[1])), item.body)  # type: ignore[misc]
-        for k, item in enumerate(batch)
-    ]
-    bank = "{" + ", ".join(str(k * 0x0123456789ABCDEF % (1 << 63)) for k in range(1024)) + "}"
-    stride = str(len(batch) * SLOTS * SLOT)
-    body = (
-        HEAD.replace("{BANK}", bank)
-        + registers
-        + START.replace("STRIDE", stride)
-        + "\n".join(parts)
-        + "\nret;\n}\n"
-    )
-    return next(iter(parse(body).kernels.values()))
+    parts, words = [], 0
+    for k, item in enumerate(batch):
+        at = {"OUT": k * SLOTS * SLOT, "IN": words * LANES * 8}
+        parts.append(
+            re.sub(r"\b(OUT|IN)\+(\d+)", lambda m, at=at: str(at[m[1]] + int(m[2])), item.body)  # type: ignore[misc]
+            .replace("NUMBER", str(k))
+        )  # fmt: skip
+        words += 0 if item.data is None else len(item.data)
+    outside = "".join(item.outside.replace("NUMBER", str(k)) for k, item in enumerate(batch))
+    head = {
+        "VERSION": version,
+        "TARGET": target,
+        "{BANK}": _BANK,
+        "OUTSIDE": outside,
+        "HANDLES": "".join(f", .param .u64 {name}" for name in handles(batch)),
+    }
+    start = {"STRIDE": str(len(batch) * SLOTS * SLOT), "GROUP": "-4" if lanes_meet else "-1"}
+    body = "\n".join(parts)
+    return f"{_filled(HEAD, head)}{registers}{_filled(START, start)}{body}\nret;\n}}\n"
 
 
-def arguments(batch: list[Item]) -> list[np.ndarray]:
-    """Inputs, results, memory cells (with zeros behind them) and the parameter's bytes."""
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text
+
+
+def handles(batch: Sequence[Item]) -> list[str]:
+    """The names of the textures and surfaces of a batch, in the order of the kernel's parameters."""
+    return sorted({name for item in batch for name in item.handles})
+
+
+def arguments(batch: Sequence[Item]) -> list[Any]:
+    """Inputs, results, memory cells (zeros and spare ones behind them), a parameter's bytes, inputs of single items."""
     generator = np.random.default_rng(5)
-    cells = np.zeros(8192 // 8 + 64, np.uint64)
+    cells = np.zeros((8192 + 512 + LANES * 128) // 8, np.uint64)
     cells[: 8192 // 8] = generator.integers(0, 1 << 63, 8192 // 8, dtype=np.uint64)
     results = np.zeros((LANES, len(batch), SLOTS, SLOT // 8), np.uint64)
-    return [inputs().copy(), results, cells, np.arange(64, dtype=np.uint8)]
+    data = [item.data for item in batch if item.data is not None] or [np.zeros((1, LANES), np.uint64)]
+    makers = {name: make for item in batch for name, make in item.handles.items()}
+    opaque = [makers[name]() for name in handles(batch)]
+    parameter = np.arange(64, dtype=np.uint8)
+    return [inputs().copy(), results, cells, parameter, np.concatenate(data), *opaque]
 
 
 _WIDTHS = {"f16": 16, "bf16": 16, "f32": 32, "tf32": 32, "f64": 64, "f16x2": 16, "bf16x2": 16, "f32x2": 32}
