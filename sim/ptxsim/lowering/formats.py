@@ -2,7 +2,7 @@
 
 Everything goes through f64, which holds all of these exactly. The first source becomes the upper element. Stochastic
 rounding adds random bits below the last place and drops what is there then: for each element of two 13 (f16) or 16 bits
-(bf16) of its half of `rbits`, for each of four the byte of `rbits` that has its place (guess: no manual says which).
+(bf16) of its half of `rbits`, for each of four a byte of `rbits` (guess: the manual names two for two elements).
 
 Reference: PTX ISA, "cvt"; OCP, "Microscaling Formats (MX) Specification", 2023 (`ue8m0`: powers of two).
 """
@@ -75,7 +75,13 @@ def _noise(b: Builder, op: Operation, k: int, name: str) -> tuple[int, int]:
         return -1, 0
     rbits = b.source(op, len(op.operands) - 1, WORD)
     n = _RANDOM_BITS.get(name, 8)
-    shifted = b.compute("shr_u32", rbits, b.constant(k * (16 if name in _RANDOM_BITS else 8)))
+    if name in _RANDOM_BITS:
+        first = 16 * k
+    elif name == "e2m1":  # the upper bytes of the halves are for the first two operands
+        first = (0, 16, 8, 24)[k]
+    else:
+        first = 8 * k
+    shifted = b.compute("shr_u32", rbits, b.constant(first))
     return b.compute("and_u32", shifted, b.constant((1 << n) - 1)), n
 
 

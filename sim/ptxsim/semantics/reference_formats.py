@@ -142,18 +142,27 @@ def _single(bits: int) -> float:
     return float(np.uint32(bits).view(np.float32))
 
 
+def _random_bits(name: str) -> list[int]:
+    """Where in `rbits` the random bits of the elements begin, those of the lowest element (the last operand) first."""
+    if name in ("f16", "bf16"):
+        return [0, 16]
+    first_of_f, first_of_e = 0, 16 if name == "e2m1" else 8
+    first_of_b, first_of_a = 8 if name == "e2m1" else 16, 24
+    return [first_of_f, first_of_e, first_of_b, first_of_a]
+
+
 def _convert(op: Op, rbits: int, words: tuple[int, ...]) -> int:
     name, _ = _parts(op.type.name)
     source = _parts(op.stype.name)[0]
     target = FORMATS[name]
     mode = next(m for m in ("rn", "rz", "rna", "rs") if op.has(m))
-    n_noise, step = {"f16": (13, 16), "bf16": (16, 16)}.get(name, (8, 8))
+    n_noise = {"f16": 13, "bf16": 16}.get(name, 8)
     result = 0
     for k, word in enumerate(_elements(op, words)):
         value = _single(word) if source == "f32" else FORMATS[source].decode(word)
         if op.has("relu") and not math.isnan(value):
             value = value if value > 0 else 0.0
-        noise = rbits >> step * k & ((1 << n_noise) - 1)
+        noise = rbits >> _random_bits(name)[k] & ((1 << n_noise) - 1)
         code = target.encode(value, mode, op.has("satfinite"), noise, n_noise)
         result |= code << 13 if name == "tf32" else code << target.width * k
     return result
