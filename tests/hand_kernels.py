@@ -11,7 +11,7 @@ What a kernel shows, is given and must leave stands in comments directly above i
                                                what a parameter or a variable of the module stands for: type, shape
                                                (x last), options of `ptxsim.Texture`; texels. Also `surface`, and
                                                `sampler name: OPTIONS`; a surface may have a `wanted`
-    // semantics: gpgpu-sim                    run with `--ptxplus-semantics gpgpu-sim`, in compiled code alone
+    // semantics: gpgpu-sim                    run with `--ptxplus-semantics gpgpu-sim`
 
 Every other parameter is a buffer, with a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
 numbers (integers in any base; with `f16`, `bf16`, `f32`, `f64` decimal ones, hexadecimal ones such as `0x1.8p-126`,

@@ -362,6 +362,61 @@ def narrow(bodies: list[str]) -> list[str]:
     return [body if "%d0" in body else f"{body} cvt.u64.u32 %d0, %r0;" for body in bodies]
 
 
+ON_PTXPLUS_QUIRKS = [  # which GPGPU-Sim executes otherwise than the hardware (docs/ptxplus-semantics.md)
+    "mov.u32 $r124, $r1; add.u32 $r0, $r124, $r2; mov.u32 $o127, $r3; mov.u32 $r13, $o127; mov.u32 $r124, 0;",
+    *[f"add.{t} $p1|$r0.lo, $r1.lo, $r2.lo; mov.u32 $r13, $p1;" for t in ("s16", "u16")],
+    *[f"mul.wide.{t} $p1|$r0.lo, $r1.lo, $r2.lo; mov.u32 $r13, $p1;" for t in ("u16", "s16")],
+    *[f"mad.lo.{t} $p1|$r0, $r1.lo, $r2.lo, $r3; mov.u32 $r13, $p1;" for t in ("u16", "s16", "u32", "s32")],
+    *[f"{op}.s32 $p1|$r0, $r1; mov.u32 $r13, $p1;" for op in ("mov", "neg", "not")],
+    *[
+        f"add.{t} $p1|$r0, $r1, -$r2; addp.{t} $p2|$r13, -$r3, $r2, $p1; mov.u32 $r0, $p2;"
+        for t in ("u32", "s32")
+    ],
+    *[
+        f"add.u32 $p1|$r0, $r1, $r2; {op}; mov.u32 $r13, $p2;"
+        for op in (
+            "addp.s32 $p2|$r0, $r1, -$r3, $p1",
+            "madp.wide.s16 $p2|$r0, $r1.lo, $r2.lo, -$r3, $p1",
+            "madp.lo.u32 $p2|$r0, $r1, $r2, -$r3, $p1",
+        )
+    ],
+    *[
+        f"mad24.{m}.{t} $p1|$r0, $r1, $r2, -$r3; mov.u32 $r13, $p1;"
+        for m in ("lo", "hi")
+        for t in ("u32", "s32")
+    ],
+    *[f"mul24.{m}.{t} $r0, $r1, $r2;" for m in ("lo", "hi") for t in ("u32", "s32")],
+    "abs.u32 $r0, $r1; abs.u16 $r13, $r2.hi;",
+    "abs.s32 $p1|$r0, $r1; mov.u32 $r13, $p1;",
+    "mov.pred $p0, $r1; selp.u32 $r0, $r2, $r3, !$p0; selp.u32 $r13, $r2, $r3, $p0;",
+    "mov.u8 s[$ofs1+0x0040], $r1; mov.s8 $r0, s[$ofs1+0x0040]; cvt.s32.s8 $r13, s[$ofs1+0x0040];",
+    "ld.global.s8 $r0, [$r11+0x0002]; mov.s8 $r13, $r1;",
+    "mov.s8 $r0.lo, g[$r11]; mov.s16 $r13, g[$r11];",
+    "set.gt.abs.u32.s32 $p1/$r0, $r1, $r2; mov.u32 $r13, $p1;",
+]
+ON_PTXPLUS_QUIRKS_FLOAT = [
+    *[f"{op}.abs.f32 $r0, $r1, $r2;" for op in ("add", "mul", "min", "max")],
+    *[f"{op}.abs.f32 $r0, $r1;" for op in ("rcp", "neg", "sqrt", "abs")],
+    "mad.abs.f32 $r0, $r1, $r2, $r3;",
+]
+ON_PTXPLUS_QUIRKS_FLAGS = [
+    *[f"{op}.f32 $p1|$o127, $r1, $r2; mov.u32 $r13, $p1;" for op in ("add", "min")],
+    *[
+        f"cvt{m}.{t}.f32 $p1|$r0, $r1; mov.u32 $r13, $p1;"
+        for m in ("", ".rz", ".rm", ".rp", ".rn", ".rmi", ".rni", ".abs")
+        for t in ("s32", "u32", "s16", "u8")
+    ],
+    "set.lt.abs.u32.f32 $p1/$r0, $r1, $r2; mov.u32 $r13, $p1;",
+]
+ON_PTXPLUS_QUIRKS_DOUBLE = [
+    "add.ff64 $p1|$o127, {$r4,$r5}, {$r6,$r7}; mov.u32 $r13, $p1;",
+    "set.lt.u32.f64 $p1/$r0, $r4, {$r6,$r7}; mov.u32 $r13, $p1;",
+    "cvt.rn.f32.f64 $r0, $r4; cvt.rm.s32.f64 $r13, $r4;",
+    "mov.u32 $r13, 0x7; mov.u32 $r14, 0x7; cvt.rn.f64.s32 $r13, $r4; mov.u32 $r0, $r14;",
+    "mov.u32 $r13, 0x7; mov.u32 $r14, 0x7; min.f64 $r13, $r4, $r6; mov.u32 $r0, $r14;",
+]  # fmt: skip
+
+
 GROUPS: dict[str, tuple[bool, list[str], str, int, int]] = {
     # name: PTXPlus, bodies, kind of inputs, width of floating-point results, tolerance in last places
     "integers": (False, INTEGER + CONVERT_INT, "b", 0, 0),
@@ -379,4 +434,8 @@ GROUPS: dict[str, tuple[bool, list[str], str, int, int]] = {
     "ptxplus-single": (True, ON_PTXPLUS_FLOAT, "f32", 32, 0),
     "ptxplus-flags": (True, ON_PTXPLUS_FLAGS, "f32", 0, 0),
     "ptxplus-double": (True, ON_PTXPLUS_DOUBLE, "f64", 64, 0),
+    "ptxplus-quirks": (True, ON_PTXPLUS_QUIRKS, "b", 0, 0),
+    "ptxplus-quirks-single": (True, ON_PTXPLUS_QUIRKS_FLOAT, "f32", 32, 0),
+    "ptxplus-quirks-flags": (True, ON_PTXPLUS_QUIRKS_FLAGS, "f32", 0, 0),
+    "ptxplus-quirks-double": (True, ON_PTXPLUS_QUIRKS_DOUBLE, "f64", 0, 0),
 }

@@ -53,6 +53,7 @@ from ptxsim.program import (
     Program,
 )
 from ptxsim.semantics.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PACKED_TID, PRINT
+from ptxsim.semantics.start import SHARED_HEADER
 from ptxsim.state import MAX_STACK
 from ptxtool.analysis.pressure import pressure
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -102,6 +103,8 @@ def lower(
     builders = [first, *(first.sibling(f) for f in graph.functions[1:])]
     for builder in builders:
         _assign_rows(builder)
+    if first.ptxplus and not first.as_gpgpu_sim:
+        first.special_rows[SHARED_HEADER] = 0
     records = np.zeros(sum(len(f.instructions) + graph.has_end(f) for f in graph.functions), INSTRUCTION)
     problems: dict[tuple[str, str], Diagnostic] = {}
     address = 0

@@ -19,7 +19,14 @@ from ptxtool.formats.launch import load_launch
 from ptxtool.parse import parse
 
 
-def compare(is_ptxplus: bool, bodies: list[str], kind: str, nan_bits: int = 0, tolerance: int = 0) -> None:
+def compare(
+    is_ptxplus: bool,
+    bodies: list[str],
+    kind: str,
+    nan_bits: int = 0,
+    tolerance: int = 0,
+    semantics: str = "hardware",
+) -> None:
     """Run bodies both ways; `nan_bits` is the width of floating-point results, `tolerance` in their last places."""
     found = build(is_ptxplus, bodies)
     given = inputs(kind)
@@ -27,7 +34,8 @@ def compare(is_ptxplus: bool, bodies: list[str], kind: str, nan_bits: int = 0, t
     for run in (run_reference, functional.run):
         run_it: Callable[..., Any] = run  # type: ignore[assignment]
         source, target = given.copy(), np.zeros((len(bodies), LANES), np.uint64)
-        run_it(found, (1,), (LANES,), [source, target], dynamic_shared=2048 if is_ptxplus else 0)
+        more = {"dynamic_shared": 2048 if is_ptxplus else 0, "ptxplus_semantics": semantics}
+        run_it(found, (1,), (LANES,), [source, target], **more)
         results.append((source, target))
     (source, reference), (other, compiled) = results
     same = reference == compiled
@@ -54,6 +62,15 @@ def compare(is_ptxplus: bool, bodies: list[str], kind: str, nan_bits: int = 0, t
 def test_every_form(name: str, part: int) -> None:
     is_ptxplus, bodies, kind, nan_bits, tolerance = GROUPS[name]
     compare(is_ptxplus, batches(bodies)[part], kind, nan_bits, tolerance)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [(n, part) for n, group in GROUPS.items() if group[0] for part in range(len(batches(group[1])))],
+)
+def test_every_form_as_gpgpu_sim(name: str, part: int) -> None:
+    is_ptxplus, bodies, kind, nan_bits, tolerance = GROUPS[name]
+    compare(is_ptxplus, batches(bodies)[part], kind, nan_bits, tolerance, "gpgpu-sim")
 
 
 @pytest.mark.parametrize("body", MEMORY + ATOMIC + WARP)

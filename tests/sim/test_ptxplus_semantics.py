@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ptxsim
 from ptxsim.lower import lower
+from ptxsim.semantics.reference import run_reference
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
@@ -39,10 +42,10 @@ def kernel(body: str, more: str = "") -> Function:
     return parse(HEAD.format(body=text, more=more)).kernels["k"]
 
 
-def result(body: str, semantics: str) -> int:
+def result(body: str, semantics: str, run: Callable[..., Any] = ptxsim.run) -> int:
     """What a body leaves in $r6; s[0x0018] is -128."""
     out = np.full(1, 0xDEAD, np.uint32)
-    ptxsim.run(kernel(body), 1, 1, [out, -128], ptxplus_semantics=semantics)
+    run(kernel(body), 1, 1, [out, -128], ptxplus_semantics=semantics)
     return int(out[0])
 
 
@@ -56,6 +59,8 @@ CASES = {
     "zero register": ("mov.u32 $r124, 0x00000007; mov.u32 $r6, $r124;", 0, 7),
     # the bit bucket is written, then read
     "bit bucket": ("mov.u32 $o127, 0x00000005; mov.u32 $r6, $o127;", 0, 5),
+    # blocks of 1 x 1 x 1, a grid of 1 x 1, CTA (0,0)
+    "header": ("mov.u32 $r6, s[0x0004]; add.u32 $r6, s[0x0000], $r6;", 0x20001, 0),
     # -2^31 + 0: S; its lower 31 bits are zero
     "Z of s32": (f"mov.u32 $r1, 0x80000000; add.s32 $p1|$r2, $r1, 0x00000000; {FLAGS}", 2, 3),
     "Z of u32": (f"mov.u32 $r1, 0x80000000; add.u32 $p1|$r2, $r1, 0x00000000; {FLAGS}", 2, 2),
@@ -103,6 +108,13 @@ CASES = {
     # the product 2^32 >> 16; its low word is zero
     "mad24.hi": ("mov.u32 $r1, 0x00010000; mad24.hi.u32 $r6, $r1, $r1, $r2;", 0x10000, 0),
     # (-65536 * 2) >> 16
+    # 2^31 + 2^31; C is of the hardware's sum alone
+    "flags of mad24": (
+        f"mov.u32 $r1, 0x00010000; mov.u32 $r2, 0x8000; mov.u32 $r3, 0x80000000;"
+        f" mad24.lo.u32 $p1|$r6, $r1, $r2, $r3; {FLAGS}",
+        5,
+        1,
+    ),
     "mad24.hi.s32": (
         "mov.u32 $r1, 0xffff0000; mov.u32 $r2, 0x2; mad24.hi.s32 $r6, $r1, $r2, $r3;",
         0xFFFFFFFE,
@@ -149,10 +161,11 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("run", [ptxsim.run, run_reference], ids=["compiled", "reference"])
 @pytest.mark.parametrize("name", CASES)
-def test_both_meanings(name: str) -> None:
+def test_both_meanings(name: str, run: Callable[..., Any]) -> None:
     body, *expected = CASES[name]
-    assert [hex(result(body, s)) for s in BOTH] == [hex(value) for value in expected]
+    assert [hex(result(body, s, run)) for s in BOTH] == [hex(value) for value in expected]
 
 
 def test_the_default_is_the_hardware() -> None:
@@ -161,14 +174,61 @@ def test_the_default_is_the_hardware() -> None:
     assert out[0] == 5
 
 
+@pytest.mark.parametrize("run", [ptxsim.run, run_reference], ids=["compiled", "reference"])
 @pytest.mark.parametrize(("semantics", "expected"), [("hardware", 11 + 22 + 33), ("gpgpu-sim", 11)])
-def test_a_parameter_that_is_an_array(semantics: str, expected: int) -> None:
+def test_a_parameter_that_is_an_array(semantics: str, expected: int, run: Callable[..., Any]) -> None:
     """Three words from 0x1c on, of which GPGPU-Sim copies the first."""
     body = "mov.u32 $r6, s[0x001c]; add.u32 $r6, s[0x0020], $r6; add.u32 $r6, s[0x0024], $r6;"
     out = np.zeros(1, np.uint32)
     array = np.array([11, 22, 33], np.uint32)
-    ptxsim.run(kernel(body, " , .param .u32 a[3]"), 1, 1, [out, 0, array], ptxplus_semantics=semantics)
+    run(kernel(body, " , .param .u32 a[3]"), 1, 1, [out, 0, array], ptxplus_semantics=semantics)
     assert out[0] == expected
+
+
+HEADER = """.version 1.4+
+.target sm_10, map_f64_to_f32
+.entry k ( .param .u64 out )
+{
+	.reg .u32 $r<8>;
+	.reg .u32 $ofs<3>;
+	mov.u32 $r1, %ctaid.x;
+	mul24.lo.u32 $r2, %ctaid.y, 0x3;
+	add.u32 $r1, $r1, $r2;
+	shl.u32 $r1, $r1, 0x4;
+	add.u32 $r1, s[0x0010], $r1;
+	mov.u32 $r2, 0x2;
+	shl.b32 $ofs1, $r2, 0x0;
+	mov.u16 $r3, s[0x0000];
+	st.global.u16 [$r1], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+2], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+4], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+6], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+8], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+10], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+12], $r3;
+	mov.u16 $r3, s[$ofs1+=0x2];
+	st.global.u16 [$r1+14], $r3;
+	l_exit: exit;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "run", [ptxsim.run, ptxsim.launch, run_reference], ids=["run", "launch", "reference"]
+)
+@pytest.mark.parametrize("semantics", BOTH)
+def test_the_header_of_shared_memory(semantics: str, run: Callable[..., Any]) -> None:
+    """Blocks of 300 x 2 x 1 in a grid of 3 x 2; every thread of a CTA writes the same."""
+    out = np.full((2, 3, 8), 0xFFFF, np.uint16)
+    run(parse(HEADER).kernels["k"], (3, 2), (300, 2), [out], ptxplus_semantics=semantics)
+    expected = [[[0, 300, 2, 1, 3, 2, x, y] for x in range(3)] for y in range(2)]
+    assert out.tolist() == (expected if semantics == "hardware" else np.zeros_like(out).tolist())
 
 
 @pytest.mark.parametrize(("semantics", "destinations"), [("hardware", 2), ("gpgpu-sim", 1)])

@@ -42,6 +42,7 @@ def _launch(run, sm, x, special_rows):
         memory = flat_u8(sm.shared_memory + slot * sm.shared_bytes, sm.shared_bytes)
         for k in range(sm.shared_bytes):
             memory[k] = image[k]
+        x.shared_memory = sm.shared_memory + slot * sm.shared_bytes
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, x, special_rows, slot, k, cta)
     cta_started(run, sm, slot)

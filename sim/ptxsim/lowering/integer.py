@@ -90,7 +90,11 @@ def _sum_with_flags(b: Builder, op: Operation, a: int, second: int, carry: int |
         cut = [b.compute("zext16_u32", row) for row in (a, second)]
         wide = b.compute("add_u32", b.compute("add_u32", cut[0], cut[1]), carry)
         out = b.compute("ebit_u32", wide, e=16 << 1)
-        over = b.compute("eq_u32", d.row, b.compute("sext16_u32", d.row), e=1) if type_.is_signed else FALSE
+        over = FALSE
+        if type_.is_signed:  # that of the sign-extended values does not fit
+            parts = [b.compute("sext16_u32", row) for row in (a, second)]
+            total = b.compute("add_u32", b.compute("add_u32", parts[0], parts[1]), carry)
+            over = b.compute("eq_u32", total, b.compute("sext16_u32", total), e=1)
     d.finish()
     b.combine(COPY_TABLE, out, d=flags + 2)
     b.combine(COPY_TABLE, over, d=flags + 3)
@@ -360,12 +364,15 @@ def _mul24(b: Builder, op: Operation) -> None:
 @rule("mad24")
 def _mad24(b: Builder, op: Operation) -> None:
     if not b.as_gpgpu_sim:
-        product = _product24(b, op)
-    else:  # a product of 32 bits, of operands that are not cut
-        product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
-        if op.has("hi"):
-            product = b.compute(f"shr_{_signed(op.type)}", product, b.constant(16))
-    _accumulate(b, op, product, op.type, None)
+        _accumulate(b, op, _product24(b, op), op.type, None)
+        return
+    # a product of 32 bits, of operands that are not cut; C and O stay clear
+    product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
+    if op.has("hi"):
+        product = b.compute(f"shr_{_signed(op.type)}", product, b.constant(16))
+    d = b.destination(op)
+    b.emit("add_u32", d.row, product, b.source(op, 3))
+    d.finish()
 
 
 @rule("sad")

@@ -7,7 +7,7 @@ unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end, which i
 address of a function is a number below GLOBAL_BASE; local variables of functions lie in frames (lowering/frames.py).
 
 PTXPlus: parameters lie in shared memory from 0x10 on, each at a multiple of its own size, the total rounded up to 4;
-16 bytes of header lie before them and stay zero (the converter never emits a read of them). Declared shared variables
+16 bytes of header lie before them (semantics/start.py). Declared shared variables
 follow; ptxas has already resolved them to absolute addresses otherwise, so that the size of that part is the launch's
 `dynamic_shared`. `.constptr NAME, BASE, OFFSET` makes NAME mean BASE + OFFSET.
 

@@ -586,18 +586,20 @@ def run_reference(
     max_instructions: int = 1_000_000_000,
     ctas: Sequence[tuple[int, int, int]] | None = None,
     textures: Mapping[str, Any] | None = None,
+    ptxplus_semantics: str = "hardware",
 ) -> ReferenceResult:
     """Run a kernel; buffers among `args` are updated in place.
 
     `poison` is a liveness result of the kernel. `ctas` are the blocks to run, all of the grid by default;
-    `textures` stands for variables of opaque types. Raises
+    `textures` stands for variables of opaque types; `ptxplus_semantics` is "hardware" or "gpgpu-sim". Raises
     `PtxError`: E401 for wrong arguments, E403 for what cannot be simulated, E404 to E408 for what goes wrong.
     """
     grid3, block3 = _three(grid, "grid", kernel), _three(block, "block", kernel)
     n_threads = block3[0] * block3[1] * block3[2]
     if n_threads > 1024:
         raise error("E402", f"a block of {n_threads} threads; at most 1024 fit", kernel.source, kernel.start)
-    image = Image(kernel, args, constants or {}, dynamic_shared, textures)
+    as_gpgpu_sim = ptxplus_semantics == "gpgpu-sim"
+    image = Image(kernel, args, constants or {}, dynamic_shared, textures, as_gpgpu_sim)
     machine = _Machine(kernel, image, grid3, block3)
     if poison is not None:
         machine.poison(poison)

@@ -2,7 +2,7 @@
 
 Written from the PTX ISA manual ("cvt") and the description of PTXPlus. PTXPlus prints the roundings of float-to-integer
 and float-to-integral-float conversions without their `i` (`.rz` for truncation, `.rm` for floor, `.rp` for ceiling,
-nothing for nearest); here they have the meaning the hardware gave them.
+nothing for nearest). They have the meaning the hardware gave them; to GPGPU-Sim they mean nothing, and it truncates.
 """
 
 import math
@@ -43,6 +43,8 @@ _TO_WHOLE: dict[str, Callable[[float], int]] = {
 def _whole_mode(op: Op) -> str:
     """The rounding to a whole number that is asked for, "" for none."""
     found = next((m[:2] for m in ("rni", "rzi", "rmi", "rpi") if op.has(m)), "")
+    if not found and op.as_gpgpu_sim:
+        return "" if op.type.is_float else "rz"
     if not found and op.ptxplus:
         found = next((m for m in ("rn", "rz", "rm", "rp") if op.has(m)), "")
     return found

@@ -5,7 +5,8 @@ For `reference.py`. An instruction is decoded once: every operand becomes a func
 anything runs. A warp's registers are rows of 32 raw lanes; a vector register has a row per element.
 
 PTXPlus: `$rN.lo/.hi` are halves, `{$r4,$r5}` and a plain `$r4` in a 64-bit type are a pair of registers, `$r124`
-reads as zero, `$o127` and `_` take what is written and lose it; any operand may be memory.
+reads as zero, `$o127` and `_` take what is written and lose it; any operand may be memory. `as_gpgpu_sim` makes `$r124`
+and `$o127` registers like any other, and a plain `$r4` one register in every type.
 """
 
 from collections.abc import Callable
@@ -39,6 +40,7 @@ class Operands:
     """Makes readers and writers for the operands of one kernel."""
 
     def __init__(self, kernel: Function, image: Image):
+        self.as_gpgpu_sim = image.as_gpgpu_sim
         self.kernel = kernel
         self.image = image
         self.is_ptxplus = kernel.module.is_ptxplus
@@ -82,6 +84,7 @@ class Operands:
         """PTXPlus: the row of `$r(N+1)` where a plain `$rN` stands for a pair."""
         if (
             not self.is_ptxplus
+            or self.as_gpgpu_sim
             or not name.text.startswith("$r")
             or not name.text[2:].isdecimal()
             or name.part
@@ -132,7 +135,7 @@ class Operands:
         if row is None:
             return self._read_other(name, type_)
         register = self.register(name.text, position)
-        if register is not None and register.is_zero:
+        if register is not None and register.is_zero and not self.as_gpgpu_sim:
             return self._constant(0)
         half = self._half(name)
         mask = mask_of(min(type_.bits, 16) if half is not None else type_.bits)
@@ -230,7 +233,7 @@ class Operands:
 
     def _write_name(self, name: Name, type_: Type, position: int) -> Writer:
         register = self.register(name.text, position)
-        if name.text == "_" or (register is not None and register.role):
+        if name.text == "_" or (register is not None and register.role and not self.as_gpgpu_sim):
             return lambda warp, raw, lanes: None
         row = self.row(name, position)
         if row is None:
@@ -240,6 +243,8 @@ class Operands:
             keep, shift = np.uint64(0xFFFF << (16 - half)), np.uint64(half)
 
             def write_half(warp: Warp, raw: Raw, lanes: Bools) -> None:
+                if type_.is_signed and type_.bits < 16:
+                    raw = raw_integers(signed(raw, type_.bits), 16)
                 merged = warp.registers[row] & keep | (raw & np.uint64(0xFFFF)) << shift
                 warp.registers[row, lanes] = merged[lanes]
 

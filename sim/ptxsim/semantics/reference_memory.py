@@ -182,7 +182,9 @@ class Image:
         constants: Mapping[str, Any],
         dynamic_shared: int,
         textures: Mapping[str, Any] | None = None,
+        as_gpgpu_sim: bool = False,
     ):
+        self.as_gpgpu_sim = as_gpgpu_sim and kernel.module.is_ptxplus
         self.opaques: dict[int, Any] = {}
         self.textures = textures or {}
         self.kernel = kernel
@@ -209,8 +211,9 @@ class Image:
     def shared_space(self, ctaid: Sequence[int], block: Sequence[int], grid: Sequence[int]) -> Space:
         """Fresh shared memory of a CTA."""
         data = np.zeros(self.shared_bytes, np.uint8)
-        if self.is_ptxplus:
+        if self.is_ptxplus:  # GPGPU-Sim leaves the header zero
             words = [0, *block, grid[0], grid[1], ctaid[0], ctaid[1]]
+            words = [0] * 8 if self.as_gpgpu_sim else words
             data[:PTXPLUS_HEADER_BYTES] = np.array([w & 0xFFFF for w in words], np.uint16).view(np.uint8)
             parameters = np.frombuffer(self.parameters, np.uint8)
             data[PTXPLUS_HEADER_BYTES : PTXPLUS_HEADER_BYTES + len(parameters)] = parameters
@@ -257,7 +260,8 @@ class Image:
             if declarator.dimensions:
                 if argument.nbytes != n_bytes:
                     raise wrong(f"takes {n_bytes} bytes by value, not {argument.nbytes}")
-                return np.ascontiguousarray(argument).tobytes()
+                copied = kind.bytes if self.as_gpgpu_sim else n_bytes
+                return np.ascontiguousarray(argument).tobytes()[:copied].ljust(n_bytes, b"\0")
             if kind.is_float or n_bytes not in (4, 8):
                 raise wrong("is no pointer and cannot take a buffer")
             return self._buffer(argument, wrong).to_bytes(n_bytes, "little")

@@ -18,7 +18,10 @@ def format_of(type_: Type) -> Format:
 
 @dataclass(frozen=True)
 class Op:
-    """An operation with its types. `whole` is false where the destination is half a register."""
+    """An operation with its types. `whole` is false where the destination is half a register.
+
+    `as_gpgpu_sim` is set where PTXPlus means what GPGPU-Sim makes of it.
+    """
 
     sem: str
     type: Type
@@ -27,6 +30,7 @@ class Op:
     wide: bool
     ptxplus: bool
     whole: bool
+    as_gpgpu_sim: bool = False
 
     def has(self, modifier: str) -> bool:
         return modifier in self.modifiers
@@ -60,8 +64,15 @@ class Op:
 
     @property
     def is_wide(self) -> bool:
-        fills = self.ptxplus and self.type.bits == 16 and self.whole and self.sem in ("mul", "mad", "madp")
-        return self.wide or self.has("wide") or (fills and not self.has("hi"))
+        if self.ptxplus and self.type.bits == 16 and not self.whole:
+            return False
+        fills = self.ptxplus and self.type.bits == 16 and self.sem in ("mul", "mad", "madp")
+        return self.wide or self.has("wide") or (fills and not self.has("hi") and not self.as_gpgpu_sim)
+
+    @property
+    def takes_absolute(self) -> bool:
+        """PTXPlus: whether `.abs` is about the first source. GPGPU-Sim looks at it in `set` alone."""
+        return self.ptxplus and self.has("abs") and (self.sem == "set" or not self.as_gpgpu_sim)
 
 
 _U32, _PRED = TYPES["u32"], TYPES["pred"]

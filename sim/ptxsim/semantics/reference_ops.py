@@ -86,8 +86,6 @@ def _unary_float(function: Callable[[Any], Any]) -> Callable[[Op, Raw], Raw]:
 
     def operation(op: Op, a: Raw) -> Raw:
         values = floats(a, op.form)
-        if op.has("abs"):
-            values = np.abs(values)
         if op.type.bits == 64 and op.has("ftz"):
             return upper_word(op, function(floats(upper_word(op, a), 64)))
         if op.has("ftz"):
@@ -194,8 +192,14 @@ def _mad(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
     return (_mul(op, a, b) + c) & mask_of(result_type(op).bits)
 
 
-def _madp(op: Op, a: Raw, b: Raw, c: Raw, carry: Raw) -> Raw:
-    return (_mul(op, a, b) + c + (carry >> np.uint64(2) & np.uint64(1))) & mask_of(result_type(op).bits)
+def _madp(op: Op, a: Raw, b: Raw, c: Raw, code: Raw) -> Raw:
+    return (_mul(op, a, b) + c + (code >> np.uint64(2) & np.uint64(1))) & mask_of(result_type(op).bits)
+
+
+def _carry_in(op: Op, code: Raw) -> Raw:
+    """What `addp` adds for the carry of a condition code: GPGPU-Sim the flag where it stands, which is 4."""
+    carry = code & np.uint64(4)
+    return carry if op.as_gpgpu_sim else carry >> np.uint64(2)
 
 
 def _mul24(op: Op, a: Raw, b: Raw) -> Raw:
@@ -207,8 +211,14 @@ def _mul24(op: Op, a: Raw, b: Raw) -> Raw:
     return by_lane(lane, a, b) & mask_of(32)
 
 
+def _product_as_gpgpu_sim(op: Op, a: Raw, b: Raw) -> Raw:
+    """The product in `mad24`: 32 bits of operands that are not cut, `.hi` shifts those."""
+    product = by_lane(lambda x, y: x * y, a, b) & mask_of(32)
+    return raw_integers(_numbers(op, product) >> 16, 32) if op.has("hi") else product
+
+
 def _mad24(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
-    product = _mul24(op, a, b)
+    product = _product_as_gpgpu_sim(op, a, b) if op.as_gpgpu_sim else _mul24(op, a, b)
     if op.has("sat"):
         return raw_integers(_saturated(op, signed(product, 32) + signed(c, 32)), 32)
     return (product + c) & mask_of(32)
@@ -255,7 +265,9 @@ def _abs(op: Op, a: Raw) -> Raw:
     if op.type.is_float:
         cleared = a & mask_of(op.type.bits - 1)
         return raw_floats(flush(floats(cleared, op.form))) if op.has("ftz") else cleared
-    # PTXPlus prints `abs.u32` for the absolute value of a signed number
+    # PTXPlus prints `abs.u32` for the absolute value of a signed number; GPGPU-Sim takes the type at its word
+    if op.as_gpgpu_sim and not op.type.is_signed:
+        return a
     return raw_integers(np.abs(signed(a, op.type.bits)), op.type.bits)
 
 
@@ -396,27 +408,32 @@ def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
     return result, flag
 
 
-def carry_overflow(
-    op: Op, operands: tuple[Raw, ...], result: Raw, negated: tuple[bool, ...]
-) -> tuple[Bools, Bools]:
-    """PTXPlus: the C and O flags of `add addp sub subr mad madp`; false for everything else.
+def carry_overflow(op: Op, operands: tuple[Raw, ...], negated: tuple[bool, ...]) -> tuple[Bools, Bools]:
+    """PTXPlus: the C and O flags of `add addp sub subr mad madp mad24`; false for everything else.
 
     All are those of one addition x + y + carry: the hardware subtracts by adding the complement and a carry of one,
-    so that C means "no borrow". `negated` says which operands were written with a minus.
+    so that C means "no borrow". `negated` says which operands were written with a minus; GPGPU-Sim subtracts in `sub`
+    and `subr` alone, and has no C and O of `mad24`. In `addp` and `madp` the operand is the complement already.
     """
     none = np.zeros(LANES, np.bool_)
     bits = result_type(op).bits
-    if op.type.is_float or bits > 32 or op.sem not in ("add", "addp", "sub", "subr", "mad", "madp"):
+    setting = {"add", "addp", "sub", "subr", "mad", "madp"} | ({"mad24"} if not op.as_gpgpu_sim else set())
+    if op.type.is_float or bits > 32 or op.sem not in setting:
         return none, none
     one, mask = np.uint64(1), mask_of(bits)
     carry = np.zeros(LANES, np.uint64)
     x, y = operands[0], operands[1]
     minus = [negated[0], negated[1]]
-    if op.sem in ("mad", "madp"):
-        x, y = _mul(op, operands[0], operands[1]), operands[2]
+    if op.sem in ("mad", "madp", "mad24"):
+        product = _mul24 if op.sem == "mad24" else _mul
+        x, y = product(op, operands[0], operands[1]), operands[2]
         minus = [False, negated[2]]
-    if op.sem in ("addp", "madp"):
+    if op.sem == "addp":
+        carry = _carry_in(op, operands[-1])
+    elif op.sem == "madp":
         carry = operands[-1] >> np.uint64(2) & one
+    if op.as_gpgpu_sim or op.sem in ("addp", "madp"):  # no one is added for a minus before an operand
+        minus = [False, False]
     if op.sem == "sub":
         y, minus[1] = negate(op.type, y), not minus[1]
     elif op.sem == "subr":
@@ -426,9 +443,8 @@ def carry_overflow(
         x, carry = (x - one) & mask, carry + one
     if minus[1]:
         y, carry = (y - one) & mask, carry + one
-    top = np.uint64(bits - 1)
-    sign_x, sign_y, sign_d = (v >> top & one for v in (x, y, result))
-    overflow = (sign_x == sign_y) & (sign_d != sign_x)
+    total = signed(x, bits) + signed(y, bits) + carry.astype(np.int64)
+    overflow = (total < -(1 << (bits - 1))) | (total >= 1 << (bits - 1))
     return (x + y + carry) >> np.uint64(bits) != 0, overflow if op.type.is_signed else none
 
 
@@ -449,7 +465,7 @@ OPERATIONS: dict[str, Callable[..., Raw]] = {
     "add": _add,
     "sub": _sub,
     "subr": lambda op, a, b: _sub(op, b, a),
-    "addp": lambda op, a, b, c: (a + b + (c >> np.uint64(2) & np.uint64(1))) & mask_of(op.type.bits),
+    "addp": lambda op, a, b, c: (a + b + _carry_in(op, c)) & mask_of(op.type.bits),
     "mul": _mul,
     "mul24": _mul24,
     "mad": _mad,

@@ -5,7 +5,7 @@ instruction table says which. Beside the lane operations of `reference_ops.py` t
 condition codes; memory and warp-wide instructions are in `reference_access.py` and `reference_warp.py`.
 
 PTXPlus condition codes have four flags, Z S C O; a guard without a condition holds where Z is clear. Where GPGPU-Sim
-departs from the hardware's meaning, the hardware's is taken.
+departs from the hardware's meaning, the hardware's is taken unless the operands are `as_gpgpu_sim`.
 
 Reference: PTX ISA, chapter 9; W. van der Laan, "decuda" (the flags of G80).
 """
@@ -22,7 +22,7 @@ from ptxsim.semantics.reference_convert import convert
 from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, Warp, Writer
 from ptxsim.semantics.reference_formats import MEANINGS, pack_integers, small_step
 from ptxsim.semantics.reference_matrix import MATRIX_MEANINGS, Matrices
-from ptxsim.semantics.reference_numbers import LANES, Raw, by_lane, floats, full, mask_of
+from ptxsim.semantics.reference_numbers import LANES, Raw, by_lane, floats, full, mask_of, signed
 from ptxsim.semantics.reference_op import PACKED, Op, operand_types, result_type
 from ptxsim.semantics.reference_ops import (
     EXTENDED,
@@ -37,7 +37,7 @@ from ptxsim.semantics.reference_ops import (
 from ptxsim.semantics.reference_textures import TEXTURE_MEANINGS, Textures
 from ptxsim.semantics.reference_video import SCALAR, SEVERAL, video_step
 from ptxsim.semantics.reference_warp import WARP_WIDE, WarpWide
-from ptxtool.ir.nodes import Dual, Guard, Instruction, Memory, Name, Operand, Unary
+from ptxtool.ir.nodes import Dual, Guard, Immediate, Instruction, Memory, Name, Operand, Unary
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
 
@@ -100,9 +100,18 @@ _BOOLEAN: dict[str, Callable[[Bools, Bools], Bools]] = {
 }
 
 
-def result_flags(type_: Type, raw: Raw) -> Raw:
-    """The Z and S flags of a result."""
-    if type_.is_float:
+def result_flags(type_: Type, raw: Raw, as_gpgpu_sim: bool = False) -> Raw:
+    """The Z and S flags of a result.
+
+    GPGPU-Sim: Z of a signed number leaves its sign out, a NaN is neither zero nor negative, nothing of 64 bits is.
+    """
+    if as_gpgpu_sim and type_.is_float:
+        values = floats(raw, type_.bits)
+        zero, negative = values == 0, (values < 0) & (type_.bits < 64)
+    elif as_gpgpu_sim and type_.is_signed:
+        zero = raw & mask_of(type_.bits - 1) == 0
+        negative = signed(raw, type_.bits) < 0
+    elif type_.is_float:
         values = floats(raw, type_.bits)
         zero, negative = (values == 0) | np.isnan(values), (values < 0) | np.isnan(values)  # both: unordered
     else:
@@ -202,7 +211,10 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         first = instruction.operands[0] if instruction.operands else None
         target = first.second if isinstance(first, Dual) else first
         whole = isinstance(target, Name) and not target.part
-        return Op(match.form.sem, type_, stype, match.modifiers, match.form.wide, self.is_ptxplus, whole)
+        form, as_gpgpu_sim = match.form, self.operands.as_gpgpu_sim
+        if as_gpgpu_sim and type_.name == "s8" and (form.sem == "ld" or _is_load(instruction)):
+            type_ = TYPES["u8"]  # which is not extended by its sign
+        return Op(form.sem, type_, stype, match.modifiers, form.wide, self.is_ptxplus, whole, as_gpgpu_sim)
 
     def _increments(self, instruction: Instruction, i: int) -> list[Step]:
         found: list[Step] = []
@@ -228,7 +240,7 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         write = self.operands.write(operand.second, type_, i)
 
         def both(warp: Warp, raw: Raw, carry: Bools | None = None, overflow: Bools | None = None) -> None:
-            found = result_flags(type_, raw)
+            found = result_flags(type_, raw, self.operands.as_gpgpu_sim)
             if carry is not None and overflow is not None:
                 found = (
                     found
@@ -243,7 +255,10 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
     def _sources(self, instruction: Instruction, match: Match, op: Op, i: int) -> list[Reader]:
         operands = instruction.operands[1 : match.form.max_operands]
         types = operand_types(op, len(operands))
-        return [self.operands.read(o, t, i) for o, t in zip(operands, types, strict=True)]
+        readers = [self.operands.read(o, t, i) for o, t in zip(operands, types, strict=True)]
+        if op.takes_absolute and types[0].is_float:
+            readers[0] = _absolute(readers[0], types[0])
+        return readers
 
     def _arithmetic(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         function = OPERATIONS[op.sem]
@@ -253,13 +268,16 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         first = instruction.operands[0]
         write = self._result(first, result_type(op), i)
         has_flags = isinstance(first, Dual)
-        negated = tuple(isinstance(o, Unary) and o.operator == "-" for o in instruction.operands[1:])
+        negated = tuple(map(_is_negated, instruction.operands[1:]))
+        if op.sem in ("addp", "madp") and not op.as_gpgpu_sim and True in negated:
+            last = max(k for k, minus in enumerate(negated) if minus)
+            sources[last] = _one_less(sources[last], operand_types(op, len(sources))[last])
 
         def step(warp: Warp) -> None:
             values = tuple(read(warp) for read in sources)
             raw = function(op, *values)
             if has_flags:
-                write(warp, raw, *carry_overflow(op, values, raw, negated))
+                write(warp, raw, *carry_overflow(op, values, negated))
             else:
                 write(warp, raw)
 
@@ -308,6 +326,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
 
     def _cvt(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         source = self.operands.read(instruction.operands[1], op.stype, i)
+        if op.takes_absolute:
+            source = _absolute(source, op.stype)
         write = self._result(instruction.operands[0], op.type, i)
         return lambda warp: write(warp, convert(op, source(warp)))
 
@@ -330,12 +350,13 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
 
     def _comparison(self, instruction: Instruction, match: Match, op: Op, type_: Type, i: int) -> Any:
         """A function of the warp: which lanes satisfy the relation, a pair of such for packed types."""
-        relation, size = self._relation(op), OPERATIONS["abs"]
-        source = Op("abs", type_, type_, op.modifiers - {"ftz"}, False, self.is_ptxplus, True)
+        relation = self._relation(op)
         a, b = (self.operands.read(o, type_, i) for o in instruction.operands[1:3])
+        if op.takes_absolute:
+            a = _absolute(a, type_)
 
         def holds(warp: Warp) -> tuple[Bools, ...]:
-            first = size(source, a(warp)) if op.has("abs") else a(warp)
+            first = a(warp)
             if type_.name not in PACKED:
                 return (compare(type_, relation, first, b(warp), op.modifiers),)
             each, mask = TYPES[type_.name[:-2]], mask_of(16)
@@ -386,6 +407,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
     def _selp(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         _, left, right, condition = instruction.operands[:4]
         a, b = self.operands.read(left, op.type, i), self.operands.read(right, op.type, i)
+        if op.as_gpgpu_sim and isinstance(condition, Unary):  # which does not see the `!`
+            condition = condition.operand
         c = self.operands.truth(condition, i)
         write = self._result(instruction.operands[0], op.type, i)
         return lambda warp: write(warp, np.where(c(warp), a(warp), b(warp)))
@@ -410,6 +433,30 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
             write_p(warp, truth, warp.executing)
 
         return step
+
+
+def _is_load(instruction: Instruction) -> bool:
+    """Whether it is a `mov` from memory."""
+    operands = instruction.operands
+    return instruction.opcode.base == "mov" and len(operands) > 1 and isinstance(operands[1], Memory)
+
+
+def _is_negated(operand: Operand) -> bool:
+    """Whether an operand has a minus that the instruction carries out: that of a literal is a part of it."""
+    if not isinstance(operand, Unary) or operand.operator != "-":
+        return False
+    return not isinstance(operand.operand, Immediate)
+
+
+def _one_less(read: Reader, type_: Type) -> Reader:
+    """The complement where `read` negates: what a chain of carries adds, whose carry is the one that is missing."""
+    return lambda warp: (read(warp) - _ONE) & mask_of(type_.bits)
+
+
+def _absolute(read: Reader, type_: Type) -> Reader:
+    """A reader of a source's absolute value; PTXPlus's types without a sign have one here."""
+    op = Op("abs", type_, type_, frozenset(), False, True, True)
+    return lambda warp: OPERATIONS["abs"](op, read(warp))
 
 
 def _nothing(warp: Warp) -> None:

@@ -1,9 +1,13 @@
-"""The start of a warp: its registers are zero but for the special ones that the program reads."""
+"""The start of a warp: its registers are zero but for the special ones that the program reads.
+
+PTXPlus: the first warp of a CTA writes the header of shared memory, eight numbers of 16 bits: 0, %ntid.x, .y, .z,
+%nctaid.x, .y, %ctaid.x, .y (W. van der Laan, "decuda": what G80 hardware does).
+"""
 
 import numpy as np
 from numba import types
 
-from ptxsim.jit import flat_u32, njit, record_type, rows_u32, rows_u64
+from ptxsim.jit import flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
 from ptxsim.program import CONTEXT
 from ptxsim.semantics.calls import clear_calls
 from ptxsim.semantics.codes import (
@@ -25,6 +29,8 @@ from ptxsim.semantics.codes import (
 )
 
 _CONTEXT = record_type(CONTEXT)
+SHARED_HEADER = 21
+"""Among the special registers: no register, but the header of shared memory."""
 
 
 @njit
@@ -39,6 +45,10 @@ def init_warp(x, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, gr
     threads_x, threads_y = np.int64(block[0]), np.int64(block[1])
     for k in range(special_rows.shape[0]):
         number, row = np.int64(special_rows[k, 0]), np.int64(special_rows[k, 1])
+        if number == SHARED_HEADER:
+            if warp_in_cta == 0:
+                _write_header(x, block, grid, ctaid_x, ctaid_y)
+            continue
         uniform = np.int64(0)
         if NTID_X <= number < NTID_X + 3:
             uniform = np.int64(block[number - NTID_X])
@@ -55,6 +65,20 @@ def init_warp(x, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, gr
         elif number == SMID:
             uniform = np.int64(smid)
         _fill_special(x, number, row, uniform, np.int64(warp_in_cta), threads_x, threads_y)
+
+
+@njit
+def _write_header(x, block, grid, ctaid_x, ctaid_y):
+    header = flat_u8(x.shared_memory, 16)
+    for k in range(1, 8):
+        value = np.int64(ctaid_y)
+        if k <= 3:
+            value = np.int64(block[k - 1])
+        elif k <= 5:
+            value = np.int64(grid[k - 4])
+        elif k == 6:
+            value = np.int64(ctaid_x)
+        header[2 * k], header[2 * k + 1] = np.uint8(value & 0xFF), np.uint8(value >> 8 & 0xFF)
 
 
 @njit(types.void(_CONTEXT))
