@@ -186,7 +186,7 @@ def _column(x, uops, first, row, column, n_columns):
     elif arrangement == ROW_EACH:
         lane, bit = 4 * group + 2 * selector + lower, 2 * q
     else:
-        lane, bit = 4 * group + 2 * lower + q // 16, 2 * (q % 16)
+        lane, bit = 4 * group + 2 * (q // 16) + lower, 2 * (q % 16)
     index = (_word(x, np.int64(u.d), lane) >> bit) & 3
     if indices == PAIRS_OF_EIGHT:
         return 8 * (column // 4) + 2 * index + column % 2

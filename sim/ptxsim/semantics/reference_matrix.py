@@ -245,8 +245,8 @@ def expand(compressed: Matrix, name: str, metadata: list[int], selector: int, k:
             text = halves[0] | halves[1] << 16
         elif bits_per_row == 32:  # two threads have a row each
             text = metadata[base + 2 * selector + upper]
-        else:  # four threads have half of a row each
-            text = metadata[base + 2 * upper] | metadata[base + 2 * upper + 1] << 32
+        else:  # two threads have the first halves of two rows, the other two the second halves
+            text = metadata[base + upper] | metadata[base + 2 + upper] << 32
         for c, element in enumerate(compressed[row]):
             if name == "tf32":
                 column = 2 * c + (text >> 4 * c & 3) // 2
