@@ -5,7 +5,7 @@ as UTF-8 with surrogate escapes, so that writing it back gives the same bytes wh
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 
@@ -14,7 +14,7 @@ class Source:
     """One input text. `name` is what diagnostics print: a path, or "<stdin>", "<string>"."""
 
     name: str
-    text: str
+    text: str = field(repr=False)
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> "Source":

@@ -199,7 +199,7 @@ def exit_code(problems: Any) -> int:
     from ptxtool.cli.streams import print_diagnostics
 
     found = tuple(problems)
-    print_diagnostics(found)
+    print_diagnostics(found, rest="--json has all")
     return 1 if found else 0
 
 

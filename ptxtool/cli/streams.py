@@ -97,8 +97,15 @@ class _writing(contextlib.AbstractContextManager[None]):
             raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
 
 
-def print_diagnostics(diagnostics: Iterable[Diagnostic], most: int = MOST_SHOWN) -> None:
-    """Render diagnostics to standard error: at most `most` errors and `most` warnings, all where it is 0."""
+def print_diagnostics(
+    diagnostics: Iterable[Diagnostic],
+    most: int = MOST_SHOWN,
+    rest: str = "ptxtool check --max-errors 0 prints all",
+) -> None:
+    """Render diagnostics to standard error: at most `most` errors and `most` warnings, all where it is 0.
+
+    `rest` says how to see the others.
+    """
     found = tuple(diagnostics)
     shown = at_most(found, most)
     if shown and colour.wanted(sys.stderr):
@@ -109,7 +116,7 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], most: int = MOST_SHOWN)
     elif shown:
         _print_stderr("\n".join(map(render, shown)))
     if len(shown) < len(found):
-        _print_stderr(f"... and {len(found) - len(shown)} more; ptxtool check --max-errors 0 prints all")
+        _print_stderr(f"... and {len(found) - len(shown)} more; {rest}")
 
 
 def print_note(text: str) -> None:

@@ -29,9 +29,10 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A kernel that ran: what it was started with, the buffers afterwards, and what is wrong with them.
+    """A kernel that ran: what it was started with, the buffers afterwards, and what is wrong.
 
-    `checked` names the buffers that were compared with expected contents.
+    `checked` names the buffers that were compared with expected contents, `wrong` is what differs. `looked_for` names
+    the checks on the way, `findings` is what they found; for `lost_findings` more there was no room.
     """
 
     kernel: str
@@ -40,8 +41,16 @@ class Outcome:
     warp_instructions: int
     buffers: tuple[Buffer, ...]
     checked: tuple[str, ...]
-    problems: tuple[Diagnostic, ...]
+    wrong: tuple[Diagnostic, ...]
+    looked_for: tuple[str, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    lost_findings: int = 0
     printed: str = field(default="", repr=False)
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Everything that is wrong: findings, then results."""
+        return (*self.findings, *self.wrong)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
@@ -52,13 +61,23 @@ class Outcome:
             "warp_instructions": self.warp_instructions,
             "printed": self.printed,
             "buffers": [buffer.to_dict() for buffer in self.buffers],
-            "expected": expected_to_dict(self.checked, self.problems),
+            "expected": expected_to_dict(self.checked, self.wrong),
+            "checks": {
+                "looked_for": list(self.looked_for),
+                "findings": [finding.to_dict() for finding in self.findings],
+                "lost_findings": self.lost_findings,
+            },
         }
 
     @property
     def verdict(self) -> str:
-        """One line about the results."""
-        return verdict(self.checked, self.problems)
+        """A line about the results, and one about the checks if there were any."""
+        results = verdict(self.checked, self.wrong)
+        if not self.looked_for:
+            return results
+        n = len(self.findings) + self.lost_findings
+        found = "nothing found" if n == 0 else f"{n} {'fault' if n == 1 else 'faults'} found"
+        return f"{results}\nchecks: {found} ({', '.join(self.looked_for)})"
 
 
 def verdict(checked: tuple[str, ...], problems: tuple[Diagnostic, ...]) -> str:

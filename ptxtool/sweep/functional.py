@@ -30,7 +30,7 @@ def run_functional(
 ) -> Outcome:
     """Run a launch with fresh arguments and compare the results with the expected ones.
 
-    What `check` (of `ptxsim.run`) finds is among the problems; buffers without contents are the undefined ones.
+    What `check` (of `ptxsim.run`) finds are the findings; buffers without contents are the undefined ones.
     `output` is called with what the kernel prints, as it comes; `trace` with chosen instructions.
 
     Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
@@ -56,6 +56,7 @@ def run_functional(
         output=output,
         trace=trace,
         ptxplus_semantics=ptxplus_semantics,
+        names=[i.name for i in launch.inputs],
     )
     buffers = tuple(
         Buffer(i.name, i.type, after, _changed(i.value, after))
@@ -69,7 +70,10 @@ def run_functional(
         result.warp_instructions,
         buffers,
         tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations)),
-        (*result.problems, *launch.check(arguments)),
+        tuple(launch.check(arguments)),
+        tuple(check),
+        result.problems,
+        result.lost_problems,
         result.printed,
     )
 

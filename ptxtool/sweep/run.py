@@ -44,6 +44,7 @@ def run_launch(
         dynamic_shared=launch.dynamic_shared,
         constants=launch.constants(),
         textures=textures,
+        names=[i.name for i in launch.inputs],
         **options,
     )
     found: tuple[Diagnostic, ...] = ()

@@ -5,6 +5,8 @@ For the timed and the functional run, which add where in source and grid it happ
 
 from typing import NamedTuple
 
+from ptxsim.image import MemoryImage
+from ptxsim.places import describe
 from ptxsim.printing import Assertion
 from ptxsim.program import (
     ASSERTED,
@@ -15,8 +17,10 @@ from ptxsim.program import (
     NO_TEXTURE,
     OUT_OF_BOUNDS,
     OUTSIDE,
+    SHARED,
     STACK_FULL,
     TRAPPED,
+    Program,
 )
 
 STACK_OVERFLOW = 100  # of a SIMT stack: a fault that the runs themselves find
@@ -34,7 +38,7 @@ _FAULTS = {
     OUT_OF_BOUNDS: Fault(
         "E404",
         "access out of bounds",
-        "check the buffer sizes of the launch (dynamic_shared for shared memory) and the index",
+        "check the buffer sizes of the launch and the index",
     ),
     MISALIGNED: Fault("E405", "misaligned access", "the address must be a multiple of the access size"),
     BAD_TARGET: Fault(
@@ -54,7 +58,7 @@ _FAULTS = {
     NO_TEXTURE: Fault(
         "E404",
         "no texture, sampler or surface of this kind",
-        "pass the ptxsim.Texture, Sampler or Surface that the instruction wants",
+        "give a texture, sampler or surface there: 'texture = {}' in a launch file, ptxsim.Texture in Python",
     ),
     OUTSIDE: Fault(
         "E404",
@@ -65,13 +69,24 @@ _FAULTS = {
 }
 
 
-def fault(kind: int, address: int, assertion: Assertion | None) -> Fault:
-    """The words for a fault that a run has left behind."""
+MORE_SHARED = "give more dynamic shared memory (--dynamic-shared, dynamic_shared), or check the index"
+"""What to do about an access beyond the end of shared memory."""
+
+
+def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
+    """The words for a fault that a run has left behind in the image's context."""
     if kind == ASSERTED:
         a = assertion or Assertion("?", "?", 0, "?")
         what = f"assertion '{a.message}' failed at {a.file}:{a.line} in '{a.function}'"
         return Fault("E413", what, "the values that it tests can be printed with printf just before it")
     found = _FAULTS.get(kind, _FAULTS[TRAPPED])
-    if kind in (OUT_OF_BOUNDS, MISALIGNED, NO_TEXTURE):
+    address, space = int(image.context[0]["error_address"]), int(image.context[0]["access_space"])
+    if kind in (OUT_OF_BOUNDS, MISALIGNED):
+        place = describe(program, image, space, address)
+        place = place if place.startswith("address") else f"address {address:#x}, {place}"
+        if kind == OUT_OF_BOUNDS and space == SHARED:
+            found = found._replace(help=MORE_SHARED)
+        return found._replace(what=f"{found.what} at {place},")
+    if kind == NO_TEXTURE:
         return found._replace(what=f"{found.what} at address {address:#x}")
     return found

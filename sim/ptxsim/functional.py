@@ -8,7 +8,7 @@ before the first instruction.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
+from ptxsim.options import Extent, check_kernel, check_names, check_sequence, extent, whole
 from ptxsim.semantics import functional
 from ptxsim.semantics.functional import FunctionalResult
 from ptxsim.tracing import Trace
@@ -37,6 +37,7 @@ def run(
     output: Callable[[str], object] | None = None,
     trace: Trace | None = None,
     ptxplus_semantics: str = "hardware",
+    names: Sequence[str] = (),
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
 
@@ -51,6 +52,7 @@ def run(
     of a CTA, on shared memory), "barriers" (that only a part of a warp reaches). The result's `problems` are
     diagnostics. `trace` selects instructions and is called with each as it executes (`ptxsim.tracing`).
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
+    `names` is what reports call the arguments, one for each (default: the names of the parameters).
 
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
@@ -63,6 +65,7 @@ def run(
     if max_instructions is not None:
         whole("max_instructions", max_instructions, 1)
     check_sequence(args)
+    check_names(names, args)
     threads = block3[0] * block3[1] * block3[2]
     for what, amount, most in (
         ("threads in a block", threads, MAX_THREADS),
@@ -91,4 +94,5 @@ def run(
         output=output,
         trace=trace,
         ptxplus_semantics=ptxplus_semantics,
+        names=names,
     )

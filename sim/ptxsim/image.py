@@ -51,7 +51,7 @@ class MemoryImage:
     """uint8: the print buffer."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
-    """The parameter that a buffer was given for, by the buffer's address."""
+    """What reports call a buffer, by its address: the first parameter that it was given for, or the caller's name."""
 
     @classmethod
     def build(
@@ -65,12 +65,13 @@ class MemoryImage:
         textures: Mapping[str, Any] | None = None,
         dynamic_shared: int = 0,
         warp_slots: int | None = None,
+        names: Sequence[str] = (),
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine.
 
         `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number
-        of warps that can be resident at a time (default: all of the machine's). Raises E401 for arguments that do not
-        fit the kernel's parameters.
+        of warps that can be resident at a time (default: all of the machine's). `names` are what reports call the
+        arguments (default: the parameters' names). Raises E401 for arguments that do not fit the kernel's parameters.
         """
         layout: Layout = program.layout
         _check_arguments(layout, kernel, args)
@@ -114,9 +115,10 @@ class MemoryImage:
             ]
         slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
         image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, buffers)
-        for p, a in reversed([*zip(layout.parameters, args, strict=True)]):
+        called = names or [p.name for p in layout.parameters]
+        for p, a, name in reversed([*zip(layout.parameters, args, called, strict=True)]):
             if _is_buffer(p, a):
-                image.names[starts[id(a)]] = p.name
+                image.names[starts[id(a)]] = name
         image.host = buffer_of(PRINT_BYTES if program.prints else 8)
         image._fill_context(program, layout, heap, table, slots, shared_bytes, dynamic_shared)
         return image

@@ -17,7 +17,7 @@ from ptxsim.faults import fault
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
-from ptxsim.options import Extent, check_kernel, check_sequence, extent, whole
+from ptxsim.options import Extent, check_kernel, check_names, check_sequence, extent, whole
 from ptxsim.printing import Printer
 from ptxsim.program import Program
 from ptxsim.schedulers import compiled
@@ -49,6 +49,7 @@ def launch(
     output: Callable[[str], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
     ptxplus_semantics: str = "hardware",
+    names: Sequence[str] = (),
 ) -> SimResult:
     """Run a kernel over a grid of CTAs and return its counters.
 
@@ -62,6 +63,7 @@ def launch(
     kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
     exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
+    `names` is what reports call the arguments, one for each (default: the names of the parameters).
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
@@ -78,6 +80,7 @@ def launch(
         if given is not None:
             whole(name, given, least)
     check_sequence(args)
+    check_names(names, args)
     threads = block3[0] * block3[1] * block3[2]
     program = lower(kernel, machine, block3, ptxplus_semantics)
     image = MemoryImage.build(
@@ -88,6 +91,7 @@ def launch(
         constants=constants or {},
         textures=textures,
         dynamic_shared=dynamic_shared,
+        names=names,
     )
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)
@@ -224,8 +228,7 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     """A fault of the running kernel, with its place in source and grid."""
     run, program = simulation.run[0], simulation.program
     i = int(run["fault_instruction"])
-    address = int(simulation.context[0]["error_address"])
-    found = fault(int(run["fault_kind"]), address, simulation.printer.assertion)
+    found = fault(program, simulation.arrays["image"], int(run["fault_kind"]), simulation.printer.assertion)
     where = (
         f"kernel '{kernel.name}', CTA {_cta(simulation, int(run['fault_cta']))}, thread "
         f"{_thread(simulation, int(run['fault_thread']))}, SM {int(run['fault_sm'])}, cycle {int(run['cycle']) - 1}"

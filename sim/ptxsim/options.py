@@ -60,3 +60,11 @@ def check_sequence(args: Any) -> None:
         raise error(
             "E401", f"args is {args!r}", help="give a list with one value per parameter of the kernel"
         )
+
+
+def check_names(names: Sequence[str], args: Any) -> None:
+    """Raise E401 for names that are not one for each argument."""
+    if names and len(names) != len(args):
+        raise error(
+            "E401", f"{len(names)} names for {len(args)} arguments", help="give one for each, or none"
+        )

@@ -108,14 +108,49 @@ def test_checks_report_faults(cli: Cli, scale: Path) -> None:
     result = cli("run", str(scale), *OPTIONS, "--arg", "f32[32]", "--arg", "1.5", "--check", "all")
     assert result.exit_code == 1
     assert "right behind buffer 'x' (128 bytes)" in result.stderr
-    assert "results: wrong (2 problems)" in result.stdout  # the load, and the store
+    assert result.stdout.endswith(  # the load, and the store
+        "results: nothing expected, nothing compared\nchecks: 2 faults found (memory, init, races, barriers)\n"
+    )
+
+
+def test_checks_say_that_they_found_nothing(cli: Cli, scale: Path) -> None:
+    arguments = (*OPTIONS, "--arg", "f32[64]", "--arg", "1.5", "--check", "races,memory")
+    result = cli("run", str(scale), *arguments)
+    assert result.exit_code == 0
+    assert result.stdout.endswith("checks: nothing found (races, memory)\n")
+    assert json.loads(cli("run", str(scale), *arguments, "--json").stdout)["checks"] == {
+        "looked_for": ["races", "memory"],
+        "findings": [],
+        "lost_findings": 0,
+    }
+
+
+@pytest.mark.parametrize("checks", [(), ("--check", "memory")])
+def test_reports_call_buffers_what_the_user_does(cli: Cli, scale: Path, checks: tuple[str, ...]) -> None:
+    result = cli("run", str(scale), *OPTIONS, "--arg", "mine:f32[32]", "--arg", "1.5", *checks)
+    assert result.exit_code == 1
+    assert "right behind buffer 'mine' (128 bytes)" in result.stderr
+
+
+def test_many_findings(cli: Cli, tmp_path: Path) -> None:
+    body = "\n".join("ld.global.u32 %r1, [%rd1+4];" for _ in range(30))
+    text = f".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n{body}\nret;"
+    kernel = tmp_path / "k.ptx"
+    kernel.write_text(
+        f".version 7.0\n.target sm_70\n.address_size 64\n.entry k(.param .u64 p)\n{{\n{text}\n}}\n"
+    )
+    arguments = ("run", str(kernel), "--grid", "1", "--block", "1", "--arg", "u32[1]", "--check", "memory")
+    result = cli(*arguments)
+    assert result.stderr.endswith("... and 10 more; --json has all\n")
+    assert "checks: 30 faults found (memory)" in result.stdout
+    assert len(json.loads(cli(*arguments, "--json").stdout)["checks"]["findings"]) == 30
 
 
 def test_buffers_without_contents(cli: Cli, scale: Path) -> None:
     arguments = (*OPTIONS, "--arg", "y:f32[64]=?", "--arg", "1.5")
     assert cli("run", str(scale), *arguments).exit_code == 0
     result = cli("run", str(scale), *arguments, "--check", "init")
-    assert "reads byte 0 of buffer 'x' (256 bytes), which nobody has written" in result.stderr
+    assert "reads byte 0 of buffer 'y' (256 bytes), which nobody has written" in result.stderr
 
 
 def test_a_trace_is_printed_or_part_of_the_json(cli: Cli, scale: Path) -> None:

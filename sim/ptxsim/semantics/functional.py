@@ -467,8 +467,9 @@ def run(
     output: Callable[[str], object] | None = None,
     trace: Trace | None = None,
     ptxplus_semantics: str = "hardware",
+    names: Sequence[str] = (),
 ) -> FunctionalResult:
-    """Run a kernel without timing; arrays in `args` are updated in place.
+    """Run a kernel without timing; arrays in `args` are updated in place. `names` are what reports call the arguments.
 
     What the kernel prints is in the result; `output` is called with pieces of it as they come.
     `limit` is the number of warp instructions of a CTA after which the run is given up (E408). Raises E401, E403 to
@@ -488,6 +489,7 @@ def run(
         textures=textures,
         dynamic_shared=dynamic_shared,
         warp_slots=n_warps,
+        names=names,
     )
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
     if check_flags(check) & INIT:
@@ -547,7 +549,7 @@ def _fault(
     code, what, help_text = {
         _TOO_LONG: ("E408", "too many instructions", "give a larger limit"),
         _DEADLOCK: ("E406", "a barrier that can never complete", "every warp has to reach the same barrier"),
-    }.get(kind) or described(kind, int(x["error_address"]), printer.assertion)
+    }.get(kind) or described(program, image, kind, printer.assertion)
     where = f"kernel '{kernel.name}', CTA {_place(cta, grid)}, thread {_place(number, block)}"
     return error(code, f"{what} in '{program.texts[i]}': {where}", *program.span(i), help_text)
 

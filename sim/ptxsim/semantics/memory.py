@@ -180,7 +180,7 @@ def generic_space(address):
 @njit(types.int64(_CONTEXT, types.int64, types.uint64))
 def _check_generic(x, mask, n_bytes):
     """Generic accesses: the lanes of each space by themselves. 1 if all is well."""
-    x.access_space = GLOBAL
+    found = np.int64(GLOBAL)  # the first lane's space
     left = mask
     for space in range(GLOBAL, PARAM + 1):
         lanes = np.int64(0)
@@ -190,7 +190,8 @@ def _check_generic(x, mask, n_bytes):
         if lanes == 0:
             continue
         if lanes & (mask & -mask):
-            x.access_space = space
+            found = np.int64(space)
+        x.access_space = space
         left &= ~lanes  # addresses in windows become offsets: a lane is looked at once
         if space == GLOBAL:
             if _check_global(x, lanes, n_bytes) == 0:
@@ -208,6 +209,7 @@ def _check_generic(x, mask, n_bytes):
                 x.lane_target[n] = np.int64(x.lane_pointer[n])
     for n in range(32):
         x.lane_pointer[n] = np.uint64(x.lane_target[n])
+    x.access_space = found
     return 1
 
 
