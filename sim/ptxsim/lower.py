@@ -375,7 +375,15 @@ def _collect(operand: Operand | None, found: list[str]) -> None:
 def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
     b = builders[0]
     kernel, graph = b.kernel, b.graph
-    layout = replace(b.layout, local_bytes=graph.local_bytes, launch_rows=b.launch_rows)
+    layout = replace(
+        b.layout,
+        local_bytes=graph.local_bytes,
+        launch_rows=b.launch_rows,
+        calls=b.calls,
+        stack_rows=b.shared_rows,
+        frame_end=graph.frame_end,
+        frames={f.name: graph.frame(f) for f in graph.functions},
+    )
     uops = np.zeros(max(1, len(b.uops)), UOP)
     for name, column in zip(("op", "d", "a", "b", "c", "e"), zip(*b.uops, strict=True), strict=False):
         uops[name][: len(b.uops)] = column

@@ -21,6 +21,7 @@ import numpy as np
 import platformdirs
 
 HOST_ONLY = (
+    "ptxsim.checks.instructions",
     "ptxsim.checks.prepare",
     "ptxsim.checks.reports",
     "ptxsim.drive",

@@ -37,6 +37,26 @@ def describe(program: Program, image: MemoryImage, space: int, address: int) -> 
     return f"{_bytes(distance)} behind {before[2]}{where}" if distance else f"right behind {before[2]}{where}"
 
 
+def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: int) -> str:
+    """A byte of local memory, as instruction i of a function whose frame begins at `frame` sees it."""
+    function, index = program.places[i]
+    offset = address - frame
+    known = program.layout.frames.get(function.name)
+    if known is not None and 0 <= offset < known.size:
+        for name, places in known.variables.items():
+            for place in places:
+                if place.offset <= offset < place.offset + place.size and place.first <= index < place.last:
+                    what = f"variable '{name}' ({_bytes(place.size)})"
+                    return f"byte {offset - place.offset} of {what} of '{function.name}'"
+    if function is program.places[0][0] or known is None:
+        return describe(program, image, LOCAL, address)
+    if offset < known.size:
+        return f"byte {address} of the stack, where '{function.name}' or a caller has its variables"
+    return (
+        f"byte {address} of the stack, {_bytes(offset - known.size)} above the variables of '{function.name}'"
+    )
+
+
 def _bytes(n: int) -> str:
     return f"{n} byte{'s' * (n != 1)}"
 

@@ -112,9 +112,6 @@ CONTEXT = record(
         ("barrier", "i8"),  # its number
         ("barrier_threads", "i8"),  # threads that take part; 0: all of the CTA
         ("barrier_votes", "i8"),  # lanes whose predicate holds
-        # addresses of the checks' shadow bytes (checks/state.py), 0 without: for what a run does within an instruction
-        ("shared_shadow", "u8"),
-        ("global_shadow", "u8"),
         # left behind by a test of an mbarrier that has not completed: other warps should run first
         ("yields", "i8"),
         # scratch of matrix instructions: the elements of both factors, and the result

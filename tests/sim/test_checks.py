@@ -173,6 +173,60 @@ FAULTS = {
     @!%p1 bra wait;
         ld.shared.u32 %r6, [%r4]; // E410
     """,
+    "a row of ldmatrix behind shared memory": """
+        st.shared.u32 [%r4], %r1;
+        bar.sync 0;
+        shl.b32 %r5, %r1, 4;
+        and.b32 %r5, %r5, 255;
+        add.s32 %r5, %r5, %r3;
+        ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r6, %r7}, [%r5+16]; // E404
+    """,
+    "no row of ldmatrix in shared memory": """
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r4+0x10000000]; // E404
+    """,
+    "rows of stmatrix misaligned": """
+        stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r1}; // E405
+    """,
+    "race: ldmatrix without a barrier": """
+        st.shared.u32 [%r4], %r1; // note
+        shl.b32 %r5, %r1, 4;
+        and.b32 %r5, %r5, 255;
+        add.s32 %r5, %r5, %r3;
+        ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r5]; // E410
+    """,
+    "wmma.load of what half of the threads wrote": """
+        .shared .align 32 .b8 matrix[512];
+        mov.u32 %r5, matrix;
+        add.s32 %r5, %r5, %r2;
+        st.shared.u32 [%r5], %r1;
+        bar.sync 0;
+        mov.u32 %r5, matrix;
+        .reg .b32 %a<8>;
+        wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, [%r5]; // E411
+    """,
+    "the first of wmma.store's rows before the buffer": """
+        .reg .b32 %a;
+        mov.b32 %a, 0;
+        wmma.store.d.sync.aligned.row.m8n32k16.global.f32 [%rd1+-64], {%a, %a, %a, %a, %a, %a, %a, %a}, 2; // E404
+    """,
+    "race: wmma.store and a plain read": """
+        .shared .align 32 .b8 matrix[1024];
+        mov.u32 %r5, matrix;
+        setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra storing;
+        ld.volatile.shared.u32 %r6, [matrix+68]; // note
+        ret;
+    storing:
+        wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r5], {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1}; // E410
+    """,
+    "a copy of what nobody has written": """
+        cp.async.ca.shared.global [%r4], [%rd5], 4; // E411
+        cp.async.wait_all;
+    """,
+    "a copy from behind a buffer": """
+        cp.async.ca.shared.global [%r4], [%rd3+4], 4; // E404
+        cp.async.wait_all;
+    """,
     "race: relaxed flag": """
         .shared .align 4 .b32 flag;
         setp.eq.u32 %p1, %r1, 0;

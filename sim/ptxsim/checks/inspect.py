@@ -2,9 +2,12 @@
 
     start(c, x)                          a CTA begins
     before(c, reports, checked, x, i, active, mask)   registers that the instruction reads
-    after(c, reports, checked, x, i, mask)            memory it accessed, registers it wrote
+    stack(c, checked, x, i, mask)        it will call a function, or take memory from the stack
+    accessed(c, reports, checked, x, i, k, mask)      memory that it (k is i), or its piece k, accessed
+    after(c, checked, x, i, mask)        registers that it wrote
     copied(c, checked, x, i, mask)       it had to do with asynchronous copies
-    fault(c, reports, x, i)              a bad access: reported; the lane that made it
+    returned(c, checked, x, i, mask)     all have come back from a call
+    fault(c, reports, x, i, k)           a bad access: reported; the lane that made it
     reach(c, reports, x, i, aligned, mask, live)      a barrier
     join(c, arrived, released)           a barrier ends, or lanes of a warp meet at a `bar.warp.sync`
     acquire(c, warp), release(c, warp)   a warp learns what was published, or publishes what it did
@@ -23,6 +26,7 @@ from ptxsim.checks.copies import (
     segment_stamp,
     written_since,
 )
+from ptxsim.checks.frames import enter_frame, grow_stack, leave_frame, stack_row
 from ptxsim.checks.state import (
     AWAITS,
     BAD_ACCESS,
@@ -101,7 +105,7 @@ def start(c, x):
         size = x.local_bytes * 32 * c.n_warps
         local = flat_u8(c.local_shadow, size)
         for k in range(size):
-            local[k] = c.local_start
+            local[k] = 0
         at_start = flat_u32(c.written_at_start, c.n_registers)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
         for w in range(c.n_warps):
@@ -151,10 +155,10 @@ def before(c, reports, checked, x, i, active, mask):
         _unwritten(c, reports, x, i, register, mask & ~np.int64(written[base + register]))
 
 
-@njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
-def _initialised(c, reports, checked, x, i, lanes):
-    """The shadow bytes of an access: written before it is read."""
-    n_bytes, access = np.uint64(checked[i].bytes), checked[i].access
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
+def _initialised(c, reports, checked, x, i, k, lanes):
+    """The shadow bytes of access k: written before it is read."""
+    n_bytes, access = np.uint64(checked[k].bytes), checked[k].access
     shared_bytes, global_bytes = np.uint64(x.shared_bytes), np.uint64(x.global_bytes)
     local_bytes = np.uint64(x.local_bytes * 32 * c.n_warps)
     for n in range(32):
@@ -177,7 +181,8 @@ def _initialised(c, reports, checked, x, i, lanes):
                 first += np.uint64(1)
             if first < n_bytes:
                 address = x.lane_address[n] + first
-                _report(c, reports, UNWRITTEN_BYTES, i, x.warp * 32 + n, address, space, -1, -1, 1)
+                frame = stack_row(x, c.frame_row, n) if space == LOCAL else 0
+                _report(c, reports, UNWRITTEN_BYTES, i, x.warp * 32 + n, address, space, -1, frame, 1)
         if access != LOAD:
             for k in range(np.int64(n_bytes)):
                 known[k] = 1
@@ -227,13 +232,13 @@ def _reader(g, me, epoch, i, strong, many):
     g[READER_MANY] = np.int32(many)
 
 
-@njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
-def _races(c, reports, checked, x, i, lanes):
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
+def _races(c, reports, checked, x, i, k, lanes):
     """An access to shared memory against those before it. Lanes at one address count as one, several lanes wide."""
     epoch = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + x.warp]
-    strong, access = np.int64(checked[i].strong), checked[i].access
-    copies = checked[i].copies == COPIES
-    shift, last_byte = c.granule_shift, np.int64(checked[i].bytes) - 1
+    strong, access = np.int64(checked[k].strong), checked[k].access
+    copies = checked[k].copies == COPIES
+    shift, last_byte = c.granule_shift, np.int64(checked[k].bytes) - 1
     shared_bytes, granules = np.uint64(x.shared_bytes), c.granules
     many = False
     if x.uniform:
@@ -276,9 +281,9 @@ def _races(c, reports, checked, x, i, lanes):
                 _reader(g, me, epoch, i, strong, many)
                 continue
             if g[READER] != 0:
-                for k in range(READER, OTHER + 1, OTHER - READER):
-                    if _unordered(c, x, n, g[k], g[k + 1], g[k + 4], g[k + 3], strong):
-                        at, other = g[k + 2], g[k] - 1
+                for r in range(READER, OTHER + 1, OTHER - READER):
+                    if _unordered(c, x, n, g[r], g[r + 1], g[r + 4], g[r + 3], strong):
+                        at, other = g[r + 2], g[r] - 1
                         _report(
                             c, reports, WRITE_AFTER_READ, i, me - 1, np.uint64(offset), SHARED, at, other, 1
                         )
@@ -287,19 +292,62 @@ def _races(c, reports, checked, x, i, lanes):
             g[WRITER], g[WRITER_EPOCH], g[WRITER_AT], g[WRITER_STRONG] = me, stamp, i, strong
 
 
-@njit(types.void(_C, _REPORTS, _CHECKED, _X, _INT, _INT))
-def after(c, reports, checked, x, i, mask):
-    """The memory that an instruction accessed, and the registers that it wrote."""
-    lanes = mask if checked[i].copies == COPIES else np.int64(x.access_mask)
+@njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
+def _read(c, reports, x, i, n_bytes, lanes):
+    """What an asynchronous copy reads from global memory: written before."""
+    for n in range(32):
+        offset = x.lane_address[n] - x.global_base
+        if (lanes >> n) & 1 == 0 or offset >= np.uint64(x.global_bytes):
+            continue
+        known = flat_u8(c.global_shadow + offset, n_bytes)
+        for k in range(n_bytes):
+            if known[k] == 0:
+                address = x.lane_address[n] + np.uint64(k)
+                _report(c, reports, UNWRITTEN_BYTES, i, x.warp * 32 + n, address, GLOBAL, -1, -1, 1)
+                break
+
+
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
+def accessed(c, reports, checked, x, i, k, mask):
+    """The memory that instruction i has just accessed, in all (k is i) or in piece k."""
+    if checked[k].bytes == 0:
+        return
+    copies = checked[k].copies == COPIES
+    lanes = mask if copies else np.int64(x.access_mask)
+    if lanes == 0:
+        return
+    if c.what & INIT:
+        if copies and checked[k].copied_bytes and c.global_shadow:
+            _read(c, reports, x, i, np.int64(checked[k].copied_bytes), lanes)
+        _initialised(c, reports, checked, x, i, k, lanes & -lanes if x.uniform else lanes)
+    if c.what & RACES:
+        _races(c, reports, checked, x, i, k, lanes)
+
+
+@njit(types.void(_C, _CHECKED, _X, _INT, _INT))
+def after(c, checked, x, i, mask):
+    """The registers that an instruction wrote."""
     if c.what & INIT:
         registers = flat_i32(c.registers, checked[i].end)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
         for k in range(checked[i].writes, checked[i].end):
             written[x.warp * c.n_registers + registers[k]] |= np.uint32(mask)
-        if lanes:
-            _initialised(c, reports, checked, x, i, lanes & -lanes if x.uniform else lanes)
-    if c.what & RACES and lanes and checked[i].bytes:
-        _races(c, reports, checked, x, i, lanes)
+
+
+@njit(types.void(_C, _CHECKED, _X, _INT, _INT))
+def stack(c, checked, x, i, mask):
+    """Before an instruction that calls a function or takes memory from the stack."""
+    if c.what & INIT and checked[i].call >= 0:
+        enter_frame(c, x, np.int64(checked[i].call), mask)
+    elif c.what & INIT and checked[i].allocates:
+        grow_stack(c, x, mask)
+
+
+@njit(types.void(_C, _CHECKED, _X, _INT, _INT))
+def returned(c, checked, x, i, mask):
+    """All lanes have come back from call i."""
+    if c.what & INIT:
+        leave_frame(c, x, np.int64(checked[i].call), mask)
 
 
 @njit(types.void(_C, _CHECKED, _X, _INT, _INT))
@@ -320,12 +368,12 @@ def copied(c, checked, x, i, mask):
             end_segment(c, thread, TRACKED)
 
 
-@njit(types.int64(_C, _REPORTS, _X, _INT))
-def fault(c, reports, x, i):
-    """A bad access: reported, and the error taken back. Its lane."""
+@njit(types.int64(_C, _REPORTS, _X, _INT, _INT))
+def fault(c, reports, x, i, k):
+    """A bad access of instruction i or its piece k: reported, and the error taken back. Its lane."""
     kind = MISALIGNED_ACCESS if x.error == MISALIGNED else BAD_ACCESS
     lane = x.error_lane
-    _report(c, reports, kind, i, x.warp * 32 + lane, x.error_address, x.access_space, -1, -1, 1)
+    _report(c, reports, kind, i, x.warp * 32 + lane, x.error_address, x.access_space, -1, k, 1)
     x.error = 0
     return lane
 

@@ -6,6 +6,7 @@ from typing import Any
 from ptxsim.checks.prepare import Checks
 from ptxsim.checks.state import (
     BAD_ACCESS,
+    COPIES,
     DIVERGENT_BARRIER,
     MISALIGNED_ACCESS,
     READ_AFTER_WRITE,
@@ -17,8 +18,8 @@ from ptxsim.checks.state import (
     WRITE_BEFORE_COPY,
 )
 from ptxsim.image import MemoryImage
-from ptxsim.places import describe
-from ptxsim.program import LOAD, SHARED, Program
+from ptxsim.places import describe, in_frame
+from ptxsim.program import GLOBAL, LOAD, LOCAL, SHARED, Program
 from ptxtool.base.diag import Diagnostic, Note
 
 _RACES = {
@@ -99,8 +100,9 @@ class _Reporter:
         return Diagnostic(code, message, *self.program.span(int(report["at"])), help, note)
 
     def _bad_access(self, report: Any, kind: int) -> Diagnostic:
-        checked = self.checks.checked[int(report["at"])]
-        verb = "reads" if checked["access"] == LOAD else "writes"
+        checked = self.checks.checked[int(report["other_thread"])]
+        reads = checked["access"] == LOAD or (checked["copies"] == COPIES and report["space"] == GLOBAL)
+        verb = "reads" if reads else "writes"
         n = int(checked["bytes"])
         if kind == MISALIGNED_ACCESS:
             message = f"{self._who(report)} {verb} {n} bytes at {self._place(report)}, which is not a multiple of {n}"
@@ -137,7 +139,11 @@ class _Reporter:
             message = f"{self._who(report)} reads register '{name}', which it has not written"
             return self._told(report, "E411", message, "write it on every path that leads here")
         assert kind == UNWRITTEN_BYTES
-        message = f"{self._who(report)} reads {self._place(report)}, which nobody has written"
+        place = self._place(report)
+        if report["space"] == LOCAL:
+            at, frame, address = (int(report[name]) for name in ("at", "other_thread", "address"))
+            place = in_frame(self.program, self.image, at, frame, address)
+        message = f"{self._who(report)} reads {place}, which nobody has written"
         return self._told(report, "E411", message, "write it first, or give the buffer contents")
 
     def _barrier(self, report: Any) -> Diagnostic:

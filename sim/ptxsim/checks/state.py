@@ -61,9 +61,20 @@ CHECKED = record(
             "copies",
             "i4",
         ),  # COPIES: the access is the one to shared memory; COMMITS, AWAITS, TRACKS; 0 nothing of it
+        (
+            "copied_bytes",
+            "i4",
+        ),  # of COPIES: that a lane reads from global memory; 0 where an operand says how many
         ("groups", "i4"),  # of AWAITS: how many need not be complete; -1: all copies must be
         ("strong", "i4"),  # volatile, relaxed, acquire, release or atomic: no race with its like
         ("orders", "i4"),  # ORDERS_WARP, RELEASES, ACQUIRES: bits
+        (
+            "pieces",
+            "i4",
+        ),  # the first of the pieces in which it is executed: numbers in the list of these records,
+        ("pieces_end", "i4"),  # where pieces follow the instructions; the same number: it has none
+        ("call", "i4"),  # of a call: its entry in the table of calls; -1 none
+        ("allocates", "i4"),  # alloca
         ("traced", "i4"),
         ("guard", "i4"),  # register of the guard; -1 none
         ("passed", "i4"),  # register whose values lanes pass on: one of them must have written it; -1 none
@@ -82,7 +93,10 @@ REPORT = record(
         ("address", "u8"),  # within its space; the register of UNWRITTEN_REGISTER; lanes of DIVERGENT_BARRIER
         ("space", "i8"),
         ("other", "i8"),  # the other access: its instruction, -1 none
-        ("other_thread", "i8"),
+        (
+            "other_thread",
+            "i8",
+        ),  # of a bad access: the number of its CHECKED record; of local bytes: where the frame begins
         ("count", "i8"),  # how often: threads, or bytes
     ]
 )
@@ -93,6 +107,14 @@ CHECKS = record(
         ("cta", "i8"),
         ("n_warps", "i8"),
         ("n_registers", "i8"),
+        ("n_instructions", "i8"),
+        ("calls", "u8"),  # i32: what calls do to the stack (checks/frames.py)
+        (
+            "frame_row",
+            "i8",
+        ),  # 32-bit rows of a lane's frame, and of what alloca has taken above frame_end; -1 none
+        ("grown_row", "i8"),
+        ("frame_end", "i8"),
         ("lockstep", "i8"),  # lanes of a warp run in step: no races between them
         ("registers", "u8"),  # i32: the registers that instructions read and write
         ("written", "u8"),  # u32: lanes that wrote a register, n_registers for every warp
@@ -100,10 +122,6 @@ CHECKS = record(
         ("global_shadow", "u8"),
         ("shared_shadow", "u8"),
         ("shared_start", "u8"),  # how the shared shadow begins in every CTA
-        (
-            "local_start",
-            "i8",
-        ),  # what the shadow of local memory begins with: 1 where nothing there is checked
         ("local_shadow", "u8"),
         ("clocks", "u8"),  # i32: MAX_WARPS x MAX_WARPS
         ("published", "u8"),  # i32: MAX_WARPS, the epochs that releases told of

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.frames import Place
-from ptxsim.lowering.layout import LAUNCH_REGISTERS, Layout, Symbol, evaluate, own_name
+from ptxsim.lowering.layout import LAUNCH_REGISTERS, CallFrame, Layout, Symbol, evaluate, own_name
 from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.semantics import codes
 from ptxsim.semantics.codes import (
@@ -140,6 +140,7 @@ class Builder:
     first_register: int = 0  # the number of its first register in the program
     family: dict[str, "Builder"] = field(default_factory=dict)
     shared_rows: dict[str, int] = field(default_factory=dict)
+    calls: dict[int, CallFrame] = field(default_factory=dict)  # by instruction of the program
     uops: list[tuple[int, int, int, int, int, int]] = field(default_factory=list)
     constants: dict[int, dict[int, int]] = field(default_factory=lambda: {32: {}, 64: {}})
     n_rows: dict[int, int] = field(default_factory=lambda: {32: 0, 64: 0, 1: 0})

@@ -29,6 +29,7 @@ from ptxsim.lowering.builder import (
 from ptxsim.lowering.callgraph import BUILTINS, Call, parts
 from ptxsim.lowering.frames import Formals, Place
 from ptxsim.lowering.host import builtin
+from ptxsim.lowering.layout import CallFrame
 from ptxsim.program import LOCAL
 from ptxsim.semantics.codes import (
     ACCESS32,
@@ -74,6 +75,7 @@ def _call(b: Builder, op: Operation) -> None:
     if recursive:
         needed = caller_bytes + max(b.graph.frame_bytes(t) for t in targets)
         b.emit_code(CHECK_STACK, a=b.shared_row("frame"), c=b.graph.frame_end, e=needed)
+    first = len(b.uops)
     registers = _arguments(b, call, formals, caller_bytes)
     saved = list(_saved_rows(b, op.index)) if recursive else []
     if b.graph.may_allocate(targets):
@@ -95,6 +97,18 @@ def _call(b: Builder, op: Operation) -> None:
     b.emit("sub_u32", frame, frame, b.constant(caller_bytes))
     for operand, place in zip(call.results, formals.returns, strict=True):
         _take_result(b, operand, place, caller_bytes)
+    b.calls[b.start + op.index] = CallFrame(
+        caller_bytes,
+        max((b.graph.frame_bytes(t) for t in targets), default=formals.size),
+        _copies(b, first, b.return_start),
+        _copies(b, b.return_start, len(b.uops)),
+        () if recursive else tuple(t.name for t in targets),
+    )
+
+
+def _copies(b: Builder, first: int, last: int) -> tuple[tuple[int, int, int], ...]:
+    """What micro-operations copy within the stack: to, from, bytes."""
+    return tuple((to, of, size) for op, to, _, of, _, size in b.uops[first:last] if op == COPY_LOCAL)
 
 
 def _formals(b: Builder, call: Call, targets: tuple[Function, ...]) -> Formals:

@@ -16,6 +16,7 @@ Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim'
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ptxsim.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, TEXTURE
 from ptxsim.semantics.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
@@ -43,6 +44,9 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES, Type
+
+if TYPE_CHECKING:
+    from ptxsim.lowering.frames import Frame
 
 GLOBAL_BASE = 0x1000_0000
 CODE_BASE, CODE_BYTES = 0x10_0000, 16
@@ -99,6 +103,19 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class CallFrame:
+    """What a call does to the stack, for the checks: copies are (to, from, bytes) in the caller's frame."""
+
+    caller_bytes: int
+    """Where the callee's frame begins, in the caller's."""
+    callee_bytes: int
+    arguments: tuple[tuple[int, int, int], ...]
+    results: tuple[tuple[int, int, int], ...]
+    entered: tuple[str, ...]
+    """The functions that it may enter, unless one of them may be active already."""
+
+
+@dataclass(frozen=True)
 class Layout:
     """All of it. `global_bytes` begins at GLOBAL_BASE, `constant_bytes` at constant address 0."""
 
@@ -113,6 +130,13 @@ class Layout:
     address_bits: int = 64
     launch_rows: Mapping[str, int] = field(default_factory=dict)
     """Rows of 32-bit constants that hold one of LAUNCH_REGISTERS: its value is known when the launch is."""
+    calls: Mapping[int, CallFrame] = field(default_factory=dict, repr=False)
+    """Calls of functions, by instruction."""
+    stack_rows: Mapping[str, int] = field(default_factory=dict)
+    """Rows of "frame", where a lane's frame begins, and of "grown", what `alloca` has taken above `frame_end`."""
+    frame_end: int = 0
+    frames: Mapping[str, "Frame"] = field(default_factory=dict, repr=False)
+    """Of every function of the program."""
 
 
 def round_up(value: int, multiple: int) -> int:

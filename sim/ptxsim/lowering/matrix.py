@@ -13,7 +13,7 @@ from ptxsim.lowering.builder import LONG, TRUE, WORD, Builder, Destination, Oper
 from ptxsim.lowering.memory import space_of
 from ptxsim.semantics import codes
 from ptxsim.semantics import matrix as kinds
-from ptxsim.semantics.codes import KEEP, LOAD_32, LOAD_64, NARROW, OPERANDS, STORE_32, STORE_64
+from ptxsim.semantics.codes import LOAD_32, LOAD_64, NARROW, OPERANDS, STORE_32, STORE_64
 from ptxsim.semantics.tensor_model import accumulation
 from ptxtool.ir.nodes import Immediate, Operand, Vector
 from ptxtool.isa.literals import integer
@@ -368,21 +368,17 @@ def _oriented(tile: _Tile, element: tuple[int, int]) -> tuple[int, int]:
 def _wmma_store(b: Builder, op: Operation) -> None:
     values = [b.value(item, LONG if op.type.bits == 64 else WORD) for item in _items(op.operands[1])]
     tile, registers = _tile(b, op, "c", op.operands[0], op.operands[2] if len(op.operands) > 2 else None)
-    unused = b.temporary(64)
     for r in reversed(range(len(registers))):
         elements, row = registers[r], values[r]
         if tile.bits == 64:
             tile.access(*_oriented(tile, elements[0]), 8)
-            b.emit_code(KEEP, unused, e=8)
             b.emit_code(STORE_64, a=row)
         elif tile.contiguous or len(elements) == 1:
             tile.access(*_oriented(tile, elements[0]), 4)
-            b.emit_code(KEEP, unused, e=4)
             b.emit_code(STORE_32, a=row)
         else:
             high = b.compute("high16_u32", row)
             for j in (1, 0):
                 tile.access(*_oriented(tile, elements[j]), 2)
-                b.emit_code(KEEP, unused, e=2)
                 b.emit_code(codes.STORE_16, a=high if j else row)
     tile.note(4 * len(registers))

@@ -25,7 +25,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     MEMBERS       the following ones execute for one group of lanes after the other: those with the same mask in row a
     NEXT_GROUP    where they end, for the next group; e: how many micro-operations behind MEMBERS
     BARRIER       leaves number (row a), thread count (row b) and the lanes of predicate c for the barrier
-    KEEP          row d (64-bit) = where the addresses lie, for COPY; e bytes there count as written
+    KEEP          row d (64-bit) = where the addresses lie, for COPY
     COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
     MBARRIER      row d = old state of the mbarrier at the address; row a count, row b bytes, e what: see below
     MBARRIER_TEST predicate d = phase complete; row a a state (e 0) or a parity (e 1)

@@ -16,7 +16,20 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.checks.inspect import acquire, after, before, copied, fault, join, reach, release, start
+from ptxsim.checks.inspect import (
+    accessed,
+    acquire,
+    after,
+    before,
+    copied,
+    fault,
+    join,
+    reach,
+    release,
+    returned,
+    stack,
+    start,
+)
 from ptxsim.checks.prepare import Checks, check_flags
 from ptxsim.checks.reports import diagnostics
 from ptxsim.checks.state import (
@@ -25,7 +38,6 @@ from ptxsim.checks.state import (
     BEHIND,
     CHECKED,
     CHECKS,
-    INIT,
     MEMORY,
     ORDERS_WARP,
     RELEASES,
@@ -79,6 +91,7 @@ _ARGUMENTS = (
     array_of(BARRIER_STATE),
     array_of(CHECKS),
     array_of(CHECKED),
+    array_of(INSTRUCTION),
     array_of(REPORT),
 )
 
@@ -136,7 +149,7 @@ def _leave(warp, leaving, call):
 
 
 @njit
-def _come_back(x, instructions, uops, warp):
+def _come_back(x, instructions, uops, warp, c, checked):
     """End the calls of which all lanes have come back or exited."""
     while True:
         depth = leave_call(
@@ -154,22 +167,41 @@ def _come_back(x, instructions, uops, warp):
             return
         warp.depth = depth
         execute(x, instructions, uops, ~x.returned_call, x.returned_mask)
+        if c.what and x.returned_mask:
+            returned(c, checked, x, x.returned_call, x.returned_mask)
         if depth > 0:
             advance(warp, warp.pc[depth - 1])
 
 
 @njit
-def _execute_checked(x, instructions, uops, c, checked, reports, i, active, mask):
-    """Execute an instruction under the checks; lanes with a bad access are left out."""
-    before(c, reports, checked, x, i, active, mask)
-    execute(x, instructions, uops, i, mask)
-    left = mask
+def _attempt(x, instructions, uops, c, reports, i, at, k, mask):
+    """Execute record `at`: instruction i or its piece k. Lanes with a bad access are left out; those that are left."""
+    execute(x, instructions, uops, at, mask)
     while c.what & MEMORY and (x.error == OUT_OF_BOUNDS or x.error == MISALIGNED):
-        left &= ~(np.int64(1) << fault(c, reports, x, i))
+        mask &= ~(np.int64(1) << fault(c, reports, x, i, k))
         x.access_mask = np.uint64(0)
-        if left:
-            execute(x, instructions, uops, i, left)
-    after(c, reports, checked, x, i, mask)
+        if mask:
+            execute(x, instructions, uops, at, mask)
+    return mask
+
+
+@njit
+def _execute_checked(x, instructions, uops, c, checked, pieces, reports, i, active, mask):
+    """Execute an instruction under the checks, whole or in pieces."""
+    before(c, reports, checked, x, i, active, mask)
+    if mask and (checked[i].call >= 0 or checked[i].allocates):
+        stack(c, checked, x, i, mask)
+    if checked[i].pieces == checked[i].pieces_end:
+        left = _attempt(x, instructions, uops, c, reports, i, i, i, mask)
+        accessed(c, reports, checked, x, i, i, left)
+    else:
+        left = mask
+        for k in range(checked[i].pieces, checked[i].pieces_end):
+            left = _attempt(x, pieces, uops, c, reports, i, k - c.n_instructions, k, left)
+            if x.error:
+                return
+            accessed(c, reports, checked, x, i, k, left)
+    after(c, checked, x, i, mask)
 
 
 @njit
@@ -195,7 +227,7 @@ def _open(c, barriers):
 
 
 @njit
-def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, reports):
+def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, pieces, reports):
     """Execute one instruction of warp w. False after a fault."""
     warp = warps[w]
     top = warp.depth - 1
@@ -204,7 +236,7 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
     instruction = instructions[i]
     mask = guard_mask(x, instructions, i, active) if instruction.guard_row >= 0 else active
     if c.what:
-        _execute_checked(x, instructions, uops, c, checked, reports, i, active, mask)
+        _execute_checked(x, instructions, uops, c, checked, pieces, reports, i, active, mask)
     else:
         execute(x, instructions, uops, i, mask)
     if x.error:
@@ -259,7 +291,7 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, report
             if warp.depth > 0:
                 advance(warp, warp.pc[warp.depth - 1])
             if x.call_words:
-                _come_back(x, instructions, uops, warp)
+                _come_back(x, instructions, uops, warp, c, checked)
             return True
     if kind == BARRIER and mask != 0:
         if c.what:
@@ -289,7 +321,7 @@ def _stops(x, instructions, warp, w, c, checked):
 
 
 @njit
-def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked, reports):
+def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked, pieces, reports):
     """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault, or
     _PAUSED."""
     warp = warps[w]
@@ -302,7 +334,7 @@ def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked,
             break
         if c.what & TRACED and _stops(x, instructions, warp, w, c, checked):
             return np.int64(_PAUSED)
-        if not _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, reports):
+        if not _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, pieces, reports):
             x.cycle = warp.pc[max(warp.depth - 1, 0)]
             return np.int64(-1)
         x.warp = w
@@ -329,7 +361,7 @@ def _blame(x, warps, n_warps):
 
 
 @njit
-def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit):
+def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, pieces, reports, n_warps, limit):
     """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, or _PAUSED.
 
     `limit` is the cycle, which is the number of instructions so far, that must not be passed.
@@ -344,7 +376,9 @@ def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_wa
         for w in range(first):
             alive |= warps[w].depth > 0
         for w in range(first, n_warps):
-            done = _turn(x, instructions, uops, barriers, warps, n_warps, w, SLICE, c, checked, reports)
+            done = _turn(
+                x, instructions, uops, barriers, warps, n_warps, w, SLICE, c, checked, pieces, reports
+            )
             if x.cycle > limit and x.error == 0:
                 x.error = _TOO_LONG
                 return np.int64(-1)
@@ -417,6 +451,7 @@ def _cta(
     barriers,
     cs,
     checked,
+    pieces,
     reports,
     special_rows,
     shared_image,
@@ -434,7 +469,7 @@ def _cta(
         c.cta = cta
         if c.what:
             start(c, xs[0])
-    return _run_cta(xs, instructions, uops, warps, barriers, cs, checked, reports, n_warps, limit)
+    return _run_cta(xs, instructions, uops, warps, barriers, cs, checked, pieces, reports, n_warps, limit)
 
 
 @dataclass(frozen=True)
@@ -492,9 +527,6 @@ def run(
         names=names,
     )
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
-    if check_flags(check) & INIT:
-        for name in ("shared_shadow", "global_shadow"):
-            image.context[0][name] = checks.state[0][name]
     warps, barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
     shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
     x = image.context[0]
@@ -518,6 +550,7 @@ def run(
                     barriers,
                     checks.state,
                     checks.checked,
+                    checks.pieces,
                     checks.reports,
                     program.special_rows,
                     image.shared_image,

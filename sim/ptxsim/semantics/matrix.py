@@ -415,6 +415,8 @@ def _move(x, u):
                 row, column = 2 * t + (j & 1), g + 8 * (j >> 1)
             elif transposed:
                 row, column = 4 * t + 2 * half + (j & 1), g + 8 * (j >> 1)
+            if (np.int64(x.access_mask) >> (u.c + row)) & 1 == 0:  # nobody gives this row
+                continue
             pointer = x.lane_pointer[u.c + row] + np.uint64(column * width // 8)
             place = flat_u8(pointer, 2)
             if u.op == MATRIX_STORE:

@@ -76,20 +76,6 @@ def _fault(x, kind, lane):
     return 0
 
 
-@njit(types.void(_CONTEXT, types.uint64, types.int64))
-def _note_written(x, pointer, n_bytes):
-    """Tell the checks of bytes that are written: they look at an instruction's last access only."""
-    shadow, offset = x.shared_shadow, pointer - x.shared_memory
-    if offset >= np.uint64(x.shared_bytes):
-        shadow, offset = x.global_shadow, pointer - x.global_memory
-        if offset >= np.uint64(x.global_bytes):
-            return
-    if shadow:
-        known = flat_u8(shadow + offset, n_bytes)
-        for k in range(n_bytes):
-            known[k] = 1
-
-
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
 def _synchronise(x, u, mask):
     """One of these micro-operations. 0 after a fault."""
@@ -121,7 +107,6 @@ def _synchronise(x, u, mask):
             continue
         if op == KEEP:
             longs[rd64, n] = x.lane_pointer[n]
-            _note_written(x, x.lane_pointer[n], np.int64(u.e))
         elif op == COPY:
             size = min(np.int64(words[rb, n]), np.int64(u.e))
             if size and x.lane_address[n] & np.uint64(u.e - 1):
