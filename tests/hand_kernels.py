@@ -12,6 +12,7 @@ What a kernel shows, is given and must leave stands in comments directly above i
                                                (x last), options of `ptxsim.Texture`; texels. Also `surface`, and
                                                `sampler name: OPTIONS`; a surface may have a `wanted`
     // semantics: gpgpu-sim                    run with `--ptxplus-semantics gpgpu-sim`
+    // ends: E414                              the run stops with this error
 
 Every other parameter is a buffer, with a `given` or a `wanted` or both; without `given` it starts as zeros. Values are
 numbers (integers in any base; with `f16`, `bf16`, `f32`, `f64` decimal ones, hexadecimal ones such as `0x1.8p-126`,
@@ -29,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim import Sampler, Surface, Texture
+from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table
@@ -37,7 +39,7 @@ from ptxtool.parse import parse
 FOLDER = Path(__file__).parent / "hand"
 _ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)")
 _NOTE = re.compile(
-    r"//\s*(shows|because|launch|semantics|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"
+    r"//\s*(shows|because|launch|semantics|ends|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"
 )
 _TYPES = {
     f"{letter}{bits}": f"{name}{bits}"
@@ -62,6 +64,8 @@ class HandKernel:
     opaque: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Textures, surfaces, samplers by name: which of them, and what the note says."""
     semantics: str = "hardware"
+    ends: str = ""
+    """The code of the error with which the run stops."""
 
     def shown(self) -> list[Form]:
         """The rows of the table this kernel is a test of. Raises `AssertionError` for an opcode it does not have."""
@@ -102,8 +106,16 @@ class HandKernel:
         how: dict[str, Any] = {} if self.semantics == "hardware" else {"ptxplus_semantics": self.semantics}
         if variables := {name: found[name] for name in self.opaque if name not in self.parameters()}:
             how["textures"] = variables
-        run(self.kernel, (grid,), (block,), [found[name] for name in self.parameters()], **how)
         wrong = []
+        try:
+            run(self.kernel, (grid,), (block,), [found[name] for name in self.parameters()], **how)
+            end = ""
+        except PtxError as e:
+            if not self.ends:
+                raise
+            end = e.diagnostics[0].code
+        if end != self.ends:
+            wrong.append(f"{self.place}: ends with {end or 'no error'}, not {self.ends}")
         for name, wanted in self.wanted.items():
             buffer = found[name].array if isinstance(found[name], Surface) else found[name]
             shown = np.frombuffer(buffer.tobytes()[: wanted.nbytes], wanted.dtype)
@@ -185,6 +197,8 @@ def _kernels(path: Path) -> Iterator[HandKernel]:
                         made.launch = (int(grid), int(block))
                     case "semantics":
                         made.semantics = rest.strip()
+                    case "ends":
+                        made.ends = rest.strip()
                     case "texture" | "surface" | "sampler":
                         made.opaque[name] = (word, rest)
                     case _:
