@@ -379,7 +379,7 @@ def test_movmatrix() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_ldmatrix_of_bytes(count: int) -> None:
-    """A lane has of a 16 by 16 matrix rows 4 t and 4 t + 1 of columns g and g + 8, and the next two rows."""
+    """A lane has of a 16 by 16 matrix rows 4 t to 4 t + 3 of column g, and in the next register of column g + 8."""
     names = ", ".join(f"%r{20 + k}" for k in range(2 * count))
     stores = "".join(f"st.global.u32 [%d4+{128 * k}], %r{20 + k};" for k in range(2 * count))
     body = (
@@ -394,9 +394,8 @@ def test_ldmatrix_of_bytes(count: int) -> None:
     for lane in (0, 1, 14, 31):
         g, t = divmod(lane, 4)
         for k in range(2 * count):
-            of, first = rows[k // 2], 4 * t + 2 * (k % 2)
-            expected = [of[first, g], of[first + 1, g], of[first, g + 8], of[first + 1, g + 8]]
-            assert found[k, lane].tolist() == [int(v) for v in expected]
+            expected = rows[k // 2][4 * t : 4 * t + 4, g + 8 * (k % 2)]
+            assert found[k, lane].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(("form", "width"), [("b6x16_p32", 6), ("b4x16_p64", 4)])

@@ -469,7 +469,7 @@ class Matrices:
             if width == 16:
                 return (2 * thread + j, group) if turned else (group, 2 * thread + j)
             if turned:
-                return 4 * thread + 2 * (register % 2) + j % 2, group + 8 * (j // 2)
+                return 4 * thread + j, group + 8 * (register % 2)
             return group, 4 * thread + j
 
         def step(warp: Warp) -> None:
