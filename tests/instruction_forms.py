@@ -321,6 +321,8 @@ ON_PTXPLUS = [
     *[f"subr.{t} $p1|$r0, $r1, $r2; mov.u32 $r13, $p1;" for t in ("u32", "s32")],
     "subr.u16 $r0.hi, $r1.lo, $r2.hi;",
     "add.u32 $p1|$o127, $r1, $r2; madp.lo.u16 $r0, $r1.lo, $r2.lo, $r3, $p1; madp.lo.u32 $r13, $r1, $r2, $r3, $p1;",
+    "add.u32 $p1|$o127, $r1, $r2; madp.wide.u32 {$r0,$r13}, $r1, $r2, {$r2,$r3}, $p1;",
+    "add.u32 $p1|$o127, $r1, $r2; madp.wide.s32 {$r0,$r13}, $r1, $r2, -{$r2,$r3}, $p1;",
     "neg.u32 $r0, $r1; neg.u16 $r13.lo, $r1.hi;",
     "or.u32 $r0, $r1, $r2; or.u16 $r13.hi, $r1.lo, $r2.hi;",
     "xor.s32 $r0, $r1, $r2; xor.u16 $r13.lo, $r1.hi, $r2.lo;",

@@ -342,9 +342,16 @@ def _accumulate(b: Builder, op: Operation, product: int, result: Type, carry: in
 @rule("madp")
 def _madp(b: Builder, op: Operation) -> None:
     product, result = _product(b, op)
-    if result.bits > 32:
-        unsupported("'madp' of 64 bits")
-    _accumulate(b, op, product, result, _carry_in(b, op.operands[4]))
+    carry = _carry_in(b, op.operands[4])
+    if result.bits <= 32:
+        _accumulate(b, op, product, result, carry)
+        return
+    minus = _negated(b, op.operands[3])
+    addend = b.source(op, 3, result) if minus is None else b.compute("not_u64", b.value(minus, result))
+    partial = b.compute("add_u64", product, addend)
+    d = b.destination(op, 0, result)
+    b.emit("add_u64", d.row, partial, b.compute("zext_u64", carry))
+    d.finish()
 
 
 def _product24(b: Builder, op: Operation) -> int:

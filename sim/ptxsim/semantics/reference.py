@@ -473,7 +473,7 @@ class _Cta:
         warp.enter(code.call, lanes)
 
     def indirect(self, warp: Warp, code: Code, lanes: Bools) -> Raw:
-        """The targets of `break` and the indexed branches."""
+        """The targets of `break` and the indirect branches."""
         targets = np.zeros(LANES, np.uint64)
         for lane in np.flatnonzero(lanes).tolist():
             if code.sem == "break":
@@ -484,12 +484,10 @@ class _Cta:
             else:
                 assert code.reader is not None
                 value = int(code.reader(warp)[lane])
-                index = code.targets.index(value) if code.sem == "brx" and value in code.targets else value
-                if code.sem == "brx_idx" and value < len(code.targets):
-                    index = code.targets[value]
-                elif code.sem == "brx_idx" or value not in code.targets:
+                known = code.addresses if code.sem == "brx" else dict(enumerate(code.targets))
+                if value not in known:
                     raise Fault("E404", value, 1, int(np.count_nonzero(lanes[:lane])))
-                targets[lane] = index
+                targets[lane] = known[value]
         return targets
 
     # ---- barriers

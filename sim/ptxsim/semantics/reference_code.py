@@ -7,8 +7,9 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9 (control flow, bar
 `breakaddr`, `break`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from string import hexdigits
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ class Code:
     step: Step | None
     target: int = -1
     targets: tuple[int, ...] = ()
+    addresses: Mapping[int, int] = field(default_factory=dict)
+    """Of PTXPlus's `brx`: the instructions by the addresses that it knows them by."""
     reader: "Callable[[Warp], Raw] | None" = None
     count: "Callable[[Warp], Raw] | None" = None
     truth: "Callable[[Warp], Bools] | None" = None
@@ -97,7 +100,7 @@ def _one(
             sem, guard, None, targets=_table(kernel, given[1]), reader=operands.read(given[0], u32, i)
         )
     if sem == "brx":
-        raise Unsupported(f"'{kernel.text(instruction)}', a jump to a machine address,")
+        return Code(sem, guard, None, addresses=_addresses(kernel), reader=operands.read(given[0], u32, i))
     if sem in ("bar_sync", "bar_arrive"):
         count = operands.read(given[1], u32, i) if len(given) > 1 else None
         return Code(
@@ -134,6 +137,20 @@ def _reduction(kind: str, write: Callable[..., None]) -> Callable[[Warp, list[in
             write(warp, np.full(LANES, result), lanes)
 
     return finish
+
+
+def _addresses(kernel: Function) -> dict[int, int]:
+    """PTXPlus: instructions by their address, 8 bytes each and 4 with `.half`; that in a label's name counts more."""
+    found: dict[int, int] = {}
+    address = 0
+    for i, instruction in enumerate(kernel.instructions):
+        found[address] = i
+        address += 4 if "half" in instruction.opcode.modifiers else 8
+    for name, i in kernel.labels.items():
+        digits = name.removeprefix("l0x")
+        if digits != name and all(c in hexdigits for c in digits) and i < len(kernel.instructions):
+            found[int(digits, 16)] = i
+    return found
 
 
 def _table(kernel: Function, operand: Any) -> tuple[int, ...]:
