@@ -87,6 +87,13 @@ INTEGERS: list[Case] = [
     ("mov.v2.u32 {x32, y32}, {a32, b32}; sub.u32 d32, y32, x32;", (3, 10), 7),
 ]
 CONVERSIONS: list[Case] = [
+    ("cvt.s64.s8 d64, a64;", (0x12345678_FEDCBA98,), 0xFFFFFFFF_FFFFFF98),  # of a wider register the lower part
+    ("cvt.s64.s16 d64, a64;", (0x12345678_FEDC7A98,), 0x7A98),
+    ("cvt.u64.u8 d64, a64;", (0x12345678_FEDCBA98,), 0x98),
+    ("cvt.u32.s16 d32, a64;", (0x12345678_FEDCBA98,), 0xFFFFBA98),
+    ("cvt.s16.s8 d16, a64;", (0x12345678_FEDCBA98,), 0xFF98),
+    ("cvt.rn.f32.s8 d32, a64;", (0x12345678_FEDCBA82,), 0xC2FC0000),  # -126
+    ("cvt.sat.u8.s16 d32, a64;", (0x12345678_FEDC0123,), 0xFF),
     ("cvt.rn.satfinite.e4m3x2.f32 d16, a32, b32;", (0x43E00000, 0x3F800000), 0x7E38),  # 448, 1
     ("cvt.rn.satfinite.e4m3x2.f32 d16, a32, b32;", (0x43FA0000, 0x7FC00000), 0x7E7F),  # 500, NaN
     (

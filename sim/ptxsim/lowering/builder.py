@@ -418,7 +418,7 @@ class Builder:
                 unsupported(f"predicate '{register.name}' as a value")
             return self.flags_value(row)
         if bits == 64:
-            return row if type_.bits == 64 else self.compute("trunc_u64", row)
+            return row if type_.bits == 64 else self.extend(self.compute("trunc_u64", row), type_)
         if type_.bits == 64:
             return self._wide_value(register, row, type_)
         if part in ("lo", "hi"):
