@@ -79,7 +79,7 @@ _RULE_MODULES = (
     _video,
     _warp,
 )
-MAX_ROWS = 8192
+MAX_ROWS = 32768
 
 
 def lower(

@@ -101,22 +101,23 @@ class CallGraph:
             if declarator.value is not None
             for name in names_of(declarator.value)
         }
-        reached = [self.kernel]
+        reached = {self.kernel.name: self.kernel}
+        moved: dict[str, set[str]] = {}
+        calls: dict[str, list[tuple[int, Call]]] = {}
         while True:
-            taken = in_tables.union(*map(_moved, reached))
+            for name in reached.keys() - moved.keys():
+                moved[name], calls[name] = _moved(reached[name]), list(calls_in(reached[name]))
+            taken = in_tables.union(*moved.values())
             self.targets = {
                 (f.name, i): tuple(self._candidates(f, i, call, taken))
-                for f in reached
-                for i, call in calls_in(f)
+                for f in reached.values()
+                for i, call in calls[f.name]
             }
-            found = list(
-                dict.fromkeys([self.kernel, *(t for targets in self.targets.values() for t in targets)])
-            )
-            found = [*reached, *(f for f in found if f not in reached)]
+            found = reached | {t.name: t for targets in self.targets.values() for t in targets}
             if len(found) == len(reached):
                 break
             reached = found
-        self.functions = tuple(reached)
+        self.functions = tuple(reached.values())
 
     def function(self, name: str) -> Function | None:
         """The defined function that a name means."""
