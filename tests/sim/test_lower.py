@@ -239,6 +239,13 @@ def test_unknown_instructions_are_refused() -> None:
         lowered("frobnicate.u32 $r1, $r2; exit;")
 
 
+def test_registers_without_optimisation() -> None:
+    """nvcc -G makes kernels of more than ten thousand registers."""
+    assert lowered(".reg .b64 %many<30000>; mov.u64 %many29999, 7;", PTX).rows64 > 30_000
+    with pytest.raises(PtxError, match="'k' has 400.. registers, more than can be simulated"):
+        lowered(".reg .b64 %many<40000>; mov.u64 %many39999, 7;", PTX)
+
+
 def test_every_meaning_of_the_table_is_lowered_or_listed() -> None:
     """Names of meanings without a rule: each is refused by `lower`, and known here."""
     from ptxsim.lowering.builder import RULES
