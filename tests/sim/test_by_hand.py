@@ -87,7 +87,11 @@ INTEGERS: list[Case] = [
     ("mov.v2.u32 {x32, y32}, {a32, b32}; sub.u32 d32, y32, x32;", (3, 10), 7),
 ]
 CONVERSIONS: list[Case] = [
-    ("cvt.s64.s8 d64, a64;", (0x12345678_FEDCBA98,), 0xFFFFFFFF_FFFFFF98),  # of a wider register the lower part
+    (
+        "cvt.s64.s8 d64, a64;",
+        (0x12345678_FEDCBA98,),
+        0xFFFFFFFF_FFFFFF98,
+    ),  # of a wider register the lower part
     ("cvt.s64.s16 d64, a64;", (0x12345678_FEDC7A98,), 0x7A98),
     ("cvt.u64.u8 d64, a64;", (0x12345678_FEDCBA98,), 0x98),
     ("cvt.u32.s16 d32, a64;", (0x12345678_FEDCBA98,), 0xFFFFBA98),
