@@ -58,6 +58,34 @@ def launch_options(function: F) -> F:
     return launch(registers(function))
 
 
+def limits_options(function: F) -> F:
+    """`--stack-bytes N` and `--heap-bytes N`, of the commands that run kernels."""
+    stack = click.option(
+        "--stack-bytes",
+        type=click.IntRange(0, 512 << 10),
+        metavar="N",
+        help="Bytes of a thread's stack for recursion, and for alloca (default: 16384).",
+    )
+    heap = click.option(
+        "--heap-bytes",
+        type=click.IntRange(64, 1 << 31),
+        metavar="N",
+        help="Bytes of malloc's heap (default: 8388608).",
+    )
+    return stack(heap(function))
+
+
+def with_limits(launch: "Launch", stack_bytes: int | None, heap_bytes: int | None) -> "Launch":
+    """A launch with the sizes of stack and heap that the command line gives."""
+    from dataclasses import replace
+
+    return replace(
+        launch,
+        stack_bytes=launch.stack_bytes if stack_bytes is None else stack_bytes,
+        heap_bytes=launch.heap_bytes if heap_bytes is None else heap_bytes,
+    )
+
+
 def share_registers_option(default: str = "0") -> Callable[[F], F]:
     """`--share-registers P`: a percentage, kept as text so that it stays exact."""
     return click.option(

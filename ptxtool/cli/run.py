@@ -10,6 +10,7 @@ from ptxtool.cli.common import (
     exit_code,
     file_argument,
     json_option,
+    limits_options,
     load,
     load_job,
     one_kernel_option,
@@ -17,6 +18,7 @@ from ptxtool.cli.common import (
     ptxplus_semantics_option,
     put_json,
     put_parts,
+    with_limits,
 )
 from ptxtool.cli.progress import Status, compiling
 
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 )
 @click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
+@limits_options
 @ptxplus_semantics_option
 @json_option
 @output_option
@@ -66,6 +69,8 @@ def command(
     trace: str | None,
     save: str | None,
     max_instructions: int | None,
+    stack_bytes: int | None,
+    heap_bytes: int | None,
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -89,7 +94,7 @@ def command(
     with compiling(timed=False):
         outcome = api.run(
             function,
-            launch,
+            with_limits(launch, stack_bytes, heap_bytes),
             check=_checks(checks),
             max_instructions=max_instructions,
             output=None if as_json else printed,

@@ -9,6 +9,7 @@ from ptxtool.cli.common import (
     gpu_option,
     json_option,
     launch_options,
+    limits_options,
     load_job,
     one_kernel_option,
     output_option,
@@ -16,6 +17,7 @@ from ptxtool.cli.common import (
     put_json,
     put_parts,
     share_registers_option,
+    with_limits,
 )
 from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 
@@ -29,6 +31,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status, compiling
 @share_registers_option()
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
+@limits_options
 @ptxplus_semantics_option
 @json_option
 @output_option
@@ -42,6 +45,8 @@ def command(
     registers: int | None,
     max_cycles: int | None,
     no_event_skip: bool,
+    stack_bytes: int | None,
+    heap_bytes: int | None,
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -61,7 +66,7 @@ def command(
         try:
             run = api.simulate(
                 function,
-                launch,
+                with_limits(launch, stack_bytes, heap_bytes),
                 gpu=machine,
                 scheduler=scheduler,
                 share_registers=share_registers,

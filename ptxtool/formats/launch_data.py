@@ -58,7 +58,10 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch file that has been read. `registers` is per thread, for allocation; None where the file says nothing."""
+    """A launch file that has been read. `registers` is per thread, for allocation; None where the file says nothing.
+
+    So are `stack_bytes` of a thread, and `heap_bytes`.
+    """
 
     source: Source = field(repr=False)
     kernel: str | None
@@ -72,6 +75,8 @@ class Launch:
     definitions: tuple[tuple[str, Expression], ...]
     expectations: tuple[Expectation, ...]
     texture_inputs: tuple[Input, ...] = ()
+    stack_bytes: int | None = None
+    heap_bytes: int | None = None
 
     @property
     def threads(self) -> int:
@@ -86,6 +91,12 @@ class Launch:
     def arguments(self) -> list[Any]:
         """The arguments in parameter order: fresh arrays, and scalars."""
         return [i.fresh() for i in self.inputs]
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What the file says of the sizes of stack and heap."""
+        given = {"stack_bytes": self.stack_bytes, "heap_bytes": self.heap_bytes}
+        return {name: size for name, size in given.items() if size is not None}
 
     def constants(self) -> dict[str, Any]:
         """Contents of module variables by symbol name."""

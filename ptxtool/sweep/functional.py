@@ -57,6 +57,7 @@ def run_functional(
         trace=trace,
         ptxplus_semantics=ptxplus_semantics,
         names=[i.name for i in launch.inputs],
+        **launch.limits,
     )
     buffers = tuple(
         Buffer(i.name, i.type, after, _changed(i.value, after))

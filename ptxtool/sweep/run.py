@@ -45,6 +45,7 @@ def run_launch(
         constants=launch.constants(),
         textures=textures,
         names=[i.name for i in launch.inputs],
+        **launch.limits,
         **options,
     )
     found: tuple[Diagnostic, ...] = ()

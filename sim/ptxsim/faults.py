@@ -50,7 +50,7 @@ _FAULTS = {
         "split the kernel: divergence takes at most as many levels as a warp's stack has",
     ),
     STACK_FULL: Fault(
-        "E415", "stack overflow", "see whether the recursion ends; fewer or smaller local variables go deeper"
+        "E415", "stack overflow", "see whether the recursion ends; stack_bytes (--stack-bytes) goes deeper"
     ),
     BAD_BARRIER: Fault(
         "E406", BAD_BARRIER_TEXT, "there are barriers 0 to 15, and whole warps take part in one"
@@ -73,6 +73,12 @@ MORE_SHARED = "give more dynamic shared memory (--dynamic-shared, dynamic_shared
 """What to do about an access beyond the end of shared memory."""
 
 
+MORE_HEAP = "malloc gives 0 where its heap is full: look at what it gives, or raise heap_bytes (--heap-bytes)"
+"""What to do about a null pointer in a program that takes memory from the heap."""
+NULL_BYTES = 1 << 16
+"""How far from 0 an address still comes from a null pointer."""
+
+
 def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
     """The words for a fault that a run has left behind in the image's context."""
     if kind == ASSERTED:
@@ -86,7 +92,11 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         place = place if place.startswith("address") else f"address {address:#x}, {place}"
         if kind == OUT_OF_BOUNDS and space == SHARED:
             found = found._replace(help=MORE_SHARED)
+        elif kind == OUT_OF_BOUNDS and program.allocates and address < NULL_BYTES:
+            found = found._replace(help=MORE_HEAP)
         return found._replace(what=f"{found.what} at {place},")
+    if kind == STACK_FULL:
+        return found._replace(what=f"{found.what} beyond {program.layout.stack_bytes} bytes")
     if kind == NO_TEXTURE:
         return found._replace(what=f"{found.what} at address {address:#x}")
     return found

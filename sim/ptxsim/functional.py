@@ -8,7 +8,17 @@ before the first instruction.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ptxsim.options import Extent, check_kernel, check_names, check_sequence, extent, whole
+from ptxsim.options import (
+    HEAP_BYTES,
+    STACK_BYTES,
+    Extent,
+    check_kernel,
+    check_limits,
+    check_names,
+    check_sequence,
+    extent,
+    whole,
+)
 from ptxsim.semantics import functional
 from ptxsim.semantics.functional import FunctionalResult
 from ptxsim.tracing import Trace
@@ -38,6 +48,8 @@ def run(
     trace: Trace | None = None,
     ptxplus_semantics: str = "hardware",
     names: Sequence[str] = (),
+    stack_bytes: int = STACK_BYTES,
+    heap_bytes: int = HEAP_BYTES,
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
 
@@ -52,7 +64,8 @@ def run(
     of a CTA, on shared memory), "barriers" (that only a part of a warp reaches). The result's `problems` are
     diagnostics. `trace` selects instructions and is called with each as it executes (`ptxsim.tracing`).
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
-    `names` is what reports call the arguments, one for each (default: the names of the parameters).
+    A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
+    has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).
 
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
@@ -66,6 +79,7 @@ def run(
         whole("max_instructions", max_instructions, 1)
     check_sequence(args)
     check_names(names, args)
+    check_limits(stack_bytes, heap_bytes)
     threads = block3[0] * block3[1] * block3[2]
     for what, amount, most in (
         ("threads in a block", threads, MAX_THREADS),
@@ -95,4 +109,6 @@ def run(
         trace=trace,
         ptxplus_semantics=ptxplus_semantics,
         names=names,
+        stack_bytes=stack_bytes,
+        heap_bytes=heap_bytes,
     )

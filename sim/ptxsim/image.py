@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, OPAQUE, Layout, Parameter, round_up
+from ptxsim.options import HEAP_BYTES
 from ptxsim.printing import buffer_of
 from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
 from ptxsim.semantics.codes import PARAM_WINDOW
@@ -24,8 +25,6 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
 
-HEAP_BYTES = 8 << 20
-"""The heap of `malloc`, as large as CUDA's."""
 PRINT_BYTES = 4 << 20
 """The print buffer. It is emptied when it is half full, and when the run pauses or ends."""
 
@@ -66,6 +65,7 @@ class MemoryImage:
         dynamic_shared: int = 0,
         warp_slots: int | None = None,
         names: Sequence[str] = (),
+        heap_bytes: int = HEAP_BYTES,
     ) -> "MemoryImage":
         """Lay out memory for a launch on a machine.
 
@@ -78,7 +78,8 @@ class MemoryImage:
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
         starts, end = _place_buffers(layout, given)
         heap = end
-        end += HEAP_BYTES if program.allocates else 0
+        heap_bytes = heap_bytes & -16 if program.allocates else 0
+        end += heap_bytes
         if end > PARAM_WINDOW:
             raise error(
                 "E402",
@@ -120,7 +121,7 @@ class MemoryImage:
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = name
         image.host = buffer_of(PRINT_BYTES if program.prints else 8)
-        image._fill_context(program, layout, heap, table, slots, shared_bytes, dynamic_shared)
+        image._fill_context(program, layout, heap, heap_bytes, table, slots, shared_bytes, dynamic_shared)
         return image
 
     def _fill_context(
@@ -128,6 +129,7 @@ class MemoryImage:
         program: Program,
         layout: Layout,
         heap: int,
+        heap_bytes: int,
         table: Table,
         slots: int,
         shared_bytes: int,
@@ -139,13 +141,17 @@ class MemoryImage:
             r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
         predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
-        local = _aligned(max(1, layout.local_bytes * 32 * slots))
-        calls = np.zeros(max(1, program.call_words * slots), np.int64)
+        threads = 32 * slots
+        try:
+            local = _aligned(max(1, layout.local_bytes * threads))
+            calls = np.zeros(max(1, program.call_words * slots), np.int64)
+        except MemoryError:
+            what = f"{layout.local_bytes} bytes of local memory for each of {threads} threads are too many"
+            raise error("E402", what, help="give a smaller stack (--stack-bytes, stack_bytes)") from None
         bounds = [
             (s.address, s.address + s.size) for s in layout.symbols.values() if s.space == GLOBAL and s.size
         ]
         bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
-        heap_bytes = HEAP_BYTES if program.allocates else 0
         if heap_bytes:
             bounds.append((heap, heap + heap_bytes))
         allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)

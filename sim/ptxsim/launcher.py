@@ -17,7 +17,17 @@ from ptxsim.faults import fault
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
-from ptxsim.options import Extent, check_kernel, check_names, check_sequence, extent, whole
+from ptxsim.options import (
+    HEAP_BYTES,
+    STACK_BYTES,
+    Extent,
+    check_kernel,
+    check_limits,
+    check_names,
+    check_sequence,
+    extent,
+    whole,
+)
 from ptxsim.printing import Printer
 from ptxsim.program import Program
 from ptxsim.schedulers import compiled
@@ -50,6 +60,8 @@ def launch(
     on_interrupt: Literal["raise", "return"] = "raise",
     ptxplus_semantics: str = "hardware",
     names: Sequence[str] = (),
+    stack_bytes: int = STACK_BYTES,
+    heap_bytes: int = HEAP_BYTES,
 ) -> SimResult:
     """Run a kernel over a grid of CTAs and return its counters.
 
@@ -63,7 +75,8 @@ def launch(
     kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
     exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
-    `names` is what reports call the arguments, one for each (default: the names of the parameters).
+    A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
+    has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
@@ -81,8 +94,9 @@ def launch(
             whole(name, given, least)
     check_sequence(args)
     check_names(names, args)
+    check_limits(stack_bytes, heap_bytes)
     threads = block3[0] * block3[1] * block3[2]
-    program = lower(kernel, machine, block3, ptxplus_semantics)
+    program = lower(kernel, machine, block3, ptxplus_semantics, stack_bytes)
     image = MemoryImage.build(
         program,
         kernel,
@@ -92,6 +106,7 @@ def launch(
         textures=textures,
         dynamic_shared=dynamic_shared,
         names=names,
+        heap_bytes=heap_bytes,
     )
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)

@@ -33,7 +33,7 @@ from ptxsim.lowering.calls import leave_results
 from ptxsim.lowering.control import PC_BYTES, instruction_bytes, set_control
 from ptxsim.lowering.layout import Layout, lay_out
 from ptxsim.lowering.refused import reason
-from ptxsim.options import is_as_gpgpu_sim
+from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.program import (
     ATOMIC,
     EITHER,
@@ -83,17 +83,21 @@ MAX_ROWS = 32768
 
 
 def lower(
-    kernel: Function, gpu: Gpu, block: Sequence[int] = (1, 1, 1), ptxplus_semantics: str = "hardware"
+    kernel: Function,
+    gpu: Gpu,
+    block: Sequence[int] = (1, 1, 1),
+    ptxplus_semantics: str = "hardware",
+    stack_bytes: int = STACK_BYTES,
 ) -> Program:
     """Lower a kernel for a machine and a block size.
 
     `ptxplus_semantics` is "hardware" or "gpgpu-sim" (docs/ptxplus-semantics.md). Raises E402 if the kernel's
     `.reqntid` or `.maxntid` forbids the block, E403 with one diagnostic per distinct instruction that cannot be
-    simulated, E502 for other semantics.
+    simulated, E502 for other semantics. `stack_bytes` are for recursion, and for `alloca`.
     """
     as_gpgpu_sim = is_as_gpgpu_sim(ptxplus_semantics)
     _check_block(kernel, block)
-    graph = CallGraph(kernel)
+    graph = CallGraph(kernel, stack_bytes=stack_bytes)
     layout = lay_out(kernel, graph.functions[1:])
     graph.kernel_local_bytes = layout.local_bytes
     if as_gpgpu_sim and kernel.module.is_ptxplus:
@@ -382,6 +386,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
         calls=b.calls,
         stack_rows=b.shared_rows,
         frame_end=graph.frame_end,
+        stack_bytes=graph.stack_bytes,
         frames={f.name: graph.frame(f) for f in graph.functions},
     )
     uops = np.zeros(max(1, len(b.uops)), UOP)

@@ -15,6 +15,14 @@ Extent = int | Sequence[int]
 PTXPLUS_SEMANTICS = ("hardware", "gpgpu-sim")
 """Whose meaning PTXPlus instructions have, by name."""
 
+STACK_BYTES = 16 << 10
+"""Local memory of a thread beyond its longest chain of different functions, for recursion; and for `alloca`."""
+MOST_STACK_BYTES = 512 << 10
+"""All local memory that a thread can have (CUDA C++ Programming Guide, compute capabilities)."""
+HEAP_BYTES = 8 << 20
+"""The heap of `malloc`, as large as CUDA's."""
+MOST_HEAP_BYTES = 1 << 31
+
 
 def extent(name: str, given: Extent) -> tuple[int, int, int]:
     """Three sizes. Raises E401 for what is not one to three positive whole numbers."""
@@ -30,6 +38,17 @@ def whole(name: str, given: object, least: int) -> None:
     """Raise E401 for an option that is no whole number, or too small."""
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
         raise error("E401", f"{name} = {given!r}", help=f"give a whole number of at least {least}")
+
+
+def check_limits(stack_bytes: object, heap_bytes: object) -> None:
+    """Raise E401 for sizes of stack and heap that cannot be."""
+    for name, given, least, most in (
+        ("stack_bytes", stack_bytes, 0, MOST_STACK_BYTES),
+        ("heap_bytes", heap_bytes, 64, MOST_HEAP_BYTES),
+    ):
+        whole(name, given, least)
+        if int(given) > most:  # type: ignore[call-overload]
+            raise error("E401", f"{name} = {given}", help=f"at most {most} is possible")
 
 
 def is_as_gpgpu_sim(ptxplus_semantics: object) -> bool:

@@ -161,3 +161,29 @@ def test_a_trace_is_printed_or_part_of_the_json(cli: Cli, scale: Path) -> None:
     assert data["trace"][0].split()[-4:] == ["%f2=1.5", "<-", "%f2=3", "%f1=0.5"]
     assert printed.startswith(data["trace"][0])
     assert "did you mean" in cli("run", str(scale), *arguments[:-1], "lone 3").stderr
+
+
+def test_stack_sizes_come_from_the_launch_file_or_before_it_from_the_command_line(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """2000 calls of a function with a frame of 16 bytes."""
+    kernel = tmp_path / "deep.ptx"
+    kernel.write_text(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.func down(.reg .u32 n)\n{\n.reg .pred p;\n.reg .u32 m;\n"
+        "setp.eq.u32 p, n, 0;\n@p ret;\nsub.u32 m, n, 1;\ncall down, (m);\nret;\n}\n"
+        ".visible .entry k(.param .u32 n)\n{\n.reg .u32 r;\nld.param.u32 r, [n];\ncall down, (r);\nret;\n}\n"
+    )
+    launch = kernel.with_suffix(".toml")
+    text = 'grid = 1\nblock = 1\n[[args]]\nname = "n"\ntype = "u32"\nvalue = 2000\n'
+    launch.write_text(text)
+    result = cli("run", str(kernel))
+    assert result.exit_code == 1
+    assert "E415" in result.stderr
+    assert "(--stack-bytes)" in result.stderr
+    assert cli("run", str(kernel), "--stack-bytes", "40000").exit_code == 0
+    launch.write_text(f"stack_bytes = 40000\n{text}")
+    assert cli("run", str(kernel)).exit_code == 0
+    assert cli("sim", str(kernel)).exit_code == 0
+    assert "E415" in cli("run", str(kernel), "--stack-bytes", "5000").stderr
+    launch.write_text(f"stack_bytes = -1\n{text}")
+    assert "deep.toml:1:1: error[E502]" in cli("run", str(kernel)).stderr

@@ -3,7 +3,7 @@
 A call through a register may reach what its `.calltargets` list names, or every function of its prototype whose address
 is taken, in code that is reached or in an initialiser. Functions follow the kernel in the program in the order in which
 they are found. A function that can be active twice, because it reaches itself, is *recursive*: its calls put its live
-registers aside, and the stack of a thread has `STACK_BYTES` more than the longest chain of different functions takes.
+registers aside, and the stack of a thread has `stack_bytes` more than the longest chain of different functions takes.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", section 9.7.12 (call), 11.2 (.calltargets, .callprototype).
 """
@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 from ptxsim.lowering.frames import Formals, Frame, formals_of, frame_of, prototype
 from ptxsim.lowering.layout import names_of, round_up
+from ptxsim.options import STACK_BYTES
 from ptxtool.ir.nodes import Directive, Function, Group, Instruction, Label, Name, Operand
 
-STACK_BYTES = 16 * 1024
-"""Local memory of a thread beyond its longest chain of different functions, for recursion; and for `alloca`."""
-STACK_WORDS = 1 << 17
-"""Words of 64 bits in which a warp of a recursive program puts its registers and SIMT stacks aside."""
+STACK_WORDS = 8
+"""Words of 64 bits, for each byte of a thread's stack, in which a warp puts its registers and SIMT stacks aside."""
 
 BUILTINS = frozenset({"vprintf", "__assertfail", "malloc", "free"})
 """Functions that the simulator has itself."""
@@ -78,6 +77,7 @@ class CallGraph:
 
     kernel: Function
     kernel_local_bytes: int = 0  # its `.local` variables lie at the start of its frame
+    stack_bytes: int = STACK_BYTES
     functions: tuple[Function, ...] = ()
     targets: dict[tuple[str, int], tuple[Function, ...]] = field(
         default_factory=dict
@@ -257,20 +257,20 @@ class CallGraph:
     @property
     def frame_end(self) -> int:
         """Where the frames' part of local memory ends, and that of `alloca` begins."""
-        return self.static_bytes + (STACK_BYTES if self.is_recursive else 0)
+        return self.static_bytes + (self.stack_bytes if self.is_recursive else 0)
 
     @property
     def local_bytes(self) -> int:
         """Local memory of a thread."""
         allocates = any(i.opcode.base == "alloca" for f in self.functions for i in f.instructions)
-        return self.frame_end + (STACK_BYTES if allocates else 0)
+        return self.frame_end + (self.stack_bytes if allocates else 0)
 
     def stack_words(self, entry_words: int) -> int:
         """Words a warp needs to put SIMT stacks of `entry_words` (and registers) aside; 0 without calls."""
         if len(self.functions) == 1:
             return 0
         depth = self.longest(dict.fromkeys((f.name for f in self.functions), 1))
-        return STACK_WORDS if self.is_recursive else depth * entry_words
+        return depth * entry_words + (self.stack_bytes * STACK_WORDS if self.is_recursive else 0)
 
 
 def _aliases(kernel: Function) -> dict[str, str]:

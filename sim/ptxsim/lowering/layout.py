@@ -135,6 +135,8 @@ class Layout:
     stack_rows: Mapping[str, int] = field(default_factory=dict)
     """Rows of "frame", where a lane's frame begins, and of "grown", what `alloca` has taken above `frame_end`."""
     frame_end: int = 0
+    stack_bytes: int = 0
+    """What a thread has for recursion, and for `alloca`."""
     frames: Mapping[str, "Frame"] = field(default_factory=dict, repr=False)
     """Of every function of the program."""
 

@@ -48,6 +48,7 @@ from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
 from ptxsim.lower import lower
+from ptxsim.options import HEAP_BYTES, STACK_BYTES
 from ptxsim.printing import Printer
 from ptxsim.program import (
     BARRIER,
@@ -503,6 +504,8 @@ def run(
     trace: Trace | None = None,
     ptxplus_semantics: str = "hardware",
     names: Sequence[str] = (),
+    stack_bytes: int = STACK_BYTES,
+    heap_bytes: int = HEAP_BYTES,
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place. `names` are what reports call the arguments.
 
@@ -513,7 +516,7 @@ def run(
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     block3, grid3 = (np.array([*v, *[1] * (3 - len(v))], np.int64) for v in (block, grid))
     if program is None:
-        program = lower(kernel, machine, tuple(int(v) for v in block3), ptxplus_semantics)
+        program = lower(kernel, machine, tuple(int(v) for v in block3), ptxplus_semantics, stack_bytes)
     n_warps = -(-int(block3.prod()) // 32)
     image = MemoryImage.build(
         program,
@@ -525,6 +528,7 @@ def run(
         dynamic_shared=dynamic_shared,
         warp_slots=n_warps,
         names=names,
+        heap_bytes=heap_bytes,
     )
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
     warps, barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
