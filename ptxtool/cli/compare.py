@@ -17,7 +17,7 @@ from ptxtool.cli.common import (
     put_parts,
     share_registers_option,
 )
-from ptxtool.cli.progress import INTERRUPTED, Status, compiling
+from ptxtool.cli.progress import INTERRUPTED, Status
 
 
 @click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
@@ -50,21 +50,20 @@ def command(
     function, launch = load_job(file, launch_file, kernel)
     machine = api.gpu(gpu)
     status = Status()
-    with compiling():
-        try:
-            comparison = api.compare(
-                function,
-                launch,
-                gpu=machine,
-                share_registers=share_registers,
-                registers=registers,
-                announce=status.announce,
-                progress=status.progress,
-                on_interrupt="return",
-                ptxplus_semantics=ptxplus_semantics,
-            )
-        finally:
-            status.clear()
+    try:
+        comparison = api.compare(
+            function,
+            launch,
+            gpu=machine,
+            share_registers=share_registers,
+            registers=registers,
+            announce=status.announce,
+            progress=status.progress,
+            on_interrupt="return",
+            ptxplus_semantics=ptxplus_semantics,
+        )
+    finally:
+        status.clear()
     if as_json:
         put_json(comparison.to_dict(), output)
     else:

@@ -1,27 +1,12 @@
-"""What a simulation says while it runs, on standard error: that it compiles, and on a terminal how far it is."""
+"""What a simulation says while it runs: what the kernel prints, and on a terminal how far it is."""
 
 import contextlib
 import sys
-from collections.abc import Iterator
 
 from ptxtool.cli.streams import print_bytes
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
-
-_TIMED, _FUNCTIONAL = "ptxsim.core.cycle", "ptxsim.semantics.functional"
-
-
-@contextlib.contextmanager
-def compiling(timed: bool = True) -> Iterator[None]:
-    """Say so when the simulator has to be compiled first: once per installed version."""
-    from ptxsim.jit import JIT_DISABLED
-    from ptxsim.machine_code import is_compiled
-    from ptxtool.cli.streams import print_note
-
-    if not JIT_DISABLED and not is_compiled(_TIMED if timed else _FUNCTIONAL):
-        print_note("compiling the simulator (only on the first run, up to a minute) ...")
-    yield
 
 
 class Status:

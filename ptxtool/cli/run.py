@@ -20,7 +20,7 @@ from ptxtool.cli.common import (
     put_parts,
     with_limits,
 )
-from ptxtool.cli.progress import Status, compiling
+from ptxtool.cli.progress import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,16 +91,15 @@ def command(
         function, launch = load_job(file, launch_file, kernel)
     steps: list[str] = []
     printed = Status().printed
-    with compiling(timed=False):
-        outcome = api.run(
-            function,
-            with_limits(launch, stack_bytes, heap_bytes),
-            check=_checks(checks),
-            max_instructions=max_instructions,
-            output=None if as_json else printed,
-            trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
-            ptxplus_semantics=ptxplus_semantics,
-        )
+    outcome = api.run(
+        function,
+        with_limits(launch, stack_bytes, heap_bytes),
+        check=_checks(checks),
+        max_instructions=max_instructions,
+        output=None if as_json else printed,
+        trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
+        ptxplus_semantics=ptxplus_semantics,
+    )
     if save is not None:
         _save(outcome, Path(save))
     if as_json:

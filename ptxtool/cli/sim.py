@@ -19,7 +19,7 @@ from ptxtool.cli.common import (
     share_registers_option,
     with_limits,
 )
-from ptxtool.cli.progress import INTERRUPTED, Status, compiling
+from ptxtool.cli.progress import INTERRUPTED, Status
 
 
 @click.command(short_help="Simulate one launch and print its counters.")
@@ -62,24 +62,23 @@ def command(
     function, launch = load_job(file, launch_file, kernel)
     machine = api.gpu(gpu)
     status = Status()
-    with compiling():
-        try:
-            run = api.simulate(
-                function,
-                with_limits(launch, stack_bytes, heap_bytes),
-                gpu=machine,
-                scheduler=scheduler,
-                share_registers=share_registers,
-                registers=registers,
-                max_cycles=max_cycles,
-                event_skip=not no_event_skip,
-                progress=status.progress,
-                output=None if as_json else status.printed,
-                on_interrupt="return",
-                ptxplus_semantics=ptxplus_semantics,
-            )
-        finally:
-            status.clear()
+    try:
+        run = api.simulate(
+            function,
+            with_limits(launch, stack_bytes, heap_bytes),
+            gpu=machine,
+            scheduler=scheduler,
+            share_registers=share_registers,
+            registers=registers,
+            max_cycles=max_cycles,
+            event_skip=not no_event_skip,
+            progress=status.progress,
+            output=None if as_json else status.printed,
+            on_interrupt="return",
+            ptxplus_semantics=ptxplus_semantics,
+        )
+    finally:
+        status.clear()
     if as_json:
         put_json(run.to_dict(), output)
     else:

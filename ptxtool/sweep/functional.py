@@ -38,11 +38,11 @@ def run_functional(
     problems = check_arguments(launch, kernel)
     if problems:
         raise PtxError(problems)
-    from ptxsim.functional import run
+    import ptxsim
 
     arguments = launch.arguments()
     values, textures = given(launch, arguments)
-    result = run(
+    result = ptxsim.run(
         kernel,
         launch.grid,
         launch.block,

@@ -30,11 +30,11 @@ def run_launch(
     if problems:
         raise PtxError(problems)
     machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
-    from ptxsim.launcher import launch as simulate
+    import ptxsim
 
     arguments = launch.arguments()
     values, textures = given(launch, arguments)
-    result = simulate(
+    result = ptxsim.launch(
         kernel,
         launch.grid,
         launch.block,

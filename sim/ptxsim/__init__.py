@@ -51,6 +51,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'ptxsim' has no attribute '{name}'")
     from importlib import import_module
 
+    if name in ("run", "launch"):
+        from ptxsim.notice import say_if_compiling
+
+        say_if_compiling(name)
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

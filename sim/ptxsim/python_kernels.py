@@ -8,14 +8,13 @@ results back; `renamed` gives entry and parameters the names that the user wrote
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ptxsim.functional import run
-from ptxsim.launcher import launch
+import ptxsim
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 
@@ -27,9 +26,9 @@ def wrong(message: str, help: str) -> PtxError:
 
 @dataclass(frozen=True)
 class Runner:
-    """How kernels are run: one of the two functions, and its options."""
+    """How kernels are run: one of the two functions, imported when it is needed, and its options."""
 
-    function: Callable[..., Any] = run
+    function: Literal["run", "launch"] = "run"
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(
@@ -42,15 +41,16 @@ class Runner:
         undefined: Sequence[Any] = (),
     ) -> Any:
         options = {"output": _print} | dict(self.options)
-        if undefined and self.function is run:
+        if undefined and self.function == "run":
             options["undefined"] = [*options.get("undefined", ()), *undefined]
-        return self.function(kernel, grid, block, args, dynamic_shared=dynamic_shared, **options)
+        function = ptxsim.run if self.function == "run" else ptxsim.launch
+        return function(kernel, grid, block, args, dynamic_shared=dynamic_shared, **options)
 
     def timed(self, options: Mapping[str, Any]) -> "Runner":
-        return Runner(launch, options)
+        return Runner("launch", options)
 
     def functional(self, options: Mapping[str, Any]) -> "Runner":
-        return Runner(run, options)
+        return Runner("run", options)
 
 
 def _print(text: str) -> None:

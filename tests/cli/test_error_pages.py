@@ -81,7 +81,7 @@ def run(command: str, cli: Cli) -> tuple[int, str]:
     words = shlex.split(command)
     if words[0] == "ptxtool":
         result = cli(*words[1:])
-        return result.exit_code, re.sub(r"^compiling the simulator .*\n", "", result.output)
+        return result.exit_code, re.sub(r"^compiling the .* \.\.\.\n", "", result.output)
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 

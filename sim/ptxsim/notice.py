@@ -1,0 +1,26 @@
+"""What is said on standard error before the simulator is compiled: when `ptxsim.run` or `ptxsim.launch` is first named.
+
+The first run after installation takes long; without a word it looks as if the kernel hung. Modules are compiled when
+they are imported, so that this has to come before.
+"""
+
+import contextlib
+import sys
+
+from ptxsim.jit import JIT_DISABLED
+from ptxsim.machine_code import is_compiled
+
+_LOOPS = {"run": "ptxsim.semantics.functional", "launch": "ptxsim.core.cycle"}
+
+
+def say_if_compiling(function: str) -> None:
+    """Say so if the machine code of a function's loop has to be made first."""
+    if JIT_DISABLED or is_compiled(_LOOPS[function]):
+        return
+    if function == "launch" and is_compiled(_LOOPS["run"]):
+        text = "compiling the timing model (once after installation, half a minute) ...\n"
+    else:
+        text = "compiling the simulator (once after installation, up to a minute) ...\n"
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
