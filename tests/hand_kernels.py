@@ -83,7 +83,7 @@ class HandKernel:
 
     def parameters(self) -> list[str]:
         """The names of the parameters."""
-        return [parameter.declarators[0].name for parameter in self.kernel.params]
+        return [parameter.declarators[0].name for parameter in self.kernel.parameters]
 
     def arguments(self) -> dict[str, Any]:
         """Fresh buffers of the parameters, and fresh textures, surfaces and samplers, by name."""

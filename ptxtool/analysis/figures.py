@@ -106,7 +106,7 @@ class Measured:
             live_predicates=self.pressure.max_predicates,
             shared_bytes=_laid_out(_variables(self.kernel, ("shared", "sstarr"))),
             local_bytes=_laid_out(_variables(self.kernel, ("local",))),
-            param_bytes=_laid_out(self.kernel.params),
+            param_bytes=_laid_out(self.kernel.parameters),
         )
 
 

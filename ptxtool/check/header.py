@@ -17,14 +17,12 @@ _HEAD = ("version", "target", "address_size")
 
 def version_of(module: Module) -> tuple[int, int]:
     """The PTX version that a module names; (1, 0) where it names none."""
-    found = _VERSION.match(module.directive("version") or "")
-    return (int(found[1]), int(found[2])) if found else (1, 0)
+    return module.version
 
 
 def target_of(module: Module) -> str:
     """The first architecture that a module's `.target` names, "" where it names none."""
-    words = [w.strip() for w in (module.directive("target") or "").split(",")]
-    return next((w for w in words if w.startswith(("sm_", "compute_"))), "")
+    return module.target
 
 
 def character_problems(module: Module) -> Iterator[Diagnostic]:

@@ -86,7 +86,7 @@ def parse_launch(source: Source, folder: Path) -> Launch:
 def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
     """What is wrong with a launch's arguments for a kernel's parameters: their number, kinds and sizes (E401)."""
     reader = _Reader(launch.source, Path())
-    wanted, given = kernel.params, launch.inputs
+    wanted, given = kernel.parameters, launch.inputs
     if len(wanted) != len(given):
         names = ", ".join(p.declarators[0].name for p in wanted) or "none"
         message = f"kernel '{kernel.name}' takes {_count(len(wanted), 'argument')}, {len(given)} given"

@@ -45,7 +45,7 @@ def launch_from_options(
 
     Raises E401 for more or fewer `args` than parameters, and E502 for one that has none of the forms.
     """
-    parameters = kernel.params
+    parameters = kernel.parameters
     if len(args) != len(parameters):
         names = ", ".join(f".{p.type} {p.declarators[0].name}" for p in parameters)
         raise error(

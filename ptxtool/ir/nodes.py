@@ -8,6 +8,7 @@ Names are not resolved here: `Name("%r1")` may be a register, a variable, a labe
 `Function.scopes` resolves registers (`ptxtool.ir.symbols`), the rest is looked up where its meaning is needed.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,8 @@ from ptxtool.base.source import Source
 
 if TYPE_CHECKING:
     from ptxtool.ir.symbols import LabelTable, RegisterTable
+
+_VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -281,6 +284,13 @@ class Function:
         return tuple(s for s in self.body or () if type(s) is Instruction)
 
     @cached_property
+    def parameters(self) -> tuple[Declaration, ...]:
+        """What a launch or a call passes: `params`, or the `.param`s in the body of a kernel from before PTX 1.4."""
+        if self.params or self.kind != "entry" or self.module.version >= (1, 4):
+            return self.params
+        return tuple(s for s in self.body or () if type(s) is Declaration and s.space == "param")
+
+    @cached_property
     def labels(self) -> Mapping[str, int]:
         """Label name -> index of the instruction it stands before (len(instructions) at the end)."""
         labels: dict[str, int] = {}
@@ -357,6 +367,18 @@ class Module:
     def directive(self, name: str) -> str | None:
         """The text of the first module-level directive of that name."""
         return next((i.text for i in self.items if isinstance(i, Directive) and i.name == name), None)
+
+    @cached_property
+    def version(self) -> tuple[int, int]:
+        """The PTX version that `.version` names; (1, 0) where there is none."""
+        found = _VERSION.match(self.directive("version") or "")
+        return (int(found[1]), int(found[2])) if found else (1, 0)
+
+    @cached_property
+    def target(self) -> str:
+        """The first architecture that `.target` names, "" where there is none."""
+        words = [word.strip() for word in (self.directive("target") or "").split(",")]
+        return next((word for word in words if word.startswith(("sm_", "compute_"))), "")
 
     @cached_property
     def is_ptxplus(self) -> bool:

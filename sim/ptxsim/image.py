@@ -290,7 +290,7 @@ def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> N
         reason = _problem(parameter, value, layout.address_bits)
         if reason:
             place = next(
-                (d for d in kernel.params if any(n.name == parameter.name for n in d.declarators)), kernel
+                (d for d in kernel.parameters if any(n.name == parameter.name for n in d.declarators)), kernel
             )
             problems.append(
                 Diagnostic(

@@ -62,6 +62,7 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.defuse import DefUse, def_use
 from ptxtool.ir.nodes import Dual, Function, Instruction, Memory, Name, Operand, Unary, Vector
 from ptxtool.isa.conditions import guard_code
+from ptxtool.isa.legacy import settled
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 
@@ -239,6 +240,7 @@ def _instruction(
     if match.form.sem == "" or match.form.sem not in RULES:
         raise Unsupported(reason(match))
     _guard(b, instruction, record)
+    match = settled(match, b.kernel.module.version, "" if b.ptxplus else b.kernel.module.target)
     op = Operation(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
     )

@@ -4,7 +4,8 @@ f32 and f64 rounded to nearest are one micro-operation. Directed rounding takes 
 error. Halves are computed in f64: their products are exact there, and a sum, quotient or root of 11-bit (or 8-bit)
 numbers rounded to 53 bits first rounds right; a fused multiply-add goes through round-to-odd.
 
-Approximate functions are computed in f64 and rounded once; division and square root are always correctly rounded.
+Approximate functions are computed in f64 and rounded once; division and square root are correctly rounded (but
+`div.approx` divides by the reciprocal, which is zero from 2^126 on).
 Packed values are computed element by element (packed.py).
 """
 
@@ -171,6 +172,8 @@ def float_binary(b: Builder, op: Operation, name: str) -> None:
     for k in range(n - 1):
         if _operand_type(op, k + 1, n) is not op.type:
             rows[k] = b.compute("d2f", to_double(b, rows[k], op.stype))
+    if name == "div" and op.has("approx"):
+        rows[1] = _with_reciprocal(b, rows[1])
     if name == "subr":
         rows.reverse()
         name = "sub"
@@ -181,6 +184,13 @@ def float_binary(b: Builder, op: Operation, name: str) -> None:
         rows[1] = negated(b, rows[1], op.type)
         name = "add"
     _float_rule(b, op, name, rows)
+
+
+def _with_reciprocal(b: Builder, divisor: int) -> int:
+    """A divisor of `div.approx`: above 2^126, where its reciprocal would be subnormal, an infinity."""
+    is_far = b.compute("lt_f32", b.constant_float(2.0**126, 32), b.compute("abs_f32", divisor))
+    infinity = b.compute("copysign_f32", divisor, b.constant(0x7F800000))
+    return b.compute("sel_u32", infinity, divisor, is_far)
 
 
 def _operand_type(op: Operation, index: int, n: int) -> Type:
@@ -219,7 +229,7 @@ def _rcp(b: Builder, op: Operation) -> None:
     source = float_source(b, op, 1)
     if bits == 64 and op.has("approx"):
         d = b.destination(op)
-        _upper_half(b, d.row, b.compute("div_f64", one, _upper_half(b, None, source)))
+        _upper_result(b, d.row, b.compute("div_f64", one, _upper_half(b, None, source)))
         d.finish()
         return
     _float_rule(b, op, "div", [one, source])
@@ -232,6 +242,12 @@ def _upper_half(b: Builder, d: int | None, row: int) -> int:
     tiny = b.compute("lt_u64", size, b.constant(1 << 52, 64))
     zero = b.compute("xor_u64", upper, size)
     return b.emit("sel_u64", b.temporary(64) if d is None else d, zero, upper, tiny)
+
+
+def _upper_result(b: Builder, d: int, row: int) -> None:
+    """The result of `.approx.ftz.f64`, NaNs as one."""
+    nan = b.constant(0x7FFFFFFF << 32, 64)
+    b.emit("sel_u64", d, _upper_half(b, None, row), nan, b.compute("num_f64", row, row))
 
 
 @rule("sqrt")
@@ -265,7 +281,7 @@ def _function(b: Builder, op: Operation) -> None:
     d = b.destination(op)
     if op.type.bits == 64:
         if op.has("ftz"):
-            _upper_half(b, d.row, b.compute("rsqrt_f64", _upper_half(b, None, source)))
+            _upper_result(b, d.row, b.compute("rsqrt_f64", _upper_half(b, None, source)))
         else:
             b.emit("rsqrt_f64", d.row, source)
     elif op.type.bits == 32 and op.has("ftz"):

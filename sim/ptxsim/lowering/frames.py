@@ -149,7 +149,11 @@ def frame_of(function: Function, start: int | None = None) -> Frame:
                 found[name][k] = Place(
                     name, place.offset, place.size, place.type, place.alignment, False, place.first, position
                 )
-        elif isinstance(statement, Declaration) and statement.space.partition("::")[0] in spaces:
+        elif (
+            isinstance(statement, Declaration)
+            and statement.space.partition("::")[0] in spaces
+            and statement not in function.parameters
+        ):
             for declarator in statement.declarators:
                 size, alignment = declared_size(statement, declarator), alignment_of(statement)
                 offset = layout.place(size, alignment)

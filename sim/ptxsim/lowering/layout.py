@@ -311,7 +311,7 @@ def _parameters(kernel: Function, start: int) -> tuple[tuple[Parameter, ...], in
     """The parameters and the bytes they take, from `start` on (which is a multiple of 16)."""
     made: list[Parameter] = []
     space = _Space()
-    for declaration in kernel.params:
+    for declaration in kernel.parameters:
         for declarator in declaration.declarators:
             size = declared_size(declaration, declarator)
             address = start + space.place(size, alignment_of(declaration))

@@ -72,7 +72,11 @@ class Variables:
             elif isinstance(statement, ScopeClose) and len(inside) > 1:
                 for variable in inside.pop():
                     variable.last = position
-            elif isinstance(statement, Declaration) and statement.space in spaces:
+            elif (
+                isinstance(statement, Declaration)
+                and statement.space in spaces
+                and statement not in function.parameters
+            ):
                 inside[-1] += [self._add(statement, d, position) for d in statement.declarators]
 
     def _add(self, declaration: Declaration, declarator: Declarator, position: int) -> Variable:

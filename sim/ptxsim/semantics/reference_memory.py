@@ -229,7 +229,7 @@ class Image:
     # ---- parameters
 
     def _parameters(self, arguments: Sequence[Any]) -> bytes:
-        wanted = self.kernel.params
+        wanted = self.kernel.parameters
         if len(wanted) != len(arguments):
             raise error(
                 "E401",

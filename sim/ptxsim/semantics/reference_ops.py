@@ -87,7 +87,7 @@ def _unary_float(function: Callable[[Any], Any]) -> Callable[[Op, Raw], Raw]:
     def operation(op: Op, a: Raw) -> Raw:
         values = floats(a, op.form)
         if op.type.bits == 64 and op.has("ftz"):
-            return upper_word(op, function(floats(upper_word(op, a), 64)))
+            return upper_result(op, function(floats(upper_word(op, a), 64)))
         if op.has("ftz"):
             values = flush(values)
         result = function(values.astype(np.float64))
@@ -118,9 +118,14 @@ def upper_word(op: Op, values: Any) -> Raw:
     return np.where(is_tiny, upper & np.uint64(1 << 63), upper)
 
 
+def upper_result(op: Op, values: Any) -> Raw:
+    """A result of `.approx.ftz.f64`: every NaN is the same one."""
+    return np.where(np.isnan(values), np.uint64(0x7FFFFFFF00000000), upper_word(op, values))
+
+
 def _rcp(op: Op, a: Raw) -> Raw:
     if op.type.bits == 64 and op.has("approx"):
-        return upper_word(op, 1 / floats(upper_word(op, a), 64))
+        return upper_result(op, 1 / floats(upper_word(op, a), 64))
     one = raw_floats(np.ones(LANES, FLOATS[op.type.bits]))
     return _float(op, exact_quotient, np.divide, one, a)
 
@@ -232,7 +237,11 @@ def _sad(op: Op, a: Raw, b: Raw, c: Raw) -> Raw:
 
 def _div(op: Op, a: Raw, b: Raw) -> Raw:
     if op.type.is_float:
-        return _float(op, exact_quotient, np.divide, a, b)
+        quotient = _float(op, exact_quotient, np.divide, a, b)
+        if op.has("approx"):  # a * (1/b), of which 1/b is zero from 2^126 on
+            x, y = floats(a, 32), floats(b, 32)
+            quotient = np.where(np.abs(y) > 2.0**126, raw_floats(x * np.copysign(np.float32(0), y)), quotient)
+        return quotient
     bits = op.type.bits
 
     def lane(x: int, y: int) -> int:

@@ -38,6 +38,7 @@ from ptxsim.semantics.reference_textures import TEXTURE_MEANINGS, Textures
 from ptxsim.semantics.reference_video import SCALAR, SEVERAL, video_step
 from ptxsim.semantics.reference_warp import WARP_WIDE, WarpWide
 from ptxtool.ir.nodes import Dual, Guard, Immediate, Instruction, Memory, Name, Operand, Unary
+from ptxtool.isa.legacy import settled
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
 
@@ -153,7 +154,8 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         found = table().match(instruction.opcode.text, len(instruction.operands), self.is_ptxplus)
         if found is None:
             raise Unsupported(f"instruction '{instruction.opcode.text}'")
-        return found
+        module = self.operands.kernel.module
+        return found if self.is_ptxplus else settled(found, module.version, module.target)
 
     def step(self, instruction: Instruction, match: Match, i: int) -> Step:
         """The effect of an instruction that is no control flow. Raises `Unsupported`."""

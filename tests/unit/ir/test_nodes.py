@@ -1,0 +1,33 @@
+"""What a module and its functions tell of themselves."""
+
+import pytest
+
+from ptxtool.ir.nodes import Module
+from ptxtool.parse import parse
+
+BODY = "{\n.param .u64 a, b;\nret;\n}\n"
+
+
+def _module(version: str, head: str = ".entry k\n") -> Module:
+    return parse(f".version {version}\n.target sm_13, debug\n{head}{BODY}")
+
+
+@pytest.mark.parametrize(
+    ("version", "head", "names"),
+    [
+        ("1.3", ".entry k\n", "ab"),
+        ("1.4", ".entry k\n", ""),
+        ("1.3", ".entry k(.param .u32 p)\n", "p"),
+        ("1.3", ".func k\n", ""),
+    ],
+)
+def test_parameters_stand_in_the_body_before_ptx_1_4(version: str, head: str, names: str) -> None:
+    parameters = _module(version, head).functions["k"].parameters
+    assert "".join(d.name for p in parameters for d in p.declarators) == names
+
+
+def test_version_and_target() -> None:
+    module = _module("1.3")
+    assert (module.version, module.target) == ((1, 3), "sm_13")
+    bare = parse(".entry k { ret; }")
+    assert (bare.version, bare.target) == ((1, 0), "")
