@@ -479,14 +479,14 @@ class _Cta:
             if code.sem == "break":
                 stack = warp.break_targets[lane]
                 if not stack:
-                    raise Fault("E404", 0, 1, int(np.count_nonzero(lanes[:lane])))
+                    raise Fault("E403", 0, 1, int(np.count_nonzero(lanes[:lane])))
                 targets[lane] = stack.pop()
             else:
                 assert code.reader is not None
                 value = int(code.reader(warp)[lane])
                 known = code.addresses if code.sem == "brx" else dict(enumerate(code.targets))
                 if value not in known:
-                    raise Fault("E404", value, 1, int(np.count_nonzero(lanes[:lane])))
+                    raise Fault("E403", value, 1, int(np.count_nonzero(lanes[:lane])))
                 targets[lane] = known[value]
         return targets
 
@@ -561,7 +561,7 @@ class _Cta:
         if fault.code == "E415":
             text = "stack overflow"
         elif fault.code == "E403":
-            text = "call of what is no function"
+            text = "jump or call to a target that does not exist"
         return error(fault.code, text + self.place(warp, warp.executing, fault.position), *self.span(warp, i))
 
 
