@@ -126,8 +126,12 @@ def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
 
 
 def kernel(module: "Module", name: str | None = None) -> "Function":
-    """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205 listing them."""
+    """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205 listing them.
+
+    The name is the text's, or the one in the C++ source where only one has it: "scale" for `_Z5scalePff`.
+    """
     from ptxtool.base.diag import error
+    from ptxtool.base.mangled import source_name
 
     kernels = module.kernels
     named = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels (.entry)"
@@ -141,14 +145,19 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         if len(kernels) == 1:
             return next(iter(kernels.values()))
         what = "several kernels" if kernels else "no kernel"
-        advice = f"{named}; name one" if kernels else named
+        advice = f"{named}; name one (--kernel NAME)" if kernels else named
         raise error("E205", f"{what} in '{where.name}'", where, start, end, advice)
     found = module.functions.get(name)
+    if found is None:
+        written = [k for k in kernels if f"::{source_name(k)}".endswith(f"::{name}")]
+        found = kernels[written[0]] if len(written) == 1 else None
     if found is None or found.body is None:
         from difflib import get_close_matches
 
         what = "without a body" if found else "not"
-        close = get_close_matches(name, list(kernels), 1)
+        close = get_close_matches(name, list(kernels), 1) or get_close_matches(
+            name, map(source_name, kernels), 1
+        )
         advice = f"did you mean '{close[0]}'? {named}" if close else named
         raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", where, start, end, advice)
     return found

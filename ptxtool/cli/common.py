@@ -1,13 +1,12 @@
 """What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from ptxtool import api
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import PtxError
 from ptxtool.cli.streams import on_terminal, print_bytes, print_parts, print_text, raise_errors, to_json
 
 if TYPE_CHECKING:
@@ -44,46 +43,11 @@ def gpu_option(function: F) -> F:
     )(function)
 
 
-def launch_options(function: F) -> F:
-    """`--launch FILE` and `--registers N`, of the commands that simulate."""
-    launch = click.option(
-        "--launch",
-        "launch_file",
-        metavar="FILE",
-        help="The launch file (default: launch.toml beside FILE).",
-    )
-    registers = click.option(
+def registers_option(function: F) -> F:
+    """`--registers N`, of the commands that simulate."""
+    return click.option(
         "--registers", type=click.IntRange(1), metavar="N", help="Registers per thread, for allocation."
-    )
-    return launch(registers(function))
-
-
-def limits_options(function: F) -> F:
-    """`--stack-bytes N` and `--heap-bytes N`, of the commands that run kernels."""
-    stack = click.option(
-        "--stack-bytes",
-        type=click.IntRange(0, 512 << 10),
-        metavar="N",
-        help="Bytes of a thread's stack for recursion, and for alloca (default: 16384).",
-    )
-    heap = click.option(
-        "--heap-bytes",
-        type=click.IntRange(64, 1 << 31),
-        metavar="N",
-        help="Bytes of malloc's heap (default: 8388608).",
-    )
-    return stack(heap(function))
-
-
-def with_limits(launch: "Launch", stack_bytes: int | None, heap_bytes: int | None) -> "Launch":
-    """A launch with the sizes of stack and heap that the command line gives."""
-    from dataclasses import replace
-
-    return replace(
-        launch,
-        stack_bytes=launch.stack_bytes if stack_bytes is None else stack_bytes,
-        heap_bytes=launch.heap_bytes if heap_bytes is None else heap_bytes,
-    )
+    )(function)
 
 
 def share_registers_option(default: str = "0") -> Callable[[F], F]:
@@ -180,46 +144,6 @@ def per_kernel(
     for k, function in enumerate(functions):
         parts += [*([""] if k else []), *report(function)]
     return parts
-
-
-def load_job(file: str, launch_file: str | None, kernel: str | None) -> "tuple[Function, Launch]":
-    """The kernel and the launch that FILE and --launch mean.
-
-    FILE may be a launch file that names its kernel file; without --launch the launch file beside FILE is taken.
-    """
-    from ptxtool.formats.files import LAUNCH_NAME, STDIN, find_input, launch_beside
-
-    path = find_input(file)
-    if path.suffix == ".toml":
-        if launch_file is not None:
-            raise click.UsageError("FILE is a launch file already: leave out --launch")
-        launch = api.load_launch(path)
-        source = str(launch.file or _only_kernel_file(path))
-    else:
-        beside = None if file == STDIN else launch_beside(path)
-        if launch_file is None and beside is None:
-            raw = api.load(file)  # a file that cannot be read is the first thing to say
-            raise error(
-                "E501",
-                f"no launch file for '{raw.source.name}'",
-                help=f"give one with --launch, or put a {LAUNCH_NAME} beside the file",
-            )
-        launch = api.load_launch(launch_file or beside or Path())
-        source = file
-    module = load(source)
-    return api.kernel(module, kernel or launch.kernel), launch
-
-
-def _only_kernel_file(path: Path) -> Path:
-    """The kernel file beside a launch file that names none."""
-    from ptxtool.formats.files import SUFFIXES
-
-    found = sorted(p for p in path.parent.iterdir() if p.suffix in SUFFIXES) if path.parent.is_dir() else []
-    if len(found) == 1:
-        return found[0]
-    raise error(
-        "E502", f"'{path}' does not say which file its kernel is in", help='write file = "NAME" in it'
-    )
 
 
 def exit_code(problems: Any) -> int:

@@ -5,34 +5,29 @@ import click
 from ptxtool import api
 from ptxtool.cli.common import (
     exit_code,
-    file_argument,
     gpu_option,
     json_option,
-    launch_options,
-    load_job,
-    one_kernel_option,
     output_option,
     ptxplus_semantics_option,
     put_json,
     put_parts,
+    registers_option,
     share_registers_option,
 )
+from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
 
 
 @click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
-@file_argument
-@launch_options
-@one_kernel_option
+@job_options
+@registers_option
 @gpu_option
 @share_registers_option("90")
 @ptxplus_semantics_option
 @json_option
 @output_option
 def command(
-    file: str,
-    launch_file: str | None,
-    kernel: str | None,
+    job: Job,
     gpu: str,
     share_registers: str,
     registers: int | None,
@@ -47,7 +42,7 @@ def command(
     """
     from ptxtool.report.comparison import comparison_parts
 
-    function, launch = load_job(file, launch_file, kernel)
+    function, launch = job.load()
     machine = api.gpu(gpu)
     status = Status()
     try:

@@ -8,43 +8,24 @@ import click
 from ptxtool import api
 from ptxtool.cli.common import (
     exit_code,
-    file_argument,
     json_option,
-    limits_options,
-    load,
-    load_job,
-    one_kernel_option,
     output_option,
     ptxplus_semantics_option,
     put_json,
     put_parts,
-    with_limits,
 )
+from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxsim.tracing import Trace
-    from ptxtool.formats.launch import Launch
     from ptxtool.formats.outcome import Outcome
-    from ptxtool.ir.nodes import Function
 
 
 @click.command(short_help="Run one launch without time; print, save and compare its results.")
-@file_argument
-@click.option(
-    "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
-)
-@click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file.")
-@click.option("--block", metavar="X,Y,Z", help="Threads of a CTA.")
-@click.option(
-    "--arg", "args", metavar="VALUE", multiple=True, help="An argument, in the order of the parameters."
-)
-@click.option(
-    "--dynamic-shared", type=click.IntRange(0), metavar="N", default=0, help="Bytes of dynamic shared memory."
-)
-@one_kernel_option
+@job_options
 @click.option(
     "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
 )
@@ -53,24 +34,15 @@ if TYPE_CHECKING:
 )
 @click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
-@limits_options
 @ptxplus_semantics_option
 @json_option
 @output_option
 def command(
-    file: str,
-    launch_file: str | None,
-    grid: str | None,
-    block: str | None,
-    args: tuple[str, ...],
-    dynamic_shared: int,
-    kernel: str | None,
+    job: Job,
     checks: str | None,
     trace: str | None,
     save: str | None,
     max_instructions: int | None,
-    stack_bytes: int | None,
-    heap_bytes: int | None,
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -83,17 +55,12 @@ def command(
     """
     from ptxtool.report.outcome import outcome_parts
 
-    if grid or block or args:
-        function, launch = _from_options(file, launch_file, kernel, grid, block, args, dynamic_shared)
-    else:
-        if dynamic_shared:
-            raise click.UsageError("--dynamic-shared goes with --grid and --block")
-        function, launch = load_job(file, launch_file, kernel)
+    function, launch = job.load()
     steps: list[str] = []
     printed = Status().printed
     outcome = api.run(
         function,
-        with_limits(launch, stack_bytes, heap_bytes),
+        launch,
         check=_checks(checks),
         max_instructions=max_instructions,
         output=None if as_json else printed,
@@ -123,25 +90,6 @@ def _trace(given: str | None, emit: "Callable[[str], object]") -> "Trace | None"
     from ptxsim.tracing import Trace, selection
 
     return Trace(selection(given), lambda step: emit(str(step)))
-
-
-def _from_options(
-    file: str,
-    launch_file: str | None,
-    kernel: str | None,
-    grid: str | None,
-    block: str | None,
-    args: tuple[str, ...],
-    dynamic_shared: int,
-) -> "tuple[Function, Launch]":
-    from ptxtool.formats.launch_options import launch_from_options
-
-    if launch_file is not None:
-        raise click.UsageError("give --launch, or --grid, --block and --arg, not both")
-    if not grid or not block:
-        raise click.UsageError("--grid, --block and --arg go together")
-    function = api.kernel(load(file), kernel)
-    return function, launch_from_options(function, grid, block, args, dynamic_shared)
 
 
 def _save(outcome: "Outcome", folder: Path) -> None:

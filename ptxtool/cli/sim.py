@@ -5,48 +5,38 @@ import click
 from ptxtool import api
 from ptxtool.cli.common import (
     exit_code,
-    file_argument,
     gpu_option,
     json_option,
-    launch_options,
-    limits_options,
-    load_job,
-    one_kernel_option,
     output_option,
     ptxplus_semantics_option,
     put_json,
     put_parts,
+    registers_option,
     share_registers_option,
-    with_limits,
 )
+from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
 
 
 @click.command(short_help="Simulate one launch and print its counters.")
-@file_argument
-@launch_options
-@one_kernel_option
+@job_options
+@registers_option
 @gpu_option
 @click.option("--scheduler", metavar="NAME", default="lrr", show_default=True, help="lrr, gto or owf.")
 @share_registers_option()
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
-@limits_options
 @ptxplus_semantics_option
 @json_option
 @output_option
 def command(
-    file: str,
-    launch_file: str | None,
-    kernel: str | None,
+    job: Job,
     gpu: str,
     scheduler: str,
     share_registers: str,
     registers: int | None,
     max_cycles: int | None,
     no_event_skip: bool,
-    stack_bytes: int | None,
-    heap_bytes: int | None,
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -59,13 +49,13 @@ def command(
     """
     from ptxtool.report.simulation import run_parts
 
-    function, launch = load_job(file, launch_file, kernel)
+    function, launch = job.load()
     machine = api.gpu(gpu)
     status = Status()
     try:
         run = api.simulate(
             function,
-            with_limits(launch, stack_bytes, heap_bytes),
+            launch,
             gpu=machine,
             scheduler=scheduler,
             share_registers=share_registers,

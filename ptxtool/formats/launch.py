@@ -48,8 +48,8 @@ _TOP_KEYS = (
     "define",
     "expect",
 )
-_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "output", *OPTIONS)
-_CONSTANT_KEYS = ("type", "shape", "count", *SOURCES)
+_ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", *OPTIONS)
+_CONSTANT_KEYS = ("type", "shape", "count", *SOURCES, "struct")
 _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol")
 _READ_MORE = "docs/launch-file.md has an example of every key"
 
@@ -117,15 +117,14 @@ def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None
     if isinstance(value, np.ndarray):
         if declarator.dimensions:  # a structure or array passed by value
             size = f"{what} has {value.nbytes} bytes, not {n_bytes}"
-            return (
-                None if value.nbytes == n_bytes else (size, f"give type, shape or count for {n_bytes} bytes")
-            )
+            advice = f"give type, shape or count for {n_bytes} bytes, or a struct"
+            return None if value.nbytes == n_bytes else (size, advice)
         if known.is_float or n_bytes not in (4, 8) or parameter.type == "s32":
             advice = "give one value, without shape or count; check the order of the arguments"
             return f"{what} is a buffer, but the parameter is no pointer", advice
         return None
     if declarator.dimensions:
-        advice = f"give type and count for {n_bytes} bytes"
+        advice = f"give type and count for {n_bytes} bytes, or a struct"
         return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value", advice
     if "ptr" in parameter.qualifiers:
         return f"{what} is a scalar, but the parameter is a pointer", "make it a buffer with shape or count"
@@ -149,6 +148,11 @@ def _opaque_mismatch(parameter: Declaration, opaque: Opaque, what: str) -> tuple
     if parameter.declarators[0].dimensions or not (is_handle or parameter.type == types[opaque.kind]):
         return f"{what} is a {opaque.kind}", "its parameter must be a number of 64 bits; check the order"
     return None
+
+
+def _type(row: Mapping[str, Any]) -> str:
+    """The element type of a row that has been made."""
+    return str(row.get("type", "u8")).removeprefix(".")
 
 
 def _count(n: int, noun: str) -> str:
@@ -292,7 +296,7 @@ class _Reader:
                 raise self.fail(f"scalar '{name}' cannot be an output", self.place("args", index, "output"))
             known[name] = value
             opaque = self.opaque(row, index, name, value)
-            made.append(Input(name, row["type"].removeprefix("."), value, output, undefined, opaque))
+            made.append(Input(name, _type(row), value, output, undefined, opaque))
         return tuple(made)
 
     def opaque(self, row: Mapping[str, Any], index: int, name: str, value: Any) -> Opaque | None:
@@ -343,7 +347,7 @@ class _Reader:
             if not isinstance(value, np.ndarray):
                 raise self.fail(f"scalar '{name}' cannot be a {kind}", place, "give it a shape")
             opaque = self.options(kind, {k: v for k, v in row.items() if k in OPTIONS[kind]}, place)
-            made.append(Input(name, row["type"].removeprefix("."), value, opaque=opaque))
+            made.append(Input(name, _type(row), value, opaque=opaque))
         return tuple(made)
 
     def value(
@@ -376,7 +380,7 @@ class _Reader:
             except ValueProblem as problem:
                 where = place or self.place("constants", 0, name)
                 raise self.fail(f"constant '{name}': {problem}", where, problem.help, problem.code) from None
-            made.append(Input(name, row["type"].removeprefix("."), value))
+            made.append(Input(name, _type(row), value))
         return tuple(made)
 
     def definitions(self, given: Any, inputs: tuple[Input, ...]) -> tuple[tuple[str, Expression], ...]:

@@ -1,4 +1,5 @@
-"""A launch from the options of a command line: `--grid`, `--block`, `--arg`, as the launch file that says the same.
+"""A launch from the options of a command line: `--grid`, `--block`, `--arg`, `--constant`, as the launch file that says
+the same.
 
 An `--arg` for each of the kernel's parameters, in order; `NAME:` in front gives it a name for later expressions:
 
@@ -8,6 +9,10 @@ An `--arg` for each of the kernel's parameters, in order; `NAME:` in front gives
     f32[64,64]=EXPR             a buffer with the value of an expression (docs/launch-file.md)
     f32[1024]=random(SEED)      a buffer of random numbers, 0 to 1 for floating point, all bits for whole numbers
     data.npy                    a buffer from a file
+    {f32 0.5, s32 1 2 3}        a structure by value, from its members
+    texture(OPTION, ...) BUFFER a buffer as a texture, likewise `surface`; options as in docs/launch-file.md
+
+A `--constant` is a variable's name, a colon, and one of these.
 
 The text of that launch file is made first, so that its reader is the only one there is, and its diagnostics show
 what was understood.
@@ -22,15 +27,21 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.launch import Launch, parse_launch
 from ptxtool.formats.launch_values import DTYPES, npy_type
-from ptxtool.ir.nodes import Function
+from ptxtool.ir.nodes import Declaration, Function
 
 SOURCE_NAME = "<options>"
 
 _NAME = re.compile(r"([A-Za-z_]\w*):(?!:)")
+_SYMBOL = re.compile(r"([A-Za-z_$%][\w$]*):(?!:)")
 _BUFFER = re.compile(r"\.?(?P<type>[a-z]+[0-9]+)\[(?P<shape>[0-9, ]+)\](?:=(?P<expr>.+))?", re.DOTALL)
 _RANDOM = re.compile(r"random(?:\((\d*)\))?")
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9.][0-9.eE+-]*|inf|nan)")
-_FORMS = "forms are 5, 0.5, f32[1024], f32[1024]=?, f32[64,64]=EXPR, f32[1024]=random(1), data.npy"
+_STRUCT = re.compile(r"\{(.*)\}", re.DOTALL)
+_OPAQUE = re.compile(r"(?P<kind>texture|surface)(?:\((?P<options>[^()]*)\))?\s+(?P<buffer>.+)", re.DOTALL)
+_FORMS = (
+    "forms are 5, 0.5, f32[1024], f32[1024]=?, f32[64,64]=EXPR, f32[1024]=random(1), data.npy, "
+    "{f32 0.5, s32 3} and texture(linear) f32[64,64]"
+)
 
 
 def launch_from_options(
@@ -40,10 +51,12 @@ def launch_from_options(
     args: Sequence[str],
     dynamic_shared: int = 0,
     folder: Path | None = None,
+    constants: Sequence[str] = (),
 ) -> Launch:
     """The launch that the options mean. Files are relative to `folder` (the current one by default).
 
-    Raises E401 for more or fewer `args` than parameters, and E502 for one that has none of the forms.
+    Raises E401 for more or fewer `args` than parameters, or a number where a parameter is no number, and E502 for one
+    that has none of the forms.
     """
     parameters = kernel.parameters
     if len(args) != len(parameters):
@@ -61,7 +74,9 @@ def launch_from_options(
     if dynamic_shared:
         lines.append(f"dynamic_shared = {dynamic_shared}")
     for parameter, given in zip(parameters, args, strict=True):
-        lines += ["", "[[args]]", *_argument(given, parameter.declarators[0].name, parameter.type, here)]
+        lines += ["", "[[args]]", *_argument(given, parameter, here)]
+    for given in constants:
+        lines += ["", *_constant(given, kernel, here)]
     return parse_launch(Source(SOURCE_NAME, "\n".join(lines) + "\n"), here)
 
 
@@ -72,22 +87,84 @@ def _extents(option: str, given: str) -> str:
     return f"[{', '.join(str(int(n)) for n in numbers)}]"
 
 
-def _argument(given: str, parameter: str, kind: str, folder: Path) -> list[str]:
+def _argument(given: str, parameter: Declaration, folder: Path) -> list[str]:
     """The keys of one `[[args]]`."""
+    declarator = parameter.declarators[0]
     name = _NAME.match(given)
     text = given[name.end() :] if name else given
-    lines = [f"name = {json.dumps(name[1] if name else _as_name(parameter))}"]
+    lines = [f"name = {json.dumps(name[1] if name else _as_name(declarator.name))}"]
+    opaque = _OPAQUE.fullmatch(text)
+    if opaque:
+        lines.append(f"{opaque['kind']} = {_options(opaque['options'] or '', given)}")
+        text = opaque["buffer"]
+    value = _value(text, parameter.type, folder)
+    if value is None:
+        raise _no_form("--arg", given)
+    if _NUMBER.fullmatch(text) and declarator.dimensions:
+        raise error(
+            "E401",
+            f"--arg '{given}' is a number, but parameter '.{parameter.type} {declarator.name}' is a structure by value",
+            help=f"say of which types its members are, such as {{f32 {text}}}",
+        )
+    is_buffer = _NUMBER.fullmatch(text) is None and _STRUCT.fullmatch(text) is None
+    return [*lines, *value, *(["output = true"] if is_buffer else [])]
+
+
+def _constant(given: str, kernel: Function, folder: Path) -> list[str]:
+    """The table of one `[constants.NAME]`."""
+    name = _SYMBOL.match(given)
+    if name is None:
+        raise error(
+            "E502", f"--constant '{given}' has no name", help="for example --constant weights:f32[3]=1"
+        )
+    found = next(
+        (d for d in kernel.module.declarations() if name[1] in [each.name for each in d.declarators]), None
+    )
+    value = _value(given[name.end() :], found.type if found else "b32", folder)
+    if value is None or "=?" in given[name.end() :][-2:]:
+        raise _no_form("--constant", given)
+    return [f"[constants.{json.dumps(name[1])}]", *value]
+
+
+def _value(text: str, kind: str, folder: Path) -> list[str] | None:
+    """The keys that make a value; a number has type `kind`. None for what has none of the forms."""
     buffer = _BUFFER.fullmatch(text)
     if buffer:
         shape = [int(n) for n in buffer["shape"].replace(",", " ").split()]
-        lines += [f'type = "{buffer["type"]}"', f"shape = {shape}", "output = true"]
+        lines = [f'type = "{buffer["type"]}"', f"shape = {shape}"]
         return lines if buffer["expr"] == "?" else [*lines, _contents(buffer["expr"], buffer["type"])]
     if text.endswith(".npy"):
-        return [*lines, f'type = "{npy_type(text, folder)}"', "output = true", f"file = {json.dumps(text)}"]
-    if _NUMBER.fullmatch(text):
-        value = json.dumps(text) if text[:2].lower() == "0x" else _number(text)
-        return [*lines, f'type = "{kind}"', f"value = {value}"]
-    raise _no_form(given)
+        return [f'type = "{npy_type(text, folder)}"', f"file = {json.dumps(text)}"]
+    struct = _STRUCT.fullmatch(text)
+    if struct:
+        members = [_member(member.split()) for member in struct[1].split(",")]
+        return None if None in members else [f"struct = [{', '.join(map(str, members))}]"]
+    number = _number(text)
+    return None if number is None else [f'type = "{kind}"', f"value = {number}"]
+
+
+def _member(words: list[str]) -> str | None:
+    """`f32 0.5` or `s32 1 2 3` as a pair."""
+    numbers = [_number(word) for word in words[1:]]
+    if not numbers or None in numbers:
+        return None
+    value = numbers[0] if len(numbers) == 1 else f"[{', '.join(map(str, numbers))}]"
+    return f"[{json.dumps(words[0])}, {value}]"
+
+
+def _options(given: str, arg: str) -> str:
+    """`linear, address=wrap, normalized` as a table; a word alone is a filter, or a switch that is on."""
+    found: list[str] = []
+    for option in filter(None, (part.strip() for part in given.split(","))):
+        name, _, value = (part.strip() for part in option.partition("="))
+        if not re.fullmatch(r"\w+", name) or not re.fullmatch(r"\w*", value):
+            raise _no_form("--arg", arg)
+        if not value:
+            name, value = ("filter", f'"{name}"') if name in ("linear", "point") else (name, "true")
+        elif not value.isdecimal():
+            value = value if value in ("true", "false") else json.dumps(value)
+        found.append(f"{name} = {value}")
+    return f"{{ {', '.join(found)} }}" if found else "{}"
 
 
 def _as_name(parameter: str) -> str:
@@ -112,17 +189,19 @@ def _contents(expression: str | None, kind: str) -> str:
     return f"random = {{ seed = {seed}, low = {low}, high = {high} }}"
 
 
-def _number(text: str) -> str:
-    """A number as TOML writes it."""
-    try:
-        return str(int(text))
-    except ValueError:
-        pass
-    try:
-        return repr(float(text))
-    except ValueError:
-        raise _no_form(text) from None
+def _number(text: str) -> str | None:
+    """A number as TOML writes it, None for what is none."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    if text[:2].lower() == "0x":
+        return json.dumps(text)
+    for kind in (int, float):
+        try:
+            return repr(kind(text))
+        except ValueError:
+            pass
+    return None
 
 
-def _no_form(given: str) -> PtxError:
-    return error("E502", f"--arg '{given}' is none of the forms", help=_FORMS)
+def _no_form(option: str, given: str) -> PtxError:
+    return error("E502", f"{option} '{given}' is none of the forms", help=_FORMS)

@@ -1,7 +1,8 @@
 """The values of a launch file: how an input is made, and the element types.
 
 For `launch.py`. An input is made by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
-`count` a `value` becomes a buffer, without it a scalar. What is made here is complete and read-only.
+`count` a `value` becomes a buffer, without it a scalar. A `struct` is the bytes of its members, each at a multiple of
+its size, as C lays them out. What is made here is complete and read-only.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,6 +44,11 @@ def make_value(
 
     An `undefined` one has no contents: its bytes are 0xFF.
     """
+    if "struct" in spec:
+        others = [key for key in ("type", "shape", "count", *SOURCES) if key in spec]
+        if others:
+            raise ValueProblem(others[0], f"'{others[0]}' beside 'struct', which says everything")
+        return _struct(spec["struct"])
     name = spec.get("type")
     if not isinstance(name, str) or name.removeprefix(".") not in DTYPES:
         given = f"'{name}'" if name is not None else "no type"
@@ -75,6 +81,28 @@ def make_value(
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array
+
+
+def _struct(given: Any) -> np.ndarray:
+    """The bytes of a structure from pairs of type and value; a list of values is an array."""
+    pairs = isinstance(given, list) and all(isinstance(m, list) and len(m) == 2 and m[1] != [] for m in given)
+    if not pairs or not given:
+        help = 'for example [["f32", 0.5], ["s32", [1, 2, 3]]]'
+        raise ValueProblem("struct", f"'{_short(given)}' where pairs of type and value must stand", help)
+    data, widest = bytearray(), 1
+    for kind, value in given:
+        try:
+            values = value if isinstance(value, list) else [value]
+            member = np.array([make_value({"type": kind, "value": v}, Path(), {}) for v in values])
+        except ValueProblem as problem:
+            raise ValueProblem("struct", str(problem), problem.help) from None
+        size = member.dtype.itemsize
+        data += bytes(-len(data) % size) + member.tobytes()
+        widest = max(widest, size)
+    data += bytes(-len(data) % widest)
+    made = np.frombuffer(bytes(data), np.uint8)
+    made.flags.writeable = False
+    return made
 
 
 def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:

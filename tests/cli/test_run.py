@@ -187,3 +187,49 @@ def test_stack_sizes_come_from_the_launch_file_or_before_it_from_the_command_lin
     assert "E415" in cli("run", str(kernel), "--stack-bytes", "5000").stderr
     launch.write_text(f"stack_bytes = -1\n{text}")
     assert "deep.toml:1:1: error[E502]" in cli("run", str(kernel)).stderr
+
+
+PASSING = """.version 7.0
+.target sm_70
+.address_size 64
+.const .align 4 .f32 weights[2];
+.visible .entry _Z4blurPfy6__half(.param .u64 x, .param .u64 image, .param .align 2 .b8 h[2])
+{
+	.reg .b16 %h<2>;
+	.reg .f32 %f<6>;
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [x];
+	ld.param.u64 %rd2, [image];
+	ld.param.b16 %h1, [h];
+	mov.f32 %f1, 0f3F000000;
+	tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {%f1}];
+	ld.const.f32 %f2, [weights+4];
+	mul.f32 %f1, %f1, %f2;
+	cvt.f32.f16 %f2, %h1;
+	add.f32 %f1, %f1, %f2;
+	st.global.f32 [%rd1], %f1;
+	ret;
+}
+.visible .entry other() { ret; }
+"""
+
+
+@pytest.mark.parametrize("name", ["run", "sim", "compare"])
+def test_textures_structures_and_constants(cli: Cli, tmp_path: Path, name: str) -> None:
+    """The texel 7, times the second weight 3, and half a one."""
+    kernel = tmp_path / "k.ptx"
+    kernel.write_text(PASSING)
+    arguments = ("--kernel", "blur", "--grid", "1", "--block", "1", "--arg", "x:f32[1]")
+    arguments += ("--arg", "texture(point) f32[2]=7", "--arg", "{f16 0.5}", "--constant", "weights:f32[2]=3")
+    result = cli(name, str(kernel), *arguments, *(["--json"] if name == "run" else []))
+    assert result.exit_code == 0, result.stderr
+    if name == "run":
+        assert json.loads(result.stdout)["buffers"][0]["values"] == [21.5]
+
+
+def test_what_to_do_without_a_launch_file(cli: Cli, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.ptx"
+    kernel.write_text(PASSING)
+    assert "help: give --grid, --block and an --arg for each parameter" in cli("run", str(kernel)).stderr
+    several = cli("run", str(kernel), "--grid", "1", "--block", "1")
+    assert "name one (--kernel NAME)" in several.stderr

@@ -93,6 +93,19 @@ def test_kernel_by_name_or_the_only_one() -> None:
     assert code_of(problem) == "E205"
 
 
+def test_a_kernel_by_its_name_in_the_source() -> None:
+    heads = ("_Z5scalePf", "_Z5shiftPf", "_Z5shiftPd", "_ZN3lib4foldEv", "fold")
+    module = api.parse(".version 7.0\n.target sm_70\n" + "\n".join(f".entry {h}() {{ ret; }}" for h in heads))
+    assert api.kernel(module, "scale").name == "_Z5scalePf"
+    assert api.kernel(module, "_Z5shiftPd").name == "_Z5shiftPd"
+    assert api.kernel(module, "fold").name == "fold"
+    assert api.kernel(module, "lib::fold").name == "_ZN3lib4foldEv"
+    for several in ("shift", "hift", "foldd"):
+        with pytest.raises(PtxError) as problem:
+            api.kernel(module, several)
+        assert code_of(problem) == "E205"
+
+
 def test_check_returns_errors_and_warnings() -> None:
     module = api.parse(KERNEL.replace("bra L1", "bra L9").replace("add.u32", "adx.u32"))
     assert sorted(d.code for d in api.check(module)) == ["E202", "E203"]

@@ -122,6 +122,7 @@ expr = "x + 1"
         ('[[args]]\ntype = "f32"\nvalue = "0x3f800000"', np.float32(1)),
         ('[[args]]\ntype = "u64"\nvalue = "0xffffffffffffffff"', np.uint64(2**64 - 1)),
         ('[[args]]\ntype = ".b32"\nvalue = 7', np.uint32(7)),
+        ('[[args]]\nstruct = [["u8", 1], ["u16", [2, 3]]]', np.array([1, 0, 2, 0, 3, 0], np.uint8)),
         ('[[args]]\ntype = "f32"\nvalue = inf', np.float32(np.inf)),
         ('[[args]]\ntype = "f16"\nexpr = "np.arange(3) / 2"', np.array([0, 0.5, 1], np.float16)),
     ],
@@ -130,6 +131,27 @@ def test_values(rows: str, expected: np.ndarray) -> None:
     (found,) = arguments(rows)
     np.testing.assert_array_equal(found, expected)
     assert found.dtype == expected.dtype  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('struct = [["u8", 1]]\ncount = 1', "'count' beside 'struct'"),
+        ('struct = [["u8", 1]]\nvalue = 1', "'value' beside 'struct'"),
+        ("struct = []", "where pairs of type and value must stand"),
+        ("struct = [1, 2]", "where pairs of type and value must stand"),
+        ('struct = [["u8", 256]]', "256 does not fit"),
+        ('struct = [["u8", []]]', "where pairs of type and value must stand"),
+        ("struct = [[1, 1]]", "'1' where an element type must stand"),
+    ],
+)
+def test_wrong_structures(row: str, told: str) -> None:
+    with pytest.raises(PtxError) as problem:
+        arguments(f"[[args]]\n{row}")
+    (found,) = problem.value.diagnostics
+    assert told in found.message
+    assert found.help
+    assert found.line == (4 if "beside" not in told else 5)
 
 
 def test_random_whole_numbers_keep_their_limits() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import ptxtool
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.launch import check_arguments
 from ptxtool.formats.launch_options import launch_from_options
 
 KERNEL = ptxtool.parse(
@@ -62,6 +63,77 @@ def test_a_file_brings_its_type(tmp_path):
     made = launch("a.npy", "1", "1", folder=tmp_path)
     assert made.inputs[0].type == "s16"
     assert made.arguments()[0].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+STRUCTS = ptxtool.parse(
+    ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b8 weights[12];\n.global .u32 flag;\n"
+    ".entry k(.param .align 8 .b8 s[32], .param .u64 t, .param .align 2 .b8 h[2])\n{\nret;\n}\n"
+).kernels["k"]
+
+
+def structs(*args: str, constants: tuple[str, ...] = ()):
+    return launch_from_options(STRUCTS, "1", "1", args, constants=constants)
+
+
+def test_structures_by_value():
+    """Members at multiples of their sizes: f32 at 0, f64 at 8, two u16 at 16, u8 at 20, padding up to 24 and 32."""
+    made = structs("p:{f32 0.5, f64 -2, u16 1 0xffff, u8 7, s64 -1}", "u8[1]", "{f16 1.5}")
+    assert check_arguments(made, STRUCTS) == ()
+    struct, _, half = made.arguments()
+    assert struct.tobytes() == bytes.fromhex(
+        "0000003f 00000000 00000000000000c0 0100ffff 07000000 ffffffffffffffff"
+    )
+    assert half.view(np.float16).tolist() == [1.5]
+    assert [i.name for i in made.inputs] == ["p", "t", "h"]
+
+
+def test_textures():
+    made = structs(
+        "{u64 1 2 3 4}", "t:texture(linear, address=wrap, normalized, channels=2) f32[4,4,2]=1", "{u16 1}"
+    )
+    opaque = made.inputs[1].opaque
+    assert opaque is not None
+    assert (opaque.kind, dict(opaque.options)) == (
+        "texture",
+        {"filter": "linear", "address": "wrap", "normalized": True, "channels": 2},
+    )
+    assert made.arguments()[1].shape == (4, 4, 2)
+    plain = structs("{u64 1 2 3 4}", "surface u8[8]=?", "{u16 1}").inputs[1].opaque
+    assert plain is not None
+    assert (plain.kind, dict(plain.options)) == ("surface", {})
+
+
+def test_variables_of_the_module():
+    made = structs(
+        "{u64 1 2 3 4}", "u8[1]", "{u16 1}", constants=("weights:f32[3]=[0.25, 0.5, 0.25]", "flag:7")
+    )
+    assert made.constants()["weights"].tolist() == [0.25, 0.5, 0.25]
+    assert made.constants()["flag"] == np.uint32(7)
+
+
+@pytest.mark.parametrize(
+    ("args", "constants", "code", "told"),
+    [
+        (("1", "u8[1]", "1"), (), "E401", "'1' is a number, but parameter '.b8 s' is a structure by value"),
+        (("{f32 x}", "u8[1]", "{u16 1}"), (), "E502", "'{f32 x}' is none of the forms"),
+        (("{f32}", "u8[1]", "{u16 1}"), (), "E502", "none of the forms"),
+        (("{f31 1}", "u8[1]", "{u16 1}"), (), "E502", "'f31' where an element type must stand"),
+        (("{u8 300}", "u8[1]", "{u16 1}"), (), "E502", "300 does not fit"),
+        (("{u8 3}", "texture(nearest) f32[4]", "{u16 1}"), (), "E502", "unknown key 'nearest'"),
+        (("{u8 3}", "texture(filter=cubic) f32[4]", "{u16 1}"), (), "E502", "'cubic' is no filter"),
+        (("{u8 3}", "texture(a b) f32[4]", "{u16 1}"), (), "E502", "none of the forms"),
+        (("{u8 3}", "texture 5", "{u16 1}"), (), "E502", "cannot be a texture"),
+        (("{u8 3}", "u8[1]", "{u16 1}"), ("f32[3]=1",), "E502", "'f32[3]=1' has no name"),
+        (("{u8 3}", "u8[1]", "{u16 1}"), ("flag:u32[1]=?",), "E502", "none of the forms"),
+        (("{u8 3}", "u8[1]", "{u16 1}"), ("flag:x",), "E502", "none of the forms"),
+    ],
+)
+def test_what_can_be_wrong_with_these(args, constants, code, told):
+    with pytest.raises(PtxError) as caught:
+        structs(*args, constants=constants)
+    assert [d.code for d in caught.value.diagnostics] == [code]
+    assert told in caught.value.diagnostics[0].message
+    assert caught.value.diagnostics[0].help
 
 
 @pytest.mark.parametrize(

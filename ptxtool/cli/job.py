@@ -1,0 +1,156 @@
+"""What a command runs: the kernel and the launch that FILE and the options mean. For `run`, `sim` and `compare`.
+
+FILE is a kernel's file or a launch file that names one. The launch comes from a launch file (the one beside FILE unless
+`--launch` names another), or from `--grid`, `--block` and an `--arg` for every parameter (formats/launch_options.py).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ptxtool import api
+from ptxtool.base.diag import error
+from ptxtool.cli.common import load, one_kernel_option
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch import Launch
+    from ptxtool.ir.nodes import Function
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Job:
+    """The values of the options that `job_options` adds."""
+
+    file: str
+    launch_file: str | None
+    grid: str | None
+    block: str | None
+    args: tuple[str, ...]
+    constants: tuple[str, ...]
+    dynamic_shared: int
+    kernel: str | None
+    stack_bytes: int | None
+    heap_bytes: int | None
+
+    def load(self) -> "tuple[Function, Launch]":
+        """The kernel and its launch. Raises E501, E502, E205, and what is wrong with the kernel's file."""
+        if self.grid or self.block or self.args or self.constants:
+            function, launch = self._from_options()
+        elif self.dynamic_shared:
+            raise click.UsageError("--dynamic-shared goes with --grid and --block")
+        else:
+            function, launch = self._from_file()
+        return function, replace(
+            launch,
+            stack_bytes=launch.stack_bytes if self.stack_bytes is None else self.stack_bytes,
+            heap_bytes=launch.heap_bytes if self.heap_bytes is None else self.heap_bytes,
+        )
+
+    def _from_options(self) -> "tuple[Function, Launch]":
+        from ptxtool.formats.launch_options import launch_from_options
+
+        if self.launch_file is not None:
+            raise click.UsageError("give --launch, or --grid, --block and --arg, not both")
+        if not self.grid or not self.block:
+            raise click.UsageError("--grid, --block and --arg go together")
+        function = api.kernel(load(self.file), self.kernel)
+        return function, launch_from_options(
+            function, self.grid, self.block, self.args, self.dynamic_shared, constants=self.constants
+        )
+
+    def _from_file(self) -> "tuple[Function, Launch]":
+        from ptxtool.formats.files import LAUNCH_NAME, STDIN, find_input, launch_beside
+
+        path = find_input(self.file)
+        if path.suffix == ".toml":
+            if self.launch_file is not None:
+                raise click.UsageError("FILE is a launch file already: leave out --launch")
+            launch = api.load_launch(path)
+            source = str(launch.file or _only_kernel_file(path))
+        else:
+            beside = None if self.file == STDIN else launch_beside(path)
+            if self.launch_file is None and beside is None:
+                raw = api.load(self.file)  # a file that cannot be read is the first thing to say
+                raise error(
+                    "E501",
+                    f"no launch file for '{raw.source.name}'",
+                    help=f"give --grid, --block and an --arg for each parameter; or --launch FILE, or a {LAUNCH_NAME} "
+                    "beside the file",
+                )
+            launch = api.load_launch(self.launch_file or beside or Path())
+            source = self.file
+        module = load(source)
+        return api.kernel(module, self.kernel or launch.kernel), launch
+
+
+def _only_kernel_file(path: Path) -> Path:
+    """The kernel file beside a launch file that names none."""
+    from ptxtool.formats.files import SUFFIXES
+
+    found = sorted(p for p in path.parent.iterdir() if p.suffix in SUFFIXES) if path.parent.is_dir() else []
+    if len(found) == 1:
+        return found[0]
+    raise error(
+        "E502", f"'{path}' does not say which file its kernel is in", help='write file = "NAME" in it'
+    )
+
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.argument("file", metavar="FILE"),
+    click.option(
+        "--launch", "launch_file", metavar="FILE", help="The launch file (default: launch.toml beside FILE)."
+    ),
+    click.option("--grid", metavar="X,Y,Z", help="CTAs of the grid, instead of a launch file."),
+    click.option("--block", metavar="X,Y,Z", help="Threads of a CTA."),
+    click.option(
+        "--arg", "args", metavar="VALUE", multiple=True, help="An argument, in the order of the parameters."
+    ),
+    click.option(
+        "--constant",
+        "constants",
+        metavar="NAME:VALUE",
+        multiple=True,
+        help="What a variable of the module holds.",
+    ),
+    click.option(
+        "--dynamic-shared",
+        type=click.IntRange(0),
+        metavar="N",
+        default=0,
+        help="Bytes of dynamic shared memory.",
+    ),
+    one_kernel_option,
+    click.option(
+        "--stack-bytes",
+        type=click.IntRange(0, 512 << 10),
+        metavar="N",
+        help="Bytes of a thread's stack for recursion, and for alloca (default: 16384).",
+    ),
+    click.option(
+        "--heap-bytes",
+        type=click.IntRange(64, 1 << 31),
+        metavar="N",
+        help="Bytes of malloc's heap (default: 8388608).",
+    ),
+)
+
+
+def job_options(command: F) -> F:
+    """FILE and the options of a launch; the command gets their values as `job`."""
+
+    @wraps(command)
+    def with_job(**given: Any) -> Any:
+        job = Job(**{field.name: given.pop(field.name) for field in fields(Job)})
+        return command(job=job, **given)
+
+    decorated: Any = with_job
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    found: F = decorated
+    return found
