@@ -229,7 +229,6 @@ def drive(simulation: Simulation, policy: Any, progress: Progress | None = None)
                     run,
                     simulation.sms,
                     simulation.program.instructions,
-                    simulation.program.uops,
                     simulation.context,
                     simulation.arrays["special_rows"],
                     simulation.l1s,

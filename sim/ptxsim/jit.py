@@ -2,9 +2,10 @@
 
 * `njit` compiles without reference counting (`_nrt=False`): records and arrays are borrowed from Python, which keeps
   them alive for the run; compiled functions allocate nothing, and no function returns an array.
+* LLVM unrolls the loops over 32 lanes before it could vectorise them: its pass for straight code (SLP) is switched on.
 * Machine code is kept on disk where `machine_code` says, a folder for every source.
-* `rows_*` and `flat_*` give an array over memory at an address (an integer in a record): arrays of varying size are
-  reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
+* `rows_*`, `flat_*` and `records` give an array over memory at an address (an integer in a record): arrays of varying
+  size are reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
 """
 
 import ctypes
@@ -33,7 +34,11 @@ def _decorator(**options: Any) -> Any:
 
         def with_signature(function: FunctionType) -> Any:
             config.CACHE_DIR = str(folder(function.__module__))
-            return numba.njit(first, cache=True, **options)(function)
+            before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
+            try:
+                return numba.njit(first, cache=True, **options)(function)
+            finally:
+                config.SLP_VECTORIZE = before
 
         return with_signature
 
@@ -81,9 +86,12 @@ def _view(name: str, columns: int) -> Any:
 
         return python_view
 
+    return _compiled_view(getattr(types, name), columns)
+
+
+def _compiled_view(element: Any, columns: int) -> Any:
     from numba.np.arrayobj import make_array, populate_array
 
-    element = getattr(types, name)
     array_type = types.Array(element, 2 if columns else 1, "C")
 
     @intrinsic
@@ -122,6 +130,19 @@ flat_u32 = _view("uint32", 0)
 flat_i32 = _view("int32", 0)
 flat_u64 = _view("uint64", 0)
 flat_i64 = _view("int64", 0)
+
+
+def records(dtype: np.dtype[Any]) -> Any:
+    """`view(address, n)`: an array of n records of a dtype."""
+    if JIT_DISABLED:
+
+        @lru_cache(maxsize=64)
+        def python_view(address: int, n: int) -> Any:
+            data = (ctypes.c_uint8 * (dtype.itemsize * int(n))).from_address(int(address))
+            return np.frombuffer(data, dtype)  # type: ignore[call-overload]
+
+        return python_view
+    return _compiled_view(numba.from_dtype(dtype), 0)
 
 
 def record_type(dtype: np.dtype[Any]) -> Any:

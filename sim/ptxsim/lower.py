@@ -33,6 +33,7 @@ from ptxsim.lowering.calls import leave_results
 from ptxsim.lowering.control import PC_BYTES, instruction_bytes, set_control
 from ptxsim.lowering.layout import Layout, lay_out
 from ptxsim.lowering.refused import reason
+from ptxsim.lowering.straight import count_straight
 from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.program import (
     ATOMIC,
@@ -394,6 +395,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
     uops = np.zeros(max(1, len(b.uops)), UOP)
     for name, column in zip(("op", "d", "a", "b", "c", "e"), zip(*b.uops, strict=True), strict=False):
         uops[name][: len(b.uops)] = column
+    count_straight(records, uops)
     files = {32: 0, 64: 1, 1: 2}
     rows = [(files[file], first, count) for each in builders for file, first, count in each.register_rows]
     places = [

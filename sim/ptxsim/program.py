@@ -62,6 +62,10 @@ INSTRUCTION = record(
         ("uop_start", "i4"),
         ("uop_end", "i4"),
         ("return_end", "i4"),  # INVOKE: from `uop_end` to here, what is done when all lanes have come back
+        (
+            "straight",
+            "i4",
+        ),  # instructions from here on that only compute and access memory: see lowering/straight.py
         ("line", "i4"),  # source line
     ]
 )
@@ -96,6 +100,10 @@ CONTEXT = record(
         ("local_bytes", "i8"),
         ("textures", "u8"),  # textures, samplers and surfaces: rows of i64, see semantics/texture_table.py
         ("n_textures", "i8"),  # rows
+        ("instructions", "u8"),  # address of the program's INSTRUCTION records
+        ("n_instructions", "i8"),
+        ("uops", "u8"),
+        ("n_uops", "i8"),
         # set per instruction by whoever executes
         ("warp", "i8"),  # warp slot of the whole GPU: SM * warps per SM + warp
         ("shared_memory", "u8"),  # address of the executing CTA's shared memory

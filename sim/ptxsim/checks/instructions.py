@@ -78,7 +78,7 @@ class Tables:
         """Nothing is asked of any instruction."""
         checked = np.zeros(max(1, len(program.instructions)), CHECKED)
         checked["call"] = -1
-        return cls(checked, np.zeros(1, np.int32), np.zeros(1, INSTRUCTION), np.zeros(1, np.int32))
+        return cls(checked, np.zeros(1, np.int32), np.zeros(0, INSTRUCTION), np.zeros(1, np.int32))
 
     @classmethod
     def of(cls, program: Program) -> "Tables":
@@ -100,7 +100,7 @@ class Tables:
             parts += _pieces(record, program, i)
             record["pieces_end"] = len(checked) + len(parts)
         calls = _calls(checked, program)
-        pieces = np.zeros(max(1, len(parts)), INSTRUCTION)
+        pieces = np.zeros(len(parts), INSTRUCTION)
         for k, (start, end, _) in enumerate(parts):
             pieces[k]["uop_start"], pieces[k]["uop_end"] = start, end
         behind = np.array([piece for *_, piece in parts], CHECKED)

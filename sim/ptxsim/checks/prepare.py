@@ -53,8 +53,6 @@ class Checks:
     """One CHECKS record."""
     checked: Any
     """A CHECKED record for every instruction, and behind them one for every piece."""
-    pieces: Any
-    """Parts of instructions that access memory more than once."""
     reports: Any
     """Room for MAX_REPORTS records."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
@@ -111,14 +109,17 @@ class Checks:
         state[0]["what"] = flags
         state[0]["n_warps"] = n_warps
         state[0]["n_registers"] = n_registers
-        state[0]["n_instructions"] = len(program.instructions)
         state[0]["frame_row"] = layout.stack_rows.get("frame", -1)
         state[0]["grown_row"] = layout.stack_rows.get("grown", -1)
         state[0]["frame_end"] = layout.frame_end
         state[0]["lockstep"] = _in_lockstep(kernel)
         state[0]["n_granules"] = n_granules
         state[0]["granule_shift"] = shift
-        return cls(state, checked, tables.pieces, np.zeros(MAX_REPORTS, REPORT), tuple(arrays.values()))
+        records = np.concatenate(
+            [program.instructions, tables.pieces]
+        )  # pieces are executed by their numbers too
+        x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
+        return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), (*arrays.values(), records))
 
 
 def _granule_shift(checked: Any) -> int:

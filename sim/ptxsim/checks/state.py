@@ -107,7 +107,6 @@ CHECKS = record(
         ("cta", "i8"),
         ("n_warps", "i8"),
         ("n_registers", "i8"),
-        ("n_instructions", "i8"),
         ("calls", "u8"),  # i32: what calls do to the stack (checks/frames.py)
         (
             "frame_row",

@@ -22,7 +22,7 @@ from ptxsim.core.scoreboard import next_wake
 from ptxsim.jit import array_of, bit, ctz, entry, njit
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.memory.system import memory_cycle, reply_next
-from ptxsim.program import CONTEXT, INSTRUCTION, UOP
+from ptxsim.program import CONTEXT, INSTRUCTION
 from ptxsim.schedulers import SIGNATURE
 from ptxsim.sharing.registers import retest, settle_wait
 from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WHEEL
@@ -66,7 +66,7 @@ def _release_membars(sm):
 
 
 @njit
-def sm_cycle(run, sm, instructions, uops, x, l1, memory, pick):
+def sm_cycle(run, sm, instructions, x, l1, memory, pick):
     """One core cycle of one SM."""
     account_skipped(run, sm, l1)
     clear_wheels(run, sm)
@@ -82,7 +82,7 @@ def sm_cycle(run, sm, instructions, uops, x, l1, memory, pick):
     issued = False
     if sm.counting:
         sm.active_cycles += 1
-        issued = issue(run, sm, instructions, uops, x, pick)
+        issued = issue(run, sm, instructions, x, pick)
     decode(run, sm, instructions)
     fetch(run, sm, instructions)
     sm.last_cycle = run.cycle
@@ -135,7 +135,7 @@ def settle_accounts(run_array, sms, l1s):
     _finish(run_array[0], sms, l1s)
 
 
-def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, memories, pick):
+def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memories, pick):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
     run = run_array[0]
     x = contexts[0]
@@ -154,7 +154,7 @@ def _simulate(run_array, sms, instructions, uops, contexts, special_rows, l1s, m
             sm = sms[index]
             reply = reply_next(memory, index) + run.response_hops
             if sm.next <= run.cycle or reply <= run.cycle or run.event_skip == 0:
-                sm_cycle(run, sm, instructions, uops, x, l1s[index], memory, pick)
+                sm_cycle(run, sm, instructions, x, l1s[index], memory, pick)
                 if run.fault_kind:
                     run.cycle += 1
                     _finish(run, sms, l1s)
@@ -188,7 +188,7 @@ def simulator() -> Any:
 
     Its policy is a typed argument, so that no policy compiles it again.
     """
-    arguments = [array_of(d) for d in (RUN, SM, INSTRUCTION, UOP, CONTEXT)]
+    arguments = [array_of(d) for d in (RUN, SM, INSTRUCTION, CONTEXT)]
     signature = types.int64(
         *arguments,
         types.Array(types.int32, 2, "C"),

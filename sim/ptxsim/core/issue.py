@@ -45,7 +45,7 @@ def valid_warps(sm):
 
 
 @njit
-def issue(run, sm, instructions, uops, x, pick):
+def issue(run, sm, instructions, x, pick):
     """One cycle of all schedulers, scheduler 0 first. True if anything issued."""
     any_issued = False
     for s in range(run.n_schedulers):
@@ -68,7 +68,7 @@ def issue(run, sm, instructions, uops, x, pick):
             if candidates:
                 w = pick(sm, s, candidates)
                 kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
-                _issue_warp(run, sm, instructions, uops, x, w)
+                _issue_warp(run, sm, instructions, x, w)
                 any_issued = True
         sm.slots[s, kind] += 1
         if run.fault_kind:
@@ -106,7 +106,7 @@ def open_ports(run, sm):
 
 
 @njit
-def _issue_warp(run, sm, instructions, uops, x, w):
+def _issue_warp(run, sm, instructions, x, w):
     i = sm.ib_pc[w]
     instruction = instructions[i]
     active = sm.stack_mask[w, sm.depth[w] - 1]
@@ -116,9 +116,9 @@ def _issue_warp(run, sm, instructions, uops, x, w):
     x.cycle = run.cycle
     mask = active
     if instruction.guard_row >= 0:
-        mask = guard_mask(x, instructions, i, active)
+        mask = guard_mask(x, i, active)
     if instruction.uop_end > instruction.uop_start:
-        execute(x, instructions, uops, i, mask)
+        execute(x, i, mask)
         if x.error:
             _fault(run, sm, w, i, x.error, x.error_lane)
             return
@@ -128,7 +128,7 @@ def _issue_warp(run, sm, instructions, uops, x, w):
     if sm.needs_lock & bit(w):
         take(run, sm, w)
     _enter_pipe(run, sm, instructions, x, i, w, mask)
-    if not _move(run, sm, instructions, uops, x, i, w, mask, active):
+    if not _move(run, sm, instructions, x, i, w, mask, active):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
     if sm.inner_wait & bit(w):
@@ -162,7 +162,7 @@ def _enter_pipe(run, sm, instructions, x, i, w, mask):
 
 
 @njit
-def _move(run, sm, instructions, uops, x, i, w, mask, active):
+def _move(run, sm, instructions, x, i, w, mask, active):
     """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
     instruction = instructions[i]
     following = i + 1
@@ -188,7 +188,7 @@ def _move(run, sm, instructions, uops, x, i, w, mask, active):
         else:
             simt.advance(sm, w, following)
         if x.call_words:
-            simt.come_back(x, sm, w, instructions, uops)
+            simt.come_back(x, sm, w)
         return True
     if kind == BARRIER and mask:
         arrive(run, sm, instructions, x, i, w, mask)

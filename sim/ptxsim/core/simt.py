@@ -204,7 +204,7 @@ def invoke(x, sm, w, i, target, calling):
 
 
 @njit
-def come_back(x, sm, w, instructions, uops):
+def come_back(x, sm, w):
     """End the calls of which all lanes have come back or exited."""
     while True:
         depth = leave_call(
@@ -221,7 +221,7 @@ def come_back(x, sm, w, instructions, uops):
         if depth < 0:
             return
         sm.depth[w] = depth
-        execute(x, instructions, uops, ~x.returned_call, x.returned_mask)
+        execute(x, ~x.returned_call, x.returned_mask)
         settle(sm, w)
 
 

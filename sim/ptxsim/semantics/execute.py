@@ -1,9 +1,9 @@
 """Execution of one warp instruction: its guard and its micro-operations.
 
-The core calls two functions: `guard_mask` and `execute`. They work on the warp that the context record names and know
-nothing of time. `execute` goes through the micro-operations of an instruction; a fault ends it before anything is
-stored. Both are behind boundaries (semantics/boundary.py): callers do not compile them again. Nothing else is imported
-from here (machine_code.BEHIND_BOUNDARY).
+The core calls `guard_mask` and `execute`; a run without time calls `straight` too, for many instructions at once. They
+work on the warp that the context record names and know nothing of time. `execute` goes through the micro-operations of
+an instruction; a fault ends it before anything is stored. All are behind boundaries (semantics/boundary.py): callers
+do not compile them again. Nothing else is imported from here (machine_code.BEHIND_BOUNDARY).
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.jit import array_of, flat_u32, njit, record_type, rows_u32
+from ptxsim.jit import flat_u32, njit, record_type, records, rows_u32
 from ptxsim.program import BAD_TARGET, CONTEXT, INSTRUCTION, TRAPPED, UOP
 from ptxsim.semantics import atomics, memory, small_atomics, warp
 from ptxsim.semantics.boundary import boundary
@@ -50,6 +50,7 @@ from ptxtool.isa.lanes import GROUP_SIZE
 
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)
+_instructions, _uops = records(INSTRUCTION), records(UOP)
 
 
 _INT32, _COMPARE32, _RARE32, _FLOAT32, _SPECIAL, _INT64, _RARE64, _FLOAT64 = range(len(groups()))
@@ -77,8 +78,9 @@ def _condition_source() -> str:
 condition_mask: Any = module("conditions", _condition_source()).condition_mask
 
 
-@njit(types.int64(_CONTEXT, array_of(INSTRUCTION), types.int64, types.int64))
-def _guard_mask(x, instructions, i, active):
+@njit(types.int64(_CONTEXT, types.int64, types.int64))
+def _guard_mask(x, i, active):
+    instructions = _instructions(x.instructions, x.n_instructions)
     row = instructions[i].guard_row
     if row < 0:
         return active
@@ -183,8 +185,9 @@ def _control(x, u, mask):
     return 1
 
 
-@njit(types.void(_CONTEXT, array_of(INSTRUCTION), array_of(UOP), types.int64, types.int64))
-def _execute(x, instructions, uops, i, all_lanes):
+@njit(types.void(_CONTEXT, types.int64, types.int64))
+def _execute(x, i, all_lanes):
+    instructions, uops = _instructions(x.instructions, x.n_instructions), _uops(x.uops, x.n_uops)
     mask = all_lanes
     if i >= 0:
         first, last = instructions[i].uop_start, instructions[i].uop_end
@@ -230,14 +233,41 @@ def _execute(x, instructions, uops, i, all_lanes):
             return
 
 
+@njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
+def _straight(x, first, last, active):
+    instructions, uops = _instructions(x.instructions, x.n_instructions), _uops(x.uops, x.n_uops)
+    for i in range(first, last):
+        mask = active
+        if instructions[i].guard_row >= 0:
+            mask = _guard_mask(x, i, active)
+        if mask:
+            for k in range(instructions[i].uop_start, instructions[i].uop_end):
+                op = uops[k].op
+                if op < FIRST:
+                    _lanes(x, uops[k], mask)
+                elif op < MEMORY_END:
+                    if _any_memory(x, uops[k], mask) == 0:
+                        return i
+                else:
+                    warp.predicate(x, uops[k], mask)
+        x.cycle += 1
+    return last
+
+
 guard_mask: Any = boundary("guard_mask", _guard_mask)
-"""`guard_mask(x, instructions, i, active)`: the lanes of `active` whose guard of instruction i holds, as int64."""
+"""`guard_mask(x, i, active)`: the lanes of `active` whose guard of instruction i holds, as int64."""
 
 execute: Any = boundary("execute", _execute)
-"""`execute(x, instructions, uops, i, mask)`: run the micro-operations of instruction i over lanes `mask`.
+"""`execute(x, i, mask)`: run the micro-operations of instruction i over lanes `mask`.
 
 `~i` instead of i: those behind a call, whose lanes have come back.
 
 Leaves `lane_address`, `access_mask` and `access_space` of memory instructions, `lane_target` of indirect jumps, and
 `error` after a fault in the context; nothing is stored then.
+"""
+
+straight: Any = boundary("straight", _straight)
+"""`straight(x, first, last, active)`: run instructions `first` to `last - 1`, which `INSTRUCTION.straight` counts.
+
+Counts `cycle` up. Returns `last`, or the instruction that failed.
 """

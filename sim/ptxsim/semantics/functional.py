@@ -62,13 +62,12 @@ from ptxsim.program import (
     MISALIGNED,
     OUT_OF_BOUNDS,
     RETURN,
-    UOP,
     Program,
 )
 from ptxsim.semantics.barriers import BARRIER as BARRIER_STATE
 from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, complete, live_lanes
 from ptxsim.semantics.calls import enter_call, leave_call, note_exit
-from ptxsim.semantics.execute import execute, guard_mask
+from ptxsim.semantics.execute import execute, guard_mask, straight
 from ptxsim.semantics.start import init_warp
 from ptxsim.tracing import Trace, Tracer
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -87,12 +86,10 @@ _PAUSED = -2  # the print buffer is half full, or a traced instruction is reache
 _ARGUMENTS = (
     array_of(CONTEXT),
     array_of(INSTRUCTION),
-    array_of(UOP),
     array_of(WARP),
     array_of(BARRIER_STATE),
     array_of(CHECKS),
     array_of(CHECKED),
-    array_of(INSTRUCTION),
     array_of(REPORT),
 )
 
@@ -150,7 +147,7 @@ def _leave(warp, leaving, call):
 
 
 @njit
-def _come_back(x, instructions, uops, warp, c, checked):
+def _come_back(x, warp, c, checked):
     """End the calls of which all lanes have come back or exited."""
     while True:
         depth = leave_call(
@@ -167,7 +164,7 @@ def _come_back(x, instructions, uops, warp, c, checked):
         if depth < 0:
             return
         warp.depth = depth
-        execute(x, instructions, uops, ~x.returned_call, x.returned_mask)
+        execute(x, ~x.returned_call, x.returned_mask)
         if c.what and x.returned_mask:
             returned(c, checked, x, x.returned_call, x.returned_mask)
         if depth > 0:
@@ -175,30 +172,30 @@ def _come_back(x, instructions, uops, warp, c, checked):
 
 
 @njit
-def _attempt(x, instructions, uops, c, reports, i, at, k, mask):
-    """Execute record `at`: instruction i or its piece k. Lanes with a bad access are left out; those that are left."""
-    execute(x, instructions, uops, at, mask)
+def _attempt(x, c, reports, i, k, mask):
+    """Execute record k: instruction i or a piece of it. Lanes with a bad access are left out; those that are left."""
+    execute(x, k, mask)
     while c.what & MEMORY and (x.error == OUT_OF_BOUNDS or x.error == MISALIGNED):
         mask &= ~(np.int64(1) << fault(c, reports, x, i, k))
         x.access_mask = np.uint64(0)
         if mask:
-            execute(x, instructions, uops, at, mask)
+            execute(x, k, mask)
     return mask
 
 
 @njit
-def _execute_checked(x, instructions, uops, c, checked, pieces, reports, i, active, mask):
+def _execute_checked(x, c, checked, reports, i, active, mask):
     """Execute an instruction under the checks, whole or in pieces."""
     before(c, reports, checked, x, i, active, mask)
     if mask and (checked[i].call >= 0 or checked[i].allocates):
         stack(c, checked, x, i, mask)
     if checked[i].pieces == checked[i].pieces_end:
-        left = _attempt(x, instructions, uops, c, reports, i, i, i, mask)
+        left = _attempt(x, c, reports, i, i, mask)
         accessed(c, reports, checked, x, i, i, left)
     else:
         left = mask
         for k in range(checked[i].pieces, checked[i].pieces_end):
-            left = _attempt(x, pieces, uops, c, reports, i, k - c.n_instructions, k, left)
+            left = _attempt(x, c, reports, i, k, left)
             if x.error:
                 return
             accessed(c, reports, checked, x, i, k, left)
@@ -228,22 +225,25 @@ def _open(c, barriers):
 
 
 @njit
-def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, pieces, reports):
+def _step(x, instructions, barriers, warps, n_warps, w, c, checked, reports):
     """Execute one instruction of warp w. False after a fault."""
     warp = warps[w]
     top = warp.depth - 1
     i = warp.pc[top]
     active = warp.mask[top]
     instruction = instructions[i]
-    mask = guard_mask(x, instructions, i, active) if instruction.guard_row >= 0 else active
+    mask = guard_mask(x, i, active) if instruction.guard_row >= 0 else active
     if c.what:
-        _execute_checked(x, instructions, uops, c, checked, pieces, reports, i, active, mask)
+        _execute_checked(x, c, checked, reports, i, active, mask)
     else:
-        execute(x, instructions, uops, i, mask)
+        execute(x, i, mask)
     if x.error:
         return False
     kind = instruction.kind
     following = i + 1
+    if kind == BRANCH and (mask == active or mask == 0):
+        advance(warp, np.int64(instruction.target) if mask else following)
+        return True
     if kind == BRANCH or kind == INDIRECT:
         for n in range(32):
             taken = (mask >> n) & 1 != 0
@@ -292,7 +292,7 @@ def _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, pieces
             if warp.depth > 0:
                 advance(warp, warp.pc[warp.depth - 1])
             if x.call_words:
-                _come_back(x, instructions, uops, warp, c, checked)
+                _come_back(x, warp, c, checked)
             return True
     if kind == BARRIER and mask != 0:
         if c.what:
@@ -317,12 +317,31 @@ def _stops(x, instructions, warp, w, c, checked):
     if checked[i].traced == 0 or (c.traced_warps >> w) & 1 == 0 or c.stage == BEFORE:
         return False
     c.stage, c.traced_at, c.traced_warp = BEFORE, i, w
-    c.traced_lanes = guard_mask(x, instructions, i, warp.mask[warp.depth - 1])
+    c.traced_lanes = guard_mask(x, i, warp.mask[warp.depth - 1])
     return True
 
 
 @njit
-def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked, pieces, reports):
+def _straight_on(x, instructions, warp, most):
+    """Execute the instructions from the top's on that only compute and access memory, at most `most`; how many were
+    executed. A fault leaves `error`, and where it was in `pc`."""
+    top = warp.depth - 1
+    first = np.int64(warp.pc[top])
+    last = first + min(np.int64(instructions[first].straight), most)
+    if first < warp.rpc[top] < last:
+        last = np.int64(warp.rpc[top])
+    if last == first:
+        return np.int64(0)
+    end = straight(x, first, last, warp.mask[top])
+    if x.error:
+        warp.pc[top] = end
+    else:
+        advance(warp, end)
+    return end - first
+
+
+@njit
+def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, reports):
     """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault, or
     _PAUSED."""
     warp = warps[w]
@@ -333,9 +352,17 @@ def _turn(x, instructions, uops, barriers, warps, n_warps, w, limit, c, checked,
         if warp.pc[warp.depth - 1] >= len(instructions):
             warp.depth = 0
             break
+        if c.what == 0:
+            executed = _straight_on(x, instructions, warp, limit - done)
+            if x.error:
+                x.cycle = warp.pc[warp.depth - 1]
+                return np.int64(-1)
+            if executed:
+                done += executed
+                continue
         if c.what & TRACED and _stops(x, instructions, warp, w, c, checked):
             return np.int64(_PAUSED)
-        if not _step(x, instructions, uops, barriers, warps, n_warps, w, c, checked, pieces, reports):
+        if not _step(x, instructions, barriers, warps, n_warps, w, c, checked, reports):
             x.cycle = warp.pc[max(warp.depth - 1, 0)]
             return np.int64(-1)
         x.warp = w
@@ -362,7 +389,7 @@ def _blame(x, warps, n_warps):
 
 
 @njit
-def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, pieces, reports, n_warps, limit):
+def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, limit):
     """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, or _PAUSED.
 
     `limit` is the cycle, which is the number of instructions so far, that must not be passed.
@@ -377,9 +404,7 @@ def _run_cta(xs, instructions, uops, warps, barriers, cs, checked, pieces, repor
         for w in range(first):
             alive |= warps[w].depth > 0
         for w in range(first, n_warps):
-            done = _turn(
-                x, instructions, uops, barriers, warps, n_warps, w, SLICE, c, checked, pieces, reports
-            )
+            done = _turn(x, instructions, barriers, warps, n_warps, w, SLICE, c, checked, reports)
             if x.cycle > limit and x.error == 0:
                 x.error = _TOO_LONG
                 return np.int64(-1)
@@ -447,12 +472,10 @@ _EXTENT = types.Array(types.int64, 1, "C")
 def _cta(
     xs,
     instructions,
-    uops,
     warps,
     barriers,
     cs,
     checked,
-    pieces,
     reports,
     special_rows,
     shared_image,
@@ -470,7 +493,7 @@ def _cta(
         c.cta = cta
         if c.what:
             start(c, xs[0])
-    return _run_cta(xs, instructions, uops, warps, barriers, cs, checked, pieces, reports, n_warps, limit)
+    return _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, limit)
 
 
 @dataclass(frozen=True)
@@ -549,12 +572,10 @@ def run(
                 done = _cta(
                     image.context,
                     program.instructions,
-                    program.uops,
                     warps,
                     barriers,
                     checks.state,
                     checks.checked,
-                    checks.pieces,
                     checks.reports,
                     program.special_rows,
                     image.shared_image,

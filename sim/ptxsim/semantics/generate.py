@@ -7,7 +7,7 @@ lanes inside, which it vectorises:
 
     if op == 7:
         for n in range(32):
-            u32[to32, n] = np.int64(u32[a32, n]) + np.int64(u32[b32, n])
+            store_u32(r32, to32, n, np.int64(load_u32(r32, a32, n)) + np.int64(load_u32(r32, b32, n)))
 
 All 32 lanes are computed, so no expression may fail. If lanes are masked, the result goes to the last row of the file
 first, a scratch row, and those in the mask are copied from there. Everything the branches share stands before or
@@ -26,17 +26,17 @@ from ptxsim.jit import JIT_DISABLED
 from ptxsim.machine_code import folder_of_text
 from ptxtool.isa.lanes import LaneOperation, operations
 
-_ADDRESS = {"32": ("x.r32", "x.total_rows32"), "64": ("x.r64", "x.total_rows64")}
 _OPERAND_FIELDS = ("a", "b", "c", "e")  # where the rows of the operands stand in a micro-operation
 _NAMES = ("a", "b", "c", "d")  # what expressions call them
 
 _HEADER = '''"""Generated from lanes.toml: group {group}."""
 
 import numpy as np
-from ptxsim.jit import array_of, njit, record_type, rows_f32, rows_f64, rows_i32, rows_i64, rows_u32, rows_u64
+from ptxsim.jit import njit, record_type
 from ptxsim.program import CONTEXT, UOP
 from ptxsim.semantics.arithmetic import *
 from ptxsim.semantics.arithmetic import SIGN64
+from ptxsim.semantics.row_elements import *
 from ptxsim.semantics.small_floats import double_to_format, format_to_double
 from ptxsim.semantics.lanes import BIT, copy32, copy64, lane_mask, set_lanes
 from numba import types
@@ -99,7 +99,7 @@ def _operation(operation: LaneOperation, first: bool) -> list[str]:
             lines.append(f"        p{name}{k} = lane_mask(x, u.{field})")
             read = f"((p{name}{k} & BIT[n{k}]) != 0)"
         else:
-            read = f"{kind}[{field}{kind[1:]}, n{k}]"
+            read = f"load_{kind}(r{kind[1:]}, {field}{kind[1:]}, n{k})"
             read = f"np.int64({read})" if kind in ("u32", "i32") else read
         if used.count(name) > 1:
             loop.append(f"            {name}{k} = {read}")
@@ -114,7 +114,7 @@ def _operation(operation: LaneOperation, first: bool) -> list[str]:
     view = "u32" if operation.result in ("u32", "i32") else operation.result
     if view == "u32":
         expression = f"np.int64({expression})"
-    loop.append(f"            {view}[to{bits}, n{k}] = {expression}")
+    loop.append(f"            store_{view}(r{bits}, to{bits}, n{k}, {expression})")
     return [*lines, *loop, f"        kind = {bits}"]
 
 
@@ -123,16 +123,13 @@ def source(group: str) -> str:
     members = [o for o in operations().values() if o.group == group]
     results = {o.result for o in members}
     kinds = {k for o in members for k in (o.result, *o.operands)} - {"p"}
-    kinds |= {"u32"} if "i32" in results else set()
     text = _HEADER.format(group=group)
     for bits in sorted({kind[1:] for kind in kinds}):
+        text += f"    r{bits} = x.r{bits}\n"
         text += f"    base{bits} = x.constant_rows{bits} + x.warp * x.rows{bits}\n"
         text += f"    to{bits} = select(all_lanes, u.d + base{bits}, x.total_rows{bits} - 1)\n"
         for field in _OPERAND_FIELDS:
             text += f"    {field}{bits} = select(u.{field} >= 0, u.{field} + base{bits}, -1 - u.{field})\n"
-    for kind in sorted(kinds):
-        address, rows = _ADDRESS[kind[1:]]
-        text += f"    {kind} = rows_{kind}({address}, {rows})\n"
     lines: list[str] = []
     for i, operation in enumerate(members):
         lines += _operation(operation, i == 0)
