@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.lowering.layout import ALIGNMENT, GLOBAL_BASE, OPAQUE, Layout, Parameter, round_up
+from ptxsim.lowering.layout import (
+    ALIGNMENT,
+    GLOBAL_BASE,
+    OPAQUE,
+    RESERVED_BYTES,
+    RESERVED_REGISTERS,
+    Layout,
+    Parameter,
+    round_up,
+)
 from ptxsim.options import HEAP_BYTES
 from ptxsim.printing import buffer_of
 from ptxsim.program import CONST, CONTEXT, GLOBAL, Program
@@ -31,6 +40,13 @@ PRINT_BYTES = 4 << 20
 _INTEGERS = (int, np.integer, bool, np.bool_)
 _NUMBERS = (*_INTEGERS, float, np.floating)
 _OPAQUES = (Texture, Sampler, Surface)
+_RESERVED_OFFSETS = {
+    "reserved_smem_offset_begin": 0,
+    "reserved_smem_offset_0": 0,
+    "reserved_smem_offset_1": 512,
+}
+"""Where special registers point to in the reserved part of shared memory; the others to its end. guess: PTX does not
+say; cooperative groups want 288 bytes behind `_1`."""
 
 
 @dataclass
@@ -48,6 +64,8 @@ class MemoryImage:
     buffers: list[tuple[int, Any]] = field(default_factory=list, repr=False)  # address, the caller's array
     host: Any = field(default=None, repr=False)
     """uint8: the print buffer."""
+    reserved_shared: int = 0
+    """Where the shared memory ends that the kernel asked for, and the system's begins if it has one."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
     """What reports call a buffer, by its address: the first parameter that it was given for, or the caller's name."""
@@ -109,6 +127,10 @@ class MemoryImage:
             at = parameter.offset - layout.param_start
             param[at : at + len(data)] = np.frombuffer(data, np.uint8)
         shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)
+        reserved = shared_bytes
+        if any(name in RESERVED_REGISTERS for name in layout.launch_rows):
+            reserved = round_up(shared_bytes, 16)
+            shared_bytes = reserved + RESERVED_BYTES
         shared_image = np.zeros(shared_bytes, np.uint8)
         if program.is_ptxplus:
             shared_image[layout.param_start : layout.param_start + layout.param_bytes] = param[
@@ -121,6 +143,7 @@ class MemoryImage:
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = name
         image.host = buffer_of(PRINT_BYTES if program.prints else 8)
+        image.reserved_shared = reserved
         image._fill_context(program, layout, heap, heap_bytes, table, slots, shared_bytes, dynamic_shared)
         return image
 
@@ -137,6 +160,9 @@ class MemoryImage:
     ) -> None:
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
         for name, row in layout.launch_rows.items():
+            if name in RESERVED_REGISTERS:
+                r32[row] = self.reserved_shared + _RESERVED_OFFSETS.get(name, RESERVED_BYTES)
+                continue
             is_total = name == "total_smem_size"
             r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)

@@ -39,6 +39,48 @@ def test_sizes_of_shared_memory(function: object, n_bytes: int) -> None:
     assert out.tolist() == [n_bytes, 12 + n_bytes, n_bytes]
 
 
+RESERVED = parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 fixed[12];
+.visible .entry reserved(.param .u64 out)
+{
+	.reg .b32 %r<7>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, fixed;
+	st.shared.u32 [%r1+8], 7;
+	mov.u32 %r1, %reserved_smem_offset_begin;
+	mov.u32 %r2, %reserved_smem_offset_0;
+	mov.u32 %r3, %reserved_smem_offset_1;
+	mov.u32 %r4, %reserved_smem_offset_cap;
+	mov.u32 %r5, %reserved_smem_offset_end;
+	ld.shared.u32 %r6, [%r3];
+	atom.shared.add.u32 %r6, [%r3+284], 1;
+	st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4};
+	st.global.v2.u32 [%rd1+16], {%r5, %r6};
+	ret;
+}
+""").kernels["reserved"]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1000])
+@pytest.mark.parametrize("function", [ptxsim.run, ptxsim.launch, run_reference])
+def test_the_part_of_shared_memory_that_is_reserved(function: object, n_bytes: int) -> None:
+    """1024 bytes behind the kernel's own, at a multiple of 16, zero when the CTA starts."""
+    out = np.full(6, 99, np.uint32)
+    assert callable(function)
+    function(RESERVED, (1,), (1,), [out], dynamic_shared=n_bytes)
+    start = 16 if n_bytes == 0 else 1024
+    assert out.tolist() == [start, start, start + 512, start + 1024, start + 1024, 0]
+
+
+def test_nothing_is_missing_in_what_is_reserved() -> None:
+    result = ptxsim.run(RESERVED, 1, 1, [np.zeros(6, np.uint32)], check=("memory", "init"))
+    assert result.problems == ()
+
+
 POINTERS = parse("""
 .version 8.0
 .target sm_80

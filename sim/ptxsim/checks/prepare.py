@@ -86,6 +86,7 @@ class Checks:
         layout = program.layout
         if program.is_ptxplus:  # header and parameters
             shared_start[: layout.param_start + layout.param_bytes] = 1
+        shared_start[image.reserved_shared :] = 1
         arrays: dict[str, Any] = {
             "registers": tables.registers,
             "calls": tables.calls,

@@ -52,9 +52,12 @@ GLOBAL_BASE = 0x1000_0000
 CODE_BASE, CODE_BYTES = 0x10_0000, 16
 """Where the addresses of functions begin, and how far they are apart. No memory lies there."""
 ALIGNMENT = 256
-LAUNCH_REGISTERS = ("dynamic_smem_size", "total_smem_size")
-"""Special registers that a launch fixes; `MemoryImage` writes them."""
 """Of buffers and global variables, as cudaMalloc gives."""
+RESERVED_REGISTERS = tuple(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1"))
+RESERVED_BYTES = 1024
+"""Shared memory of the system, where cooperative groups of several warps meet. Kernels that ask for it have it."""
+LAUNCH_REGISTERS = ("dynamic_smem_size", "total_smem_size", *RESERVED_REGISTERS)
+"""Special registers that a launch fixes; `MemoryImage` writes them."""
 PARAM_START = 0x10
 """PTXPlus: where the parameters begin in shared memory."""
 UNDECLARED_LOCAL_BYTES = 1024

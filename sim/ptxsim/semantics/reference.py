@@ -224,6 +224,9 @@ class Warp:
             return masks[name.removeprefix("lanemask_")]
         if name.startswith(("clock", "halfclock", "globaltimer")):
             return full(self.issued >> (32 if name.endswith("_hi") else 0))
+        if name.startswith("reserved_smem_offset"):
+            into = {"begin": 0, "0": 0, "1": 512}.get(name.rpartition("_")[2], 1024)
+            return full(self.machine.image.reserved_shared + into)
         values = {
             "laneid": lane,
             "warpid": full(self.index),

@@ -442,5 +442,6 @@ SPECIALS = frozenset(
         *("clock", "clock_hi", "clock64", "halfclock", "globaltimer", "globaltimer_lo", "globaltimer_hi"),
         *("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"),
         *("total_smem_size", "dynamic_smem_size"),
+        *(f"reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1")),
     ]
 )

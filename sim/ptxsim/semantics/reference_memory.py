@@ -202,6 +202,7 @@ class Image:
             self.local_bytes = max(self.local_bytes, PTXPLUS_LOCAL_BYTES)
         self.dynamic_shared_bytes = dynamic_shared
         self.shared_bytes += dynamic_shared
+        self.reserved_shared = align(self.shared_bytes, 16)
 
     def parameter_space(self) -> Space:
         space = Space()
@@ -210,7 +211,8 @@ class Image:
 
     def shared_space(self, ctaid: Sequence[int], block: Sequence[int], grid: Sequence[int]) -> Space:
         """Fresh shared memory of a CTA."""
-        data = np.zeros(self.shared_bytes, np.uint8)
+        system = "%reserved_smem" in self.module.source.text
+        data = np.zeros(self.reserved_shared + 1024 if system else self.shared_bytes, np.uint8)
         if self.is_ptxplus:  # GPGPU-Sim leaves the header zero
             words = [0, *block, grid[0], grid[1], ctaid[0], ctaid[1]]
             words = [0] * 8 if self.as_gpgpu_sim else words
