@@ -1,0 +1,49 @@
+"""Speed of runs without time on the packaged samples: warp instructions per second of one core. Prints JSON.
+
+    python benchmarks/bench_run.py [SAMPLE ...] [--runs N]
+
+The best of N runs in one process, in processor time (other work on the machine counts less), without checks and with
+all of them. The first run, which loads the machine code, does not count.
+"""
+
+import argparse
+import json
+import time
+
+from ptxsim import run
+from ptxtool import api
+from ptxtool.base.resources import resource_dir
+
+ALL_CHECKS = ("memory", "init", "races", "barriers")
+
+
+def measure(name: str, check: tuple[str, ...], runs: int) -> dict[str, object]:
+    """Run one sample `runs` times."""
+    module = api.load(name)
+    launch = api.load_launch(resource_dir("samples") / name / "launch.toml")
+    kernel = module.kernels[launch.kernel or next(iter(module.kernels))]
+    best, executed = float("inf"), 0
+    for _ in range(runs + 1):
+        arguments = launch.arguments()
+        started = time.process_time()
+        result = run(kernel, launch.grid, launch.block, arguments, launch.dynamic_shared or 0, check=check)
+        best, executed = min(best, time.process_time() - started), result.warp_instructions
+    return {
+        "sample": name,
+        "checks": list(check),
+        "warp_instructions": executed,
+        "million_warp_instructions_per_second": round(executed / best / 1e6, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("samples", nargs="*", default=["sgemm", "hotspot", "reduction", "saxpy"])
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    found = [measure(name, check, options.runs) for name in options.samples for check in ((), ALL_CHECKS)]
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
