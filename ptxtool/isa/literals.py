@@ -35,14 +35,25 @@ class Literal:
         """The bits a register of this type holds: integers wrap to the width, and are raw bits for a float type.
 
         A floating-point literal is converted to the width of a float type (round to nearest even; overflow gives
-        infinity), and gives its own bits for an integer or untyped type.
+        infinity), an f64 also to that of `.b32`; otherwise an integer or untyped type takes its own bits.
         """
         mask = (1 << type.bits) - 1
-        if self.kind == "int" or not type.is_float or type.bits not in (16, 32, 64):
+        if self.kind == "int":
             return self.payload & mask
-        if type.bits == {"f32": 32, "f64": 64}[self.kind]:
-            return self.payload
-        return _float_bits(float(self.value), {16: "<e", 32: "<f", 64: "<d"}[type.bits])
+        if self.kind == "f64" or type.is_float:
+            return self.payload if type.bits == self._bits else float_bits(float(self.value), type)
+        return self.payload & mask
+
+    @property
+    def _bits(self) -> int:
+        return {"f32": 32, "f64": 64}[self.kind]
+
+
+def float_bits(value: float, type: Type) -> int:
+    """The bits of a number in a type: rounded to a float type's width or to 32 bits, otherwise those of an f64."""
+    if type.bits == 32 or (type.is_float and type.bits == 16):
+        return _float_bits(value, {16: "<e", 32: "<f"}[type.bits])
+    return _float_bits(value, "<d") & ((1 << type.bits) - 1)
 
 
 def _float_bits(value: float, layout: str) -> int:

@@ -5,10 +5,10 @@ stacks. An address splits into base and offset at its last `+` or `-`. Nothing h
 `MAX_DEPTH` are refused, so that no input can exhaust the stack of whoever walks the operand later.
 """
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
@@ -175,37 +175,10 @@ def destination(node: Operand) -> Operand:
     return node
 
 
-_FOLDED: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
-    "%": lambda a, b: a - b * (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)),
-    "<<": lambda a, b: a << b if 0 <= b < 64 else 0,
-    ">>": lambda a, b: a >> b if b >= 0 else 0,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-}
-
-
 def fold(node: Operand) -> int | None:
     """The value of an integer expression of literals, or None where it is no such thing."""
     try:
-        if type(node) is Immediate:
-            return integer(node.text)
-        if type(node) is Group and len(node.items) == 1:
-            return fold(node.items[0])
-        if type(node) is Unary:
-            value = fold(node.operand)
-            return (
-                None
-                if value is None
-                else {"-": -value, "+": value, "~": ~value, "!": int(not value)}[node.operator]
-            )
-        if type(node) is Binary and node.operator in _FOLDED:
-            left, right = fold(node.left), fold(node.right)
-            return None if left is None or right is None else _FOLDED[node.operator](left, right)
-    except (ValueError, ZeroDivisionError):
-        pass
-    return None
+        number = integer(node.text) if type(node) is Immediate else constant(node).number
+    except ValueError:
+        return None
+    return number if isinstance(number, int) else None

@@ -17,7 +17,15 @@ from typing import Any, NoReturn
 
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.frames import Place
-from ptxsim.lowering.layout import LAUNCH_REGISTERS, CallFrame, Layout, Symbol, evaluate, own_name
+from ptxsim.lowering.layout import (
+    LAUNCH_REGISTERS,
+    CallFrame,
+    Layout,
+    Symbol,
+    constant_bits,
+    evaluate,
+    own_name,
+)
 from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.semantics import codes
 from ptxsim.semantics.codes import (
@@ -361,9 +369,7 @@ class Builder:
                 return self.negate(self.constant(number.bits(type_), max(32, type_.bits)), type_)
             return self._extended_constant(literal("-" + operand.operand.text).bits(type_), type_)
         try:
-            return self._extended_constant(
-                evaluate(operand, self.layout.symbols) & ((1 << type_.bits) - 1), type_
-            )
+            return self._extended_constant(constant_bits(operand, type_, self.layout.symbols), type_)
         except ValueError as problem:
             unsupported(f"operand: {problem}")
 

@@ -22,6 +22,7 @@ from ptxsim.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, TEXTUR
 from ptxsim.semantics.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
 from ptxsim.semantics.texture_table import HANDLE_BASE, HANDLE_STEP
 from ptxtool.base.diag import PtxError, error
+from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
@@ -42,7 +43,7 @@ from ptxtool.ir.nodes import (
     Unary,
     Vector,
 )
-from ptxtool.isa.literals import literal
+from ptxtool.isa.literals import integer, literal
 from ptxtool.isa.types import TYPES, Type
 
 if TYPE_CHECKING:
@@ -424,73 +425,33 @@ def constant_bits(value: Operand, type_: Type, symbols: dict[str, Symbol]) -> in
         return literal(value.text).bits(type_)
     if isinstance(value, Unary) and value.operator == "-" and isinstance(value.operand, Immediate):
         return literal("-" + value.operand.text).bits(type_)
-    return evaluate(value, symbols) & ((1 << type_.bits) - 1)
+    return constant(value, lambda named: _named(named, symbols)).bits(type_)
 
 
 def evaluate(value: Operand, symbols: dict[str, Symbol]) -> int:
-    """An integer constant expression; a variable's name is its address in its space. Raises `ValueError`."""
-    if isinstance(value, Immediate):
-        return literal(value.text).payload
+    """An integer constant expression of 64 bits with a sign; a name is an address in its space. Raises `ValueError`."""
+    number = constant(value, lambda named: _named(named, symbols)).number
+    if isinstance(number, float):
+        raise ValueError("it is no whole number")
+    return number - (1 << 64) if number >> 63 > 0 else number
+
+
+def _named(value: Operand, symbols: dict[str, Symbol]) -> int:
+    """The worth of a name, `generic(x)` or a byte of an address, `0xff00(x)`."""
     if isinstance(value, Name) and not value.part:
         if value.text == "WARP_SZ":
             return 32
         if value.text in symbols:
             return symbols[value.text].address
         raise ValueError(f"'{value.text}' is not declared")
-    if isinstance(value, Group) and len(value.items) == 1:
-        return evaluate(value.items[0], symbols)
-    if isinstance(value, Cast):
-        type_ = TYPES[value.type.lstrip(".")]
-        number = evaluate(value.operand, symbols) & ((1 << type_.bits) - 1)
-        return number - (1 << type_.bits) if type_.is_signed and number >> (type_.bits - 1) else number
-    if isinstance(value, Unary):
-        number = evaluate(value.operand, symbols)
-        return {"-": -number, "+": number, "~": ~number, "!": int(not number)}[value.operator]
-    if isinstance(value, Binary):
-        return _binary(value.operator, evaluate(value.left, symbols), evaluate(value.right, symbols))
-    if isinstance(value, Conditional):
-        chosen = value.then if evaluate(value.condition, symbols) else value.otherwise
-        return evaluate(chosen, symbols)
-    if isinstance(value, Apply) and value.arguments:
-        inner = value.arguments[-1].items[0]
+    if isinstance(value, Apply) and len(value.arguments) == 1 and len(value.arguments[0].items) == 1:
+        (inner,) = value.arguments[0].items
         if value.function == "generic" and isinstance(inner, Name) and inner.text in symbols:
             return symbols[inner.text].generic_address
-        if value.function == "mask" and len(value.arguments) == 2:
-            mask = evaluate(value.arguments[0].items[0], symbols)
-            shift = (mask & -mask).bit_length() - 1 if mask else 0
-            return (evaluate(inner, symbols) & mask) >> shift
+        if value.function != "generic":
+            mask = integer(value.function)
+            return (evaluate(inner, symbols) & mask) >> max((mask & -mask).bit_length() - 1, 0)
     raise ValueError("it is no constant expression")
-
-
-def _binary(operator: str, a: int, b: int) -> int:
-    if operator in ("/", "%"):
-        if b == 0:
-            raise ValueError("it divides by zero")
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        return quotient if operator == "/" else a - quotient * b
-    if operator in ("<<", ">>") and not 0 <= b < 64:
-        raise ValueError("it shifts by more than 63")
-    operations = {
-        "+": lambda: a + b,
-        "-": lambda: a - b,
-        "*": lambda: a * b,
-        "<<": lambda: a << b,
-        ">>": lambda: a >> b,
-        "&": lambda: a & b,
-        "|": lambda: a | b,
-        "^": lambda: a ^ b,
-        "&&": lambda: int(bool(a) and bool(b)),
-        "||": lambda: int(bool(a) or bool(b)),
-        "==": lambda: int(a == b),
-        "!=": lambda: int(a != b),
-        "<": lambda: int(a < b),
-        "<=": lambda: int(a <= b),
-        ">": lambda: int(a > b),
-        ">=": lambda: int(a >= b),
-    }
-    if operator not in operations:
-        raise ValueError(f"'{operator}' is no operator of constants")
-    return operations[operator]()
 
 
 __all__ = ["Layout", "Parameter", "PtxError", "Symbol", "constant_bits", "evaluate", "lay_out", "round_up"]

@@ -8,6 +8,7 @@ windows through which generic addresses reach the other spaces.
 PTXPlus: a CTA's shared memory starts with 16 bytes of launch information and the kernel's parameters from 0x10 on.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,23 +18,21 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from ptxsim.semantics.reference_constants import constant_bits
 from ptxsim.semantics.reference_numbers import Raw
 from ptxsim.textures import Sampler
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
-    Cast,
     Declaration,
     Declarator,
     Directive,
     Function,
-    Group,
     Immediate,
     Module,
     Name,
     Operand,
-    Unary,
     Vector,
 )
 from ptxtool.isa.literals import literal
@@ -396,9 +395,12 @@ class Image:
     def _initialise(self, declaration: Declaration, declarator: Declarator, data: Bytes) -> None:
         kind = type_of(declaration)
         assert declarator.value is not None
-        values = [self.constant(v, kind) for v in _flatten(declarator.value)]
-        packed = b"".join(v.to_bytes(kind.bytes, "little") for v in values)[: len(data)]
-        data[: len(packed)] = np.frombuffer(packed, np.uint8)
+        shape = [extent or 0 for extent in declarator.dimensions]
+        if declaration.vector > 1:
+            shape.append(declaration.vector)
+        for n, value in _elements(declarator.value, shape):
+            packed = self.constant(value, kind).to_bytes(kind.bytes, "little")
+            data[n * kind.bytes : (n + 1) * kind.bytes] = np.frombuffer(packed, np.uint8)
 
     def _fill(self, name: str, array: np.ndarray) -> None:
         symbol = self.symbols.get(name)
@@ -413,28 +415,20 @@ class Image:
 
     def constant(self, operand: Operand, kind: Type) -> int:
         """The bits of a constant expression in a type. Raises `KeyError` with the name that is no constant."""
-        mask = (1 << kind.bits) - 1
-        if isinstance(operand, Immediate):
-            return literal(operand.text).bits(kind)
-        if isinstance(operand, Name):
-            return self.symbols[operand.text].address & mask
-        if isinstance(operand, Apply) and operand.function == "generic":
+        return constant_bits(operand, kind, self._worth)
+
+    def _worth(self, operand: Operand) -> int:
+        """The address that a name, or `generic` of one, stands for."""
+        if isinstance(operand, Apply):
             (item,) = operand.arguments[0].items
-            symbol = self.symbols[item.text] if isinstance(item, Name) else None
-            return (self.constant(item, kind) + (WINDOWS[symbol.space] if symbol else 0)) & mask
-        if isinstance(operand, Group) and len(operand.items) == 1:
-            return self.constant(operand.items[0], kind)
-        if isinstance(operand, Cast):
-            return self.constant(operand.operand, kind)
-        if isinstance(operand, Unary):
-            value = self.constant(operand.operand, kind)
-            if operand.operator == "-":
-                return value ^ (1 << (kind.bits - 1)) if kind.is_float else -value & mask
-            return {"~": ~value, "+": value, "!": int(not value)}[operand.operator] & mask
-        if isinstance(operand, Binary):
-            wide = TYPES["s64"]
-            left, right = (_as_signed(self.constant(o, wide)) for o in (operand.left, operand.right))
-            return _BINARY[operand.operator](left, right) & mask
+            if operand.function == "generic" and isinstance(item, Name):
+                symbol = self.symbols[item.text]
+                return symbol.address + WINDOWS[symbol.space]
+            if operand.function.startswith("0x"):
+                mask = int(operand.function, 16)
+                return (self._worth(item) & mask) // (mask & -mask)
+        if isinstance(operand, Name):
+            return 32 if operand.text == "WARP_SZ" else self.symbols[operand.text].address
         raise KeyError(str(operand))
 
 
@@ -442,29 +436,12 @@ def _text(operand: Operand) -> str:
     return operand.text if isinstance(operand, Name | Immediate) else ""
 
 
-def _as_signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
-
-
-def _quotient(left: int, right: int) -> int:
-    return int(left / right) if right else 0
-
-
-_BINARY: dict[str, Any] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _quotient,
-    "%": lambda a, b: a - _quotient(a, b) * b,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "<<": lambda a, b: a << (b & 63),
-    ">>": lambda a, b: a >> (b & 63),
-}
-
-
-def _flatten(operand: Operand) -> list[Operand]:
-    if isinstance(operand, Vector):
-        return [leaf for item in operand.items for leaf in _flatten(item)]
-    return [operand]
+def _elements(value: Operand, shape: Sequence[int]) -> Iterator[tuple[int, Operand]]:
+    """(number, value) of what an initialiser lists; a list begins where its row does."""
+    if not isinstance(value, Vector):
+        yield 0, value
+        return
+    row = math.prod(shape[1:])
+    for k, item in enumerate(value.items):
+        for n, leaf in _elements(item, shape[1:]):
+            yield k * row + n, leaf
