@@ -12,7 +12,7 @@ An `--arg` for each of the kernel's parameters, in order; `NAME:` in front gives
     {f32 0.5, s32 1 2 3}        a structure by value, from its members
     texture(OPTION, ...) BUFFER a buffer as a texture, likewise `surface`; options as in docs/launch-file.md
 
-A `--constant` is a variable's name, a colon, and one of these.
+A `--constant` is a variable's name, a colon, and one of these; textures are those of `.texref` and PTXPlus's `.tex`.
 
 The text of that launch file is made first, so that its reader is the only one there is, and its diagnostics show
 what was understood.
@@ -95,7 +95,8 @@ def _argument(given: str, parameter: Declaration, folder: Path) -> list[str]:
     lines = [f"name = {json.dumps(name[1] if name else _as_name(declarator.name))}"]
     opaque = _OPAQUE.fullmatch(text)
     if opaque:
-        lines.append(f"{opaque['kind']} = {_options(opaque['options'] or '', given)}")
+        options = ", ".join(_options(opaque["options"] or "", "--arg", given))
+        lines.append(f"{opaque['kind']} = {{ {options} }}")
         text = opaque["buffer"]
     value = _value(text, parameter.type, folder)
     if value is None:
@@ -120,10 +121,15 @@ def _constant(given: str, kernel: Function, folder: Path) -> list[str]:
     found = next(
         (d for d in kernel.module.declarations() if name[1] in [each.name for each in d.declarators]), None
     )
-    value = _value(given[name.end() :], found.type if found else "b32", folder)
-    if value is None or "=?" in given[name.end() :][-2:]:
+    text, table, options = given[name.end() :], "constants", []
+    opaque = _OPAQUE.fullmatch(text)
+    if opaque:
+        text, table = opaque["buffer"], f"{opaque['kind']}s"
+        options = _options(opaque["options"] or "", "--constant", given)
+    value = _value(text, found.type if found else "b32", folder)
+    if value is None or text.endswith("=?"):
         raise _no_form("--constant", given)
-    return [f"[constants.{json.dumps(name[1])}]", *value]
+    return [f"[{table}.{json.dumps(name[1])}]", *value, *options]
 
 
 def _value(text: str, kind: str, folder: Path) -> list[str] | None:
@@ -152,19 +158,19 @@ def _member(words: list[str]) -> str | None:
     return f"[{json.dumps(words[0])}, {value}]"
 
 
-def _options(given: str, arg: str) -> str:
-    """`linear, address=wrap, normalized` as a table; a word alone is a filter, or a switch that is on."""
+def _options(given: str, option: str, whole: str) -> list[str]:
+    """`linear, address=wrap, normalized` as keys; a word alone is a filter, or a switch that is on."""
     found: list[str] = []
-    for option in filter(None, (part.strip() for part in given.split(","))):
-        name, _, value = (part.strip() for part in option.partition("="))
+    for item in filter(None, (part.strip() for part in given.split(","))):
+        name, _, value = (part.strip() for part in item.partition("="))
         if not re.fullmatch(r"\w+", name) or not re.fullmatch(r"\w*", value):
-            raise _no_form("--arg", arg)
+            raise _no_form(option, whole)
         if not value:
             name, value = ("filter", f'"{name}"') if name in ("linear", "point") else (name, "true")
         elif not value.isdecimal():
             value = value if value in ("true", "false") else json.dumps(value)
         found.append(f"{name} = {value}")
-    return f"{{ {', '.join(found)} }}" if found else "{}"
+    return found
 
 
 def _as_name(parameter: str) -> str:

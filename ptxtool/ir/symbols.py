@@ -17,6 +17,7 @@ Reference: PTX ISA, sections 5.1.1 (register state space), 5.4.4 (parameterized 
 "Analyzing CUDA workloads using a detailed GPU simulator", 2009, whose PTXPlus dialect numbers registers so.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -185,6 +186,22 @@ def _splits(name: str) -> Iterator[tuple[str, int]]:
     for cut in range(_digits_start(name), end):
         if name[cut] != "0" or cut == end - 1:
             yield name[:cut], int(name[cut:])
+
+
+_HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
+_UNDECLARED = Declaration(0, 0, (), "reg", ("u32",), None, ())
+
+
+def hardware_register(name: str, index: int = -1) -> Register | None:
+    """A register that PTXPlus hardware has and that a text may use without a declaration; None for other names."""
+    if not _HARDWARE_REGISTER.fullmatch(name):
+        return None
+    return Register(name, index, "u32", 1, _UNDECLARED, _role(name), True)
+
+
+def _role(name: str) -> str:
+    """The role of a PTXPlus register."""
+    return "zero" if name == PTXPLUS_ZERO else "sink" if name in PTXPLUS_SINKS else ""
 
 
 class RegisterTable(Sequence[Register]):
@@ -395,9 +412,7 @@ class RegisterTable(Sequence[Register]):
         if register is None:
             segment = self._segment(index)
             name = segment.name_of(index)
-            role = ""
-            if self.is_ptxplus:
-                role = "zero" if name == PTXPLUS_ZERO else "sink" if name in PTXPLUS_SINKS else ""
+            role = _role(name) if self.is_ptxplus else ""
             declaration = segment.declaration
             register = Register(
                 name, index, declaration.type, declaration.vector, declaration, role, self.is_ptxplus

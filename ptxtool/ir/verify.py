@@ -45,13 +45,13 @@ from ptxtool.ir.nodes import (
     Vector,
 )
 from ptxtool.ir.scopes import Scopes
+from ptxtool.ir.symbols import hardware_register
 from ptxtool.ir.undeclared import Undeclared
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
 from ptxtool.isa.table import Match, table
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
-_HARDWARE_REGISTER = re.compile(r"\$(?:ofs[0-9]+|r124|o127)")
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
 
 _Placed = Instruction | Declaration | Label | Directive
@@ -259,7 +259,7 @@ class FunctionCheck:
         if self.is_ptxplus:
             if self._is_segment(text, operand):
                 return
-            if _HARDWARE_REGISTER.fullmatch(text):
+            if hardware_register(text) is not None:
                 self.reported.add(text)
                 help = "the hardware has it, and GPGPU-Sim creates it on first use; declare it to be safe"
                 self._report("W202", f"register '{text}' is not declared", node, text, help)

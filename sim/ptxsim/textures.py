@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.layout import OPAQUE, Layout, names_in, round_up
+from ptxsim.lowering.layout import OPAQUE, Layout, names_in, round_up, textures_of_head
 from ptxsim.semantics import texture_table as columns
 from ptxsim.semantics.codes import FLOAT, SIGNED, UNSIGNED
 from ptxtool.base.diag import PtxError, error
@@ -284,11 +284,11 @@ class Table:
 def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any]) -> list[Given | None]:
     """What the variables of opaque types stand for, in their order; None where the kernel does not ask. Raises E401."""
     variables = {s.name: s for s in layout.symbols.values() if s.type in OPAQUE}
-    declared = {
-        name.name: (declaration, name)
-        for declaration in kernel.module.declarations()
-        for name in declaration.declarators
-    }
+    places: dict[str, Declaration | Directive] = dict(textures_of_head(kernel))
+    declarators: dict[str, Declarator] = {}
+    for declaration in kernel.module.declarations():
+        for declarator in declaration.declarators:
+            places[declarator.name], declarators[declarator.name] = declaration, declarator
     for name in textures:
         if name not in variables:
             known = ", ".join(variables)
@@ -301,17 +301,18 @@ def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any])
     used = set[str]().union(*map(names_in, CallGraph(kernel).functions))
     found: list[Given | None] = []
     for name, symbol in variables.items():
-        declaration, declarator = declared[name]
         value = textures.get(name)
         if value is None and symbol.type == "samplerref":
-            value = _declared_sampler(declarator)
+            value = _declared_sampler(declarators[name])
         if value is None and name not in used:
             found.append(None)
         elif value is None or not fits(symbol.type, value):
             what = f"nothing given for '.{symbol.type} {name}'"
             if value is not None:
                 what = f"{type(value).__name__} for '.{symbol.type} {name}'"
-            raise _at(kernel, declaration, what, f"give textures={{'{name}': {given_for(symbol.type)}(...)}}")
+            table = "surfaces" if symbol.type == "surfref" else "textures"
+            how = f"give textures={{'{name}': {given_for(symbol.type)}(...)}}, or [{table}.{name}] in a launch file"
+            raise _at(kernel, places[name], what, how)
         else:
             found.append(value)
     return found

@@ -549,7 +549,9 @@ def test_recursion_without_end() -> None:
 }}
 """
     problem = fault(functions, call("%r0", "down", "%r1"))
-    assert "error[E415]: stack overflow beyond 16384 bytes in 'call.uni (retval0), down, (param0);'" in str(problem)
+    assert "error[E415]: stack overflow beyond 16384 bytes in 'call.uni (retval0), down, (param0);'" in str(
+        problem
+    )
     problem = fault(".func f() { call f; ret; }\n", "call f;")  # without a byte of local memory
     assert "error[E415]" in str(problem)
 
@@ -598,7 +600,9 @@ MORE:
 
     assert results(functions, body) == [expected(t) for t in range(32)]
     endless = "LOOP: alloca.u64 %d2, 64;\nbra LOOP;"
-    assert "error[E415]: stack overflow beyond 16384 bytes in 'alloca.u64 %d2, 64;'" in str(fault("", endless))
+    assert "error[E415]: stack overflow beyond 16384 bytes in 'alloca.u64 %d2, 64;'" in str(
+        fault("", endless)
+    )
 
 
 def test_a_block_that_stackrestore_gives_back_is_given_again() -> None:

@@ -185,6 +185,42 @@ def test_a_parameter_that_is_an_array(semantics: str, expected: int, run: Callab
     assert out[0] == expected
 
 
+UNDECLARED = """.version 1.4+
+.target sm_10, map_f64_to_f32
+.entry k ( .param .u64 out , .param .s32 n )
+{{
+	.reg .u32 $r<4>;
+	{body}
+	mov.u32 $r1, s[0x0010];
+	st.global.u32 [$r1], $r2;
+	l_exit: exit;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "run", [ptxsim.run, ptxsim.launch, run_reference], ids=["run", "launch", "reference"]
+)
+@pytest.mark.parametrize(
+    ("body", "hardware", "gpgpu_sim"),
+    [
+        ("mov.u32 $r2, s[$ofs1+=0x18]; mov.u32 $r2, s[$ofs1];", 0x123, 0x123),
+        ("mov.u32 $r3, 0x3; shl.b32 $ofs2, $r3, 0x3; mov.u32 $r2, s[$ofs2+0x0];", 0x123, 0x123),
+        ("mov.u32 $r124, 0x7; add.u32 $r2, $r124, 0x1;", 1, 8),
+        ("mov.u32 $o127, 0x7; add.u32 $r2, $o127, 0x1;", 1, 8),
+    ],
+)
+def test_registers_of_the_hardware_that_are_not_declared(
+    body: str, hardware: int, gpgpu_sim: int, run: Callable[..., Any]
+) -> None:
+    """s[0x0018] is n, 0x123."""
+    function = parse(UNDECLARED.format(body=body)).kernels["k"]
+    for semantics, expected in zip(BOTH, (hardware, gpgpu_sim), strict=True):
+        out = np.zeros(1, np.uint32)
+        run(function, 1, 1, [out, 0x123], ptxplus_semantics=semantics)
+        assert out[0] == expected
+
+
 HEADER = """.version 1.4+
 .target sm_10, map_f64_to_f32
 .entry k ( .param .u64 out )

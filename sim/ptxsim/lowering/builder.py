@@ -41,7 +41,7 @@ from ptxsim.semantics.codes import (
 from ptxtool.analysis.liveness import Liveness, liveness
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Dual, Function, Immediate, Instruction, Memory, Name, Operand, Unary, Vector
-from ptxtool.ir.symbols import Register
+from ptxtool.ir.symbols import Register, hardware_register
 from ptxtool.isa.lanes import operations
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import PART_ALIASES, special
@@ -170,6 +170,10 @@ class Builder:
 
     as_gpgpu_sim: bool = False  # PTXPlus as GPGPU-Sim executes it, where that is not what hardware does
 
+    undeclared: dict[str, Register] = field(
+        default_factory=dict
+    )  # PTXPlus: registers of the hardware, by name
+
     invoked: int | None = None  # the instruction enters the function that begins there, -1: each lane its own
     return_start: int = 0  # the first micro-operation behind the call
     is_passing: bool = False  # the instruction reads or writes parameters in a frame
@@ -267,7 +271,15 @@ class Builder:
     # ---- registers
 
     def register(self, name: str) -> Register | None:
-        return self.registers.resolve(name, self.position)
+        """The register of a name; PTXPlus may use some of the hardware's without declaring them."""
+        found = self.registers.resolve(name, self.position)
+        if found is None and self.ptxplus and name not in self.undeclared:
+            made = hardware_register(name, len(self.register_rows))
+            if made is not None:
+                self.undeclared[name] = made
+                self.register_rows.append((32, self.n_rows[32], 1))
+                self.n_rows[32] += 1
+        return found or self.undeclared.get(name)
 
     def row_of(self, register: Register, part: str = "") -> tuple[int, int]:
         """File (32, 64, 1) and row of a register or of a component of a vector register."""
@@ -452,7 +464,8 @@ class Builder:
         digits = register.name.lstrip("$%abcdefghijklmnopqrstuvwxyz_")
         if not self.ptxplus or self.as_gpgpu_sim or not digits.isdecimal():
             return None
-        following = self.register(f"{register.name[: -len(digits)]}{int(digits) + 1}")
+        name = f"{register.name[: -len(digits)]}{int(digits) + 1}"
+        following = self.registers.resolve(name, self.position)
         return None if following is None or following.is_predicate else self.row_of(following)[1]
 
     def flags_value(self, row: int) -> int:

@@ -255,6 +255,9 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
     inner = [(f, s) for f in (kernel, *functions) for s in f.body or () if isinstance(s, Declaration)]
     outer = [(kernel, s) for s in module.declarations()]
     n_handles = 1
+    for name, _ in textures_of_head(kernel):
+        symbols[name] = Symbol(name, TEXTURE, HANDLE_BASE + HANDLE_STEP * n_handles, 0, "texref")
+        n_handles += 1
     for owner, declaration in (*outer, *inner):
         space = _SPACES.get(declaration.space.partition("[")[0])
         opaque = "texref" if declaration.space == "tex" else declaration.type
@@ -303,6 +306,11 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
         constant_bytes=bytes(memory[CONST]),
         address_bits=address_bits(module),
     )
+
+
+def textures_of_head(kernel: Function) -> list[tuple[str, Directive]]:
+    """The textures between the name and the body of a PTXPlus entry, as decuda's converter printed them."""
+    return [(d.text.split()[-1], d) for d in kernel.directives if d.name == "tex" and d.text]
 
 
 def _code_addresses(module: Module) -> dict[str, Symbol]:

@@ -102,13 +102,18 @@ def _emit_places(b: Builder, operand: Operand, shape: int, type_: Type) -> tuple
 
 @rule("tex", "tld4")
 def _tex(b: Builder, op: Operation) -> None:
-    """A fetch; `tld4` gathers a component of four texels."""
-    memory = _opaque(op.operands[1])
+    """A fetch; `tld4` gathers a component of four texels. PTXPlus: the texture and the coordinates are two operands."""
     shape = _shape(op)
-    texture = _handle(b, memory.base)
-    sampler = _handle(b, memory.coordinates[0]) if len(memory.coordinates) == 2 else texture
+    if b.ptxplus and len(op.operands) == 3:
+        texture = sampler = _handle(b, op.operands[1])
+        coordinates = op.operands[2]
+    else:
+        memory = _opaque(op.operands[1])
+        texture = _handle(b, memory.base)
+        sampler = _handle(b, memory.coordinates[0]) if len(memory.coordinates) == 2 else texture
+        coordinates = memory.coordinates[-1]
     is_float = op.stype.is_float
-    places = _emit_places(b, memory.coordinates[-1], shape, op.stype if is_float else _S32)
+    places = _emit_places(b, coordinates, shape, op.stype if is_float else _S32)
     names = [spec.name for spec in op.match.form.operands]
     offsets = [b.constant(0)] * 3
     if "offset" in names[: len(op.operands)]:

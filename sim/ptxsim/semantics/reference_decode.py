@@ -134,8 +134,7 @@ class Operands:
         row = self.row(name, position)
         if row is None:
             return self._read_other(name, type_)
-        register = self.register(name.text, position)
-        if register is not None and register.is_zero and not self.as_gpgpu_sim:
+        if name.text == "$r124" and self.is_ptxplus and not self.as_gpgpu_sim:
             return self._constant(0)
         half = self._half(name)
         mask = mask_of(min(type_.bits, 16) if half is not None else type_.bits)
@@ -233,7 +232,8 @@ class Operands:
 
     def _write_name(self, name: Name, type_: Type, position: int) -> Writer:
         register = self.register(name.text, position)
-        if name.text == "_" or (register is not None and register.role and not self.as_gpgpu_sim):
+        is_sink = name.text in ("$r124", "$o127") and self.is_ptxplus and not self.as_gpgpu_sim
+        if name.text == "_" or is_sink:
             return lambda warp, raw, lanes: None
         row = self.row(name, position)
         if row is None:

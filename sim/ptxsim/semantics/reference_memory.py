@@ -319,6 +319,10 @@ class Image:
     # ---- variables
 
     def _declare_all(self, constants: Mapping[str, Any]) -> None:
+        for head in self.kernel.directives:  # decuda: `.entry k .tex .u64 name`
+            if head.name == "tex":
+                name = head.text.split()[-1]
+                self.symbols[name] = Symbol("opaque", self._opaque(self.textures.get(name)), 8)
         body = self.kernel.body or ()
         declarations = [*self.module.declarations(), *(s for s in body if isinstance(s, Declaration))]
         declarations += self._declare_functions()
@@ -368,7 +372,7 @@ class Image:
         data = np.zeros(n_bytes, np.uint8)
         if name in self.symbols:
             return None
-        if declaration.type in OPAQUE_KINDS:
+        if declaration.type in OPAQUE_KINDS or space == "tex":
             value = self.textures.get(name)
             if value is None and declaration.type == "samplerref":
                 value = self._sampler(declarator)

@@ -256,12 +256,18 @@ class Textures:
 
     def _tex(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         to, of = instruction.operands[:2]
-        memory, access = memory_operand(of), Access.of(match)
+        access = Access.of(match)
         floating = op.stype.is_float
-        texture = self._opaque_handle(memory.base, i)
-        explicit = len(memory.coordinates) == 2
-        sampler = self._opaque_handle(memory.coordinates[0], i) if explicit else texture
-        readers = self._coordinates(memory.coordinates[-1], access, op.stype if floating else _S32, i)
+        if self.operands.is_ptxplus and len(instruction.operands) == 3:
+            texture = sampler = self._opaque_handle(of, i)
+            coordinates = instruction.operands[2]
+        else:
+            memory = memory_operand(of)
+            texture = self._opaque_handle(memory.base, i)
+            explicit = len(memory.coordinates) == 2
+            sampler = self._opaque_handle(memory.coordinates[0], i) if explicit else texture
+            coordinates = memory.coordinates[-1]
+        readers = self._coordinates(coordinates, access, op.stype if floating else _S32, i)
         offsets = self._texel_offsets(instruction, match, access, i)
         truth = self.operands.write_truth(to.second, i) if isinstance(to, Dual) else None
         items = self._registers_of(to.first if isinstance(to, Dual) else to, i)
