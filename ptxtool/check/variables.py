@@ -10,23 +10,19 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.check.header import version_of
-from ptxtool.check.types import FLOATS
+from ptxtool.check.types import FLOATS, INTEGERS
+from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import (
     Apply,
-    Binary,
-    Cast,
-    Conditional,
     Declaration,
     Declarator,
-    Group,
     Immediate,
     Module,
+    Name,
     Operand,
-    Unary,
     Vector,
 )
 from ptxtool.ir.verify import names, place_of
-from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
@@ -41,7 +37,6 @@ _MOST_CONSTANT_BYTES = 65536
 _ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
 _MASKS = frozenset(0xFF << 8 * byte for byte in range(8))
 _SINCE_MASKS = (7, 1)
-_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 
 
 def declaration_problems(
@@ -293,17 +288,28 @@ class _Check:
         if mentioned and special(mentioned[0]) is not None and mentioned[0] not in self.module.variables:
             message = f"the initial value of '{name}' is the special register '{mentioned[0]}'"
             yield self.problem(message, "it is known at run time only: 'mov' it in a kernel", mentioned[0])
-        elif mentioned:
+            return
+        if mentioned:
             yield from self._address(name, value, mentioned[0])
             return
-        kind = _constant_kind(value)
-        if kind == "zero":
+        try:
+            number = constant(value, _worth).number
+        except ValueError as reason:
+            help = "fractions and whole numbers do not mix; '%', '~', '!', '&&' and shifts are for whole ones"
+            zero = "zero" in str(reason)
             yield self.problem(
-                f"the initial value of '{name}' divides by zero", "write another divisor", name
+                f"the initial value of '{name}' "
+                + ("divides by zero" if zero else f"is no constant: {reason}"),
+                "write another divisor" if zero else help,
+                name,
             )
-        elif kind == "int" and type_ in FLOATS:
+            return
+        if isinstance(number, int) and type_ in FLOATS:
             help = "write a fraction ('1.0') or bits ('0f3f800000')"
             yield self.problem(f"'{name}' is '.{type_}', its initial value an integer", help, name)
+        elif isinstance(number, float) and type_ in INTEGERS:
+            help = "write a whole number, or declare it with a '.b' or '.f' type"
+            yield self.problem(f"'{name}' is '.{type_}', its initial value a fraction", help, name)
 
     def _address(self, name: str, value: Operand, other: str) -> Iterator[Diagnostic]:
         type_ = self.item.type
@@ -334,26 +340,8 @@ def _is_independent(module: Module) -> bool:
     return "texmode_independent" in (module.directive("target") or "")
 
 
-def _constant_kind(value: Operand) -> str:
-    """ "int", "float", or "zero" for a division by zero."""
-    match value:
-        case Immediate(text=text):
-            try:
-                return "int" if literal(text).kind == "int" else "float"
-            except ValueError:
-                return "int"
-        case Unary() | Cast():
-            return _constant_kind(value.operand)
-        case Group(items=(item,)):
-            return _constant_kind(item)
-        case Binary(operator=operator):
-            kinds = {_constant_kind(value.left), _constant_kind(value.right)}
-            if operator in "/%" and fold(value.right) == 0:
-                return "zero"
-            if "zero" in kinds:
-                return "zero"
-            return "float" if "float" in kinds and operator not in _COMPARISONS else "int"
-        case Conditional():
-            return _constant_kind(value.then)
-        case _:
-            return "int"
+def _worth(operand: Operand) -> int:
+    """A name in a constant that has no address: the size of a warp."""
+    if isinstance(operand, Name) and operand.text == "WARP_SZ":
+        return 32
+    raise ValueError("it is no number")
