@@ -102,7 +102,7 @@ def run(
         constants=constants,
         textures=textures,
         dynamic_shared=dynamic_shared,
-        limit=max_instructions or functional.NO_LIMIT,
+        limit=max_instructions or functional.LIMIT,
         check=check,
         undefined=undefined,
         output=output,

@@ -224,6 +224,11 @@ class MemoryImage:
         for name, value in values.items():
             x[name] = value
 
+    @property
+    def of_cta(self) -> tuple[Any, ...]:
+        """The arrays that are one CTA's where the image has the slots of one: registers, local memory, calls."""
+        return self.keep[:5]
+
     def read_back(self) -> None:
         """Copy every buffer to the caller's array."""
         for start, array in self.buffers:

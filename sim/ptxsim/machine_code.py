@@ -24,6 +24,7 @@ HOST_ONLY = (
     "ptxsim.checks.instructions",
     "ptxsim.checks.prepare",
     "ptxsim.checks.reports",
+    "ptxsim.divergence",
     "ptxsim.drive",
     "ptxsim.faults",
     "ptxsim.functional",
@@ -41,6 +42,7 @@ HOST_ONLY = (
     "ptxsim.textures",
     "ptxsim.tracing",
     "ptxsim.triton_kernels",
+    "ptxsim.waiting",
 )
 """Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
 

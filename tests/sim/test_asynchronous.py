@@ -282,7 +282,7 @@ WAIT:
 	mbarrier.try_wait.parity.shared.b64 %p1, [%r20], 0;
 	@!%p1 bra WAIT;"""
     kernel = parse(kernel_text(body)).kernels["k"]
-    with pytest.raises(PtxError, match="E406"):
+    with pytest.raises(PtxError, match="E407"):
         functional.run(kernel, (1,), (32,), [np.zeros(32, np.uint32), np.zeros(32, np.uint32)])
 
 

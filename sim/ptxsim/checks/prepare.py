@@ -31,6 +31,9 @@ from ptxtool.ir.nodes import Function
 
 CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
 """What can be checked, by name."""
+_OF_CTA = frozenset(
+    {"written", "shared_shadow", "local_shadow", "clocks", "published", "segments", "tests", "granules"}
+)
 
 
 def check_flags(names: Collection[str]) -> int:
@@ -55,6 +58,8 @@ class Checks:
     """A CHECKED record for every instruction, and behind them one for every piece."""
     reports: Any
     """Room for MAX_REPORTS records."""
+    of_cta: tuple[Any, ...] = field(default=(), repr=False)
+    """The arrays that are one CTA's."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
 
     @classmethod
@@ -104,6 +109,7 @@ class Checks:
             arrays["tests"] = np.zeros(MAX_WARPS, np.int32)
         if undefined and flags & INIT:
             arrays["global_shadow"] = _global_shadow(image, undefined)
+        of_cta = tuple(array for name, array in arrays.items() if flags and name in _OF_CTA)
         state = np.zeros(1, CHECKS)
         for name, array in arrays.items():
             state[0][name] = array.ctypes.data
@@ -113,14 +119,14 @@ class Checks:
         state[0]["frame_row"] = layout.stack_rows.get("frame", -1)
         state[0]["grown_row"] = layout.stack_rows.get("grown", -1)
         state[0]["frame_end"] = layout.frame_end
-        state[0]["lockstep"] = _in_lockstep(kernel)
+        state[0]["lockstep"] = in_lockstep(kernel)
         state[0]["n_granules"] = n_granules
         state[0]["granule_shift"] = shift
         records = np.concatenate(
             [program.instructions, tables.pieces]
         )  # pieces are executed by their numbers too
         x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
-        return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), (*arrays.values(), records))
+        return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), of_cta, (*arrays.values(), records))
 
 
 def _granule_shift(checked: Any) -> int:
@@ -129,7 +135,7 @@ def _granule_shift(checked: Any) -> int:
     return min([2, *(size.bit_length() - 1 for size in sizes)])
 
 
-def _in_lockstep(kernel: Function) -> bool:
+def in_lockstep(kernel: Function) -> bool:
     """Whether the lanes of a warp run in step: before sm_70, and in PTXPlus."""
     if kernel.module.is_ptxplus:
         return True

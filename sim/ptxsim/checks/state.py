@@ -130,6 +130,11 @@ CHECKS = record(
         ("n_granules", "i8"),
         ("granule_shift", "i8"),
         ("next_warp", "i8"),  # that a paused CTA goes on with
+        (
+            "watch",
+            "i8",
+        ),  # the cycle from which on the loop stops behind a round: to see whether anybody gets further
+        ("in_vain", "i8"),  # rounds in which every warp that could run found an mbarrier incomplete
         ("traced_warps", "i8"),  # a mask
         ("stage", "i8"),  # GOING, or where it has stopped: BEFORE or BEHIND an instruction
         ("traced_at", "i8"),

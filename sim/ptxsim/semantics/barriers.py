@@ -113,6 +113,28 @@ def _let_others_run(warp):
 
 
 @njit
+def take_turns(warp):
+    """Entries of one level run in turn: the top goes below the others, and the next that does not wait comes up."""
+    top = warp.depth - 1
+    low = top
+    while low > 0 and warp.rpc[low - 1] == warp.rpc[top] and warp.call[low - 1] == warp.call[top]:
+        low -= 1
+    for _ in range(top - low):
+        for column in (warp.pc, warp.waits, warp.waits_since):
+            last = column[top]
+            for k in range(top, low, -1):
+                column[k] = column[k - 1]
+            column[low] = last
+        for lanes in (warp.mask, warp.waiting_lanes):
+            of_last = lanes[top]
+            for k in range(top, low, -1):
+                lanes[k] = lanes[k - 1]
+            lanes[low] = of_last
+        if warp.waits[top] == 0:
+            return
+
+
+@njit
 def complete(x, barriers, warps, n_warps, instructions, number):
     """Let everyone go on if a barrier is complete. True if it is."""
     barrier = barriers[number]

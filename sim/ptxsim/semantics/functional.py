@@ -3,10 +3,11 @@
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled; a warp runs until it
 ends, waits at a barrier, finds an mbarrier incomplete, or has had its share of instructions: so warps that spin on
-memory let the others of their CTA run. Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth)
-per warp.
+memory let the others of their CTA run. A CTA that can only repeat itself is put aside for the others (waiting.py).
+Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth) per warp, whose lanes wait for one another
+no longer than they must (divergence.py).
 
-Not handled: results that depend on time (the clock, spinning on another CTA's store).
+Not handled: results that depend on time (the clock).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,7 +31,7 @@ from ptxsim.checks.inspect import (
     stack,
     start,
 )
-from ptxsim.checks.prepare import Checks, check_flags
+from ptxsim.checks.prepare import Checks, check_flags, in_lockstep
 from ptxsim.checks.reports import diagnostics
 from ptxsim.checks.state import (
     ACQUIRES,
@@ -44,6 +45,7 @@ from ptxsim.checks.state import (
     REPORT,
     TRACED,
 )
+from ptxsim.divergence import loosen
 from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
@@ -65,16 +67,27 @@ from ptxsim.program import (
     Program,
 )
 from ptxsim.semantics.barriers import BARRIER as BARRIER_STATE
-from ptxsim.semantics.barriers import DEPTH, N_BARRIERS, WARP, advance, arrive, complete, live_lanes
+from ptxsim.semantics.barriers import (
+    DEPTH,
+    N_BARRIERS,
+    WARP,
+    advance,
+    arrive,
+    complete,
+    live_lanes,
+    take_turns,
+)
 from ptxsim.semantics.calls import enter_call, leave_call, note_exit
 from ptxsim.semantics.execute import execute, guard_mask, straight
 from ptxsim.semantics.start import init_warp
 from ptxsim.tracing import Trace, Tracer
+from ptxsim.waiting import FIRST_LOOK, MOST_ASIDE, Residents, Watch, digest, standing
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function
 
-NO_LIMIT = 1 << 40
+LIMIT = 1 << 32
+"""Warp instructions of a CTA, unless the caller sets another limit: some minutes."""
 SLICE = 20_000
 """Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
 _PATIENCE = 1 << 18
@@ -82,6 +95,7 @@ _OVERFLOW = 100  # as in ptxsim/faults.py
 _TOO_LONG = 101
 _DEADLOCK = 102
 _PAUSED = -2  # the print buffer is half full, or a traced instruction is reached
+_WATCHED = -3  # many instructions have passed
 
 _ARGUMENTS = (
     array_of(CONTEXT),
@@ -373,31 +387,20 @@ def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, repor
             return np.int64(_PAUSED)
         if x.yields:
             break
+    if done == limit and warp.depth > 1:
+        take_turns(warp)
     return done
 
 
 @njit
-def _blame(x, warps, n_warps):
-    """Nobody can go on: the place of the first warp that waits."""
-    x.error, x.error_lane = _DEADLOCK, 0
-    for w in range(n_warps):
-        top = warps[w].depth - 1
-        if top >= 0:
-            x.warp = w
-            x.cycle = warps[w].waits_since[top] if warps[w].waits[top] else warps[w].pc[top]
-            return
-
-
-@njit
 def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, limit):
-    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, or _PAUSED.
+    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, _PAUSED or _WATCHED.
 
     `limit` is the cycle, which is the number of instructions so far, that must not be passed.
     """
     x, c = xs[0], cs[0]
     half = x.host_bytes >> 1
     began = x.cycle
-    in_vain = 0  # rounds in which every warp that could run found an mbarrier incomplete
     first, c.next_warp = c.next_warp, 0  # where it paused
     while True:
         alive, ran, in_hope = False, first > 0, first > 0
@@ -419,15 +422,17 @@ def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, l
         first = 0
         if not alive:
             return x.cycle - began
-        in_vain = 0 if in_hope else in_vain + 1
+        c.in_vain = 0 if in_hope else c.in_vain + 1
         for number in range(N_BARRIERS):  # threads that have ended are not waited for
             if barriers[number].arrived and complete(x, barriers, warps, n_warps, instructions, number):
                 ran = True
         if c.what:
             _open(c, barriers)
-        if not ran or in_vain > _PATIENCE:
-            _blame(x, warps, n_warps)
+        if not ran or c.in_vain > _PATIENCE:
+            x.error = _DEADLOCK
             return np.int64(-1)
+        if x.cycle >= c.watch:
+            return np.int64(_WATCHED)
 
 
 @njit
@@ -490,7 +495,7 @@ def _cta(
     c = cs[0]
     if not goes_on:
         _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps)
-        c.cta = cta
+        c.cta, c.in_vain = cta, 0
         if c.what:
             start(c, xs[0])
     return _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, limit)
@@ -519,7 +524,7 @@ def run(
     constants: Mapping[str, Any] | None = None,
     textures: Mapping[str, Any] | None = None,
     dynamic_shared: int = 0,
-    limit: int = NO_LIMIT,
+    limit: int = LIMIT,
     program: Program | None = None,
     check: Collection[str] = (),
     undefined: Sequence[Any] = (),
@@ -554,62 +559,151 @@ def run(
         heap_bytes=heap_bytes,
     )
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
-    warps, barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
-    shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
-    x = image.context[0]
-    x["shared_memory"] = shared.ctypes.data + -shared.ctypes.data % 256
     printer = Printer(output)
     tracer = None if trace is None else Tracer(trace, program, image, checks)
-    n_ctas = int(grid3.prod())
-    goes_on = False
-    for cta in range(n_ctas):
-        if tracer is not None:
-            tracer.begin(cta)
-        last = int(x["cycle"]) + limit
-        done = _PAUSED
-        while done == _PAUSED:
-            with np.errstate(all="ignore"):
-                done = _cta(
-                    image.context,
-                    program.instructions,
-                    warps,
-                    barriers,
-                    checks.state,
-                    checks.checked,
-                    checks.reports,
-                    program.special_rows,
-                    image.shared_image,
-                    block3,
-                    grid3,
-                    cta,
-                    n_warps,
-                    last,
-                    goes_on,
-                )
-            goes_on = done == _PAUSED
-            printer.take(image)
-            if tracer is not None and goes_on:
-                tracer.stopped(cta)
-        if done < 0:
-            raise _fault(kernel, program, image, grid3, cta, block3, printer)
+    launched = _Launched(kernel, program, image, checks, grid3, block3, limit, printer, tracer)
+    launched.run()
     image.read_back()
     found = diagnostics(program, image, checks, block3.tolist(), grid3.tolist())
     lost = int(checks.state[0]["lost_reports"])
-    return FunctionalResult(n_ctas, int(x["cycle"]), found, lost, printer.text)
+    return FunctionalResult(int(grid3.prod()), int(image.context[0]["cycle"]), found, lost, printer.text)
 
 
-def _fault(
-    kernel: Function, program: Program, image: MemoryImage, grid: Any, cta: int, block: Any, printer: Printer
-) -> PtxError:
-    x = image.context[0]
-    kind, i = int(x["error"]), min(int(x["cycle"]), len(program.instructions) - 1)
-    number = int(x["warp"]) * 32 + int(x["error_lane"])
-    code, what, help_text = {
-        _TOO_LONG: ("E408", "too many instructions", "give a larger limit"),
-        _DEADLOCK: ("E406", "a barrier that can never complete", "every warp has to reach the same barrier"),
-    }.get(kind) or described(program, image, kind, printer.assertion)
-    where = f"kernel '{kernel.name}', CTA {_place(cta, grid)}, thread {_place(number, block)}"
-    return error(code, f"{what} in '{program.texts[i]}': {where}", *program.span(i), help_text)
+class _Launched:
+    """The CTAs of a launch: one after the other, those that wait for others again behind them."""
+
+    def __init__(
+        self,
+        kernel: Function,
+        program: Program,
+        image: MemoryImage,
+        checks: Checks,
+        grid: Any,
+        block: Any,
+        limit: int,
+        printer: Printer,
+        tracer: Tracer | None,
+    ):
+        self.kernel, self.program, self.image, self.checks = kernel, program, image, checks
+        self.grid, self.block, self.limit = grid, block, limit
+        self.in_step = in_lockstep(kernel)
+        self.printer, self.tracer = printer, tracer
+        self.n_warps = -(-int(block.prod()) // 32)
+        self.warps, self.barriers = np.zeros(self.n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
+        self.shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
+        self.x = image.context[0]
+        self.x["shared_memory"] = self.shared.ctypes.data + -self.shared.ctypes.data % 256
+        own = [self.warps, self.barriers, self.shared, *image.of_cta]
+        self.watch = Watch([*own, image.arena])
+        self.residents = Residents([*own, *checks.of_cta])
+        self.executed: dict[int, int] = {}
+        """Of the CTAs that were put aside: their instructions."""
+
+    def run(self) -> None:
+        """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
+        for cta in range(int(self.grid.prod())):
+            if not self._run_cta(cta, fresh=True):
+                self._put_aside(cta)
+        before = b""
+        while self.residents.aside:
+            memory = digest([self.image.arena])
+            if memory == before:
+                raise self._deadlock(next(iter(self.residents.aside)))
+            before = memory
+            for cta in list(self.residents.aside):
+                self.residents.bring_back(cta)
+                if self._run_cta(cta, fresh=False):
+                    before = b""
+                else:
+                    self._put_aside(cta)
+
+    def _put_aside(self, cta: int) -> None:
+        if len(self.residents.aside) == MOST_ASIDE:
+            raise self._deadlock(cta)
+        self.residents.put_aside(cta)
+
+    def _run_cta(self, cta: int, fresh: bool) -> bool:
+        """Run a CTA to its end, or until it can only repeat itself: False."""
+        state, begun = self.checks.state[0], int(self.x["cycle"])
+        state["cta"] = cta
+        state["watch"] = begun + FIRST_LOOK
+        self.watch.begin()
+        if self.tracer is not None:
+            self.tracer.begin(cta)
+        last = begun + self.limit - self.executed.get(cta, 0)
+        goes_on = not fresh
+        while True:
+            with np.errstate(all="ignore"):
+                done = _cta(
+                    self.image.context,
+                    self.program.instructions,
+                    self.warps,
+                    self.barriers,
+                    self.checks.state,
+                    self.checks.checked,
+                    self.checks.reports,
+                    self.program.special_rows,
+                    self.image.shared_image,
+                    self.block,
+                    self.grid,
+                    cta,
+                    self.n_warps,
+                    last,
+                    goes_on,
+                )
+            goes_on = True
+            self.printer.take(self.image)
+            if done == _PAUSED:
+                if self.tracer is not None:
+                    self.tracer.stopped(cta)
+            elif done == _WATCHED:
+                if self.watch.repeats() and not self._loosened():
+                    self.executed[cta] = self.executed.get(cta, 0) + int(self.x["cycle"]) - begun
+                    return False
+                state["watch"] = int(self.x["cycle"]) + self.watch.interval
+            elif done < 0:
+                raise self._fault(cta)
+            else:
+                return True
+
+    def _loosened(self) -> bool:
+        """Whether lanes of a warp can go on that wait for others of their warp."""
+        if self.in_step or not loosen(self.program, self.warps):
+            return False
+        self.watch.begin()
+        return True
+
+    def _fault(self, cta: int) -> PtxError:
+        x = self.x
+        kind, i = int(x["error"]), min(int(x["cycle"]), len(self.program.instructions) - 1)
+        if kind == _DEADLOCK:
+            return self._deadlock(cta)
+        where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
+        if kind == _TOO_LONG:
+            text, i, _ = standing(self.program, self.warps)
+            what = f"{self.limit} warp instructions are not enough: {where}: {text}"
+            help_text = "see whether the loop ends; --max-instructions (max_instructions) allows more"
+            return error("E408", what, *self.program.span(i), help_text)
+        number = int(x["warp"]) * 32 + int(x["error_lane"])
+        code, what, help_text = described(self.program, self.image, kind, self.printer.assertion)
+        where += f", thread {_place(number, self.block)}"
+        return error(code, f"{what} in '{self.program.texts[i]}': {where}", *self.program.span(i), help_text)
+
+    def _deadlock(self, cta: int) -> PtxError:
+        """Nobody can go on: where the warps of a CTA are."""
+        if cta in self.residents.aside:
+            others = len(self.residents.aside) - 1
+            self.residents.bring_back(cta)
+        else:
+            others = len(self.residents.aside)
+        text, i, at_barriers = standing(self.program, self.warps)
+        code, title = ("E406", "a barrier can never complete") if at_barriers else ("E407", "deadlock")
+        help_text = "every warp has to reach the same barrier"
+        if not at_barriers:
+            help_text = "nobody is left who could change what the loop waits for: look who should"
+        more = f"; {others} more CTAs wait too" if others else ""
+        where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
+        return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)
 
 
 def _place(number: int, sizes: Any) -> str:
