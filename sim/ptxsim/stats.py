@@ -13,6 +13,15 @@ import numpy as np
 
 from ptxsim.state import IDLE, SCOREBOARD, STALL
 
+# GPGPU-Sim's names, as far as they differ from those of the parts
+_SLOT_NAMES = {
+    "idle": "sched_w0_idle",
+    "scoreboard": "sched_w0_scoreboard",
+    "stall": "sched_stall",
+    "issued": "sched_issued",
+}
+_CORE_NAMES = {"stall_shared_memory": "stall_shd_mem", "bank_conflict_cycles": "shmem_bank_conflict"}
+
 
 @dataclass(frozen=True)
 class StallPoint:
@@ -83,22 +92,27 @@ class SimResult:
         return self.warp_instructions / (self.cycles * self.n_sms) if self.cycles else 0.0
 
     @property
-    def stats(self) -> dict[str, int]:
-        """Every counter under one name: `slots.idle`, `l1.misses`, `dram.reads`, ..."""
-        flat = {
+    def stats(self) -> dict[str, float]:
+        """Every counter under one name, that of GPGPU-Sim where it has one: `sched_w0_idle`, `l1d_misses`, ..."""
+        flat: dict[str, float] = {
             "cycles": self.cycles,
-            "warp_instructions": self.warp_instructions,
-            "thread_instructions": self.thread_instructions,
+            "thread_insn": self.thread_instructions,
+            "warp_insn": self.warp_instructions,
+            "gpu_ipc": self.thread_ipc,
+            "warp_ipc_per_sm": self.warp_ipc,
             "active_cycles": self.active_cycles,
+            "max_ctas_per_core": self.resident_ctas,
         }
-        for part in ("slots", "l1", "l2", "dram", "core"):
-            flat |= {f"{part}.{name}": value for name, value in getattr(self, part).items()}
-        flat |= {f"issued.w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
-        return flat
+        flat |= {_SLOT_NAMES[name]: n for name, n in self.slots.items()}
+        for prefix, counts in (("l1d", self.l1), ("l2", self.l2), ("dram", self.dram)):
+            flat |= {f"{prefix}_{name}": n for name, n in counts.items()}
+        flat |= {_CORE_NAMES.get(name, name): n for name, n in self.core.items()}
+        return flat | {f"issued_w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
 
     def to_dict(self) -> dict[str, Any]:
         data = asdict(self)
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
+        data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
         data["warp_ipc"] = self.warp_ipc
         data["grid"], data["block"] = list(self.grid), list(self.block)

@@ -102,3 +102,19 @@ def test_a_cta_that_does_not_fit_is_told_at_the_kernel(changes: dict[str, Any], 
     )
     assert "\n    5 | .visible .entry k(.param .u64 x)\n      | ^^^^" in text
     assert "\n   help: use fewer threads" in text
+
+
+def test_counters_have_the_names_of_gpgpu_sim() -> None:
+    result = launch(grid=3)
+    stats = result.stats
+    assert stats["cycles"] == result.cycles
+    assert stats["warp_insn"] == 3 * 11
+    assert stats["thread_insn"] == 32 * stats["warp_insn"]
+    assert stats["gpu_ipc"] == stats["thread_insn"] / stats["cycles"]
+    assert stats["issued_w32"] == stats["sched_issued"] == stats["warp_insn"]
+    waits = stats["sched_stall"] + stats["sched_w0_idle"] + stats["sched_w0_scoreboard"]
+    assert waits + stats["sched_issued"] == 2 * stats["active_cycles"]
+    assert stats["l1d_accesses"] == stats["l1d_misses"] == stats["global_stores"] == 3
+    assert stats["l2_accesses"] == stats["l2_misses"] + stats["l2_pending_hits"] + stats["l2_hits"] > 0
+    assert {"stall_shd_mem", "shmem_bank_conflict", "dram_reads", "dram_writes"} <= stats.keys()
+    assert result.to_dict()["stats"] == stats
