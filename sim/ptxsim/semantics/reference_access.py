@@ -54,7 +54,7 @@ class MemoryAccess:
         n, type_ = _elements(match, op)
         to = self._as_vector(to, op, i)
         load = self.operands.load(memory_operand(memory), space_named(match), type_, n, i)
-        writers = [self.operands.write(o, type_, i) for o in (items_of(to, n) if n > 1 else (to,))]
+        writers = [self.operands.write(o, type_, i) for o in self._components(to, n, i)]
 
         def step(warp: Warp) -> None:
             for write, raw in zip(writers, load(warp), strict=True):
@@ -66,7 +66,7 @@ class MemoryAccess:
         memory, of = instruction.operands[:2]
         n, type_ = _elements(match, op)
         of = self._as_vector(of, op, i)
-        readers = [self.operands.read(o, type_, i) for o in (items_of(of, n) if n > 1 else (of,))]
+        readers = [self.operands.read(o, type_, i) for o in self._components(of, n, i)]
         store = self.operands.store(memory_operand(memory), space_named(match), type_, n, i)
         return lambda warp: store(warp, [r(warp) for r in readers], warp.executing)
 
@@ -98,6 +98,9 @@ class MemoryAccess:
         return step
 
     def _components(self, operand: Operand, n: int, i: int) -> tuple[Operand, ...]:
+        """The n registers of an operand: one, those in braces, or the elements of a vector register."""
+        if n == 1:
+            return (operand,)
         if isinstance(operand, Name):
             register = self.operands.register(operand.text, i)
             if register is None or register.vector == n:
@@ -166,7 +169,7 @@ class MemoryAccess:
         if isinstance(operand, Name) and operand.text == "_":
             return (operand,) * count
         operand = self._as_vector(operand, op, i)
-        return items_of(operand, count) if count > 1 else (operand,)
+        return self._components(operand, count, i)
 
 
 def _writer(operands: Operands, operand: Operand, type_: Type, i: int) -> Writer:
