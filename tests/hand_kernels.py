@@ -7,6 +7,7 @@ What a kernel shows, is given and must leave stands in comments directly above i
     // launch: 2 x 32                          CTAs x threads; 1 x 1 without it
     // given in: s32 0x7fffffff 1              a buffer: type, values
     // wanted out: s32 0x7fffffff              a buffer, and what is in it afterwards, bit for bit
+    // scalar n: s16 -5                        a number (a `given` of a parameter that is an array goes by value)
     // texture name: f32 2x4 address=wrap normalized; 0..7
                                                what a parameter or a variable of the module stands for: type, shape
                                                (x last), options of `ptxsim.Texture`; texels. Also `surface`, and
@@ -39,7 +40,7 @@ from ptxtool.parse import parse
 FOLDER = Path(__file__).parent / "hand"
 _ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)")
 _NOTE = re.compile(
-    r"//\s*(shows|because|launch|semantics|ends|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"
+    r"//\s*(shows|because|launch|semantics|ends|scalar|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"
 )
 _TYPES = {
     f"{letter}{bits}": f"{name}{bits}"
@@ -61,6 +62,7 @@ class HandKernel:
     launch: tuple[int, int] = (1, 1)
     given: dict[str, np.ndarray] = field(default_factory=dict)
     wanted: dict[str, np.ndarray] = field(default_factory=dict)
+    scalars: dict[str, int | float] = field(default_factory=dict)
     opaque: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Textures, surfaces, samplers by name: which of them, and what the note says."""
     semantics: str = "hardware"
@@ -88,6 +90,7 @@ class HandKernel:
     def arguments(self) -> dict[str, Any]:
         """Fresh buffers of the parameters, and fresh textures, surfaces and samplers, by name."""
         found: dict[str, Any] = {name: opaque(*note) for name, note in self.opaque.items()}
+        found |= self.scalars
         for name in self.parameters():
             if name in found:
                 continue
@@ -199,6 +202,8 @@ def _kernels(path: Path) -> Iterator[HandKernel]:
                         made.semantics = rest.strip()
                     case "ends":
                         made.ends = rest.strip()
+                    case "scalar":
+                        made.scalars[name] = values(rest)[0].item()
                     case "texture" | "surface" | "sampler":
                         made.opaque[name] = (word, rest)
                     case _:
