@@ -61,8 +61,8 @@ def run_functional(
     )
     buffers = tuple(
         Buffer(i.name, i.type, after, _changed(i.value, after))
-        for i, after in zip(launch.inputs, arguments, strict=True)
-        if isinstance(i.value, np.ndarray)
+        for i, after, parameter in zip(launch.inputs, arguments, kernel.parameters, strict=True)
+        if isinstance(i.value, np.ndarray) and not parameter.declarators[0].dimensions  # those are by value
     )
     return Outcome(
         kernel.name,

@@ -223,8 +223,9 @@ def test_textures_structures_and_constants(cli: Cli, tmp_path: Path, name: str) 
     arguments += ("--arg", "texture(point) f32[2]=7", "--arg", "{f16 0.5}", "--constant", "weights:f32[2]=3")
     result = cli(name, str(kernel), *arguments, *(["--json"] if name == "run" else []))
     assert result.exit_code == 0, result.stderr
-    if name == "run":
-        assert json.loads(result.stdout)["buffers"][0]["values"] == [21.5]
+    if name == "run":  # what is passed by value is no buffer
+        buffers = json.loads(result.stdout)["buffers"]
+        assert [(b["name"], b["values"]) for b in buffers] == [("x", [21.5]), ("image", [7, 7])]
 
 
 def test_what_to_do_without_a_launch_file(cli: Cli, tmp_path: Path) -> None:

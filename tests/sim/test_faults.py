@@ -62,6 +62,14 @@ def test_shared_memory(run: Callable[..., Any]) -> None:
     assert "--dynamic-shared" in found.help
 
 
+def test_shared_memory_under_checks() -> None:
+    body = "mov.u32 %r3, tile; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1;"
+    kernel = parse(f"{HEAD}{body}\nret;\n}}\n", "k.ptx").kernels["k"]
+    (found,) = ptxsim.run(kernel, 1, 1, [np.zeros(8, np.uint32), 64], check=("memory",)).problems
+    assert found.message.endswith("writes 4 bytes at address 0x40 in shared memory, which has 64 bytes")
+    assert "--dynamic-shared" in found.help
+
+
 @pytest.mark.parametrize(
     ("first", "second", "place"),
     [
