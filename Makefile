@@ -1,15 +1,18 @@
 # Everything works on a machine with Python >= 3.11 (with venv) and make.
 #   make demo    install into .venv and compare the papers' schemes on a sample
 #   make test    the whole test suite         make check   format, lint, types, architecture
+#   make gpu-check   an NVIDIA GPU against the simulator, every instruction; fails where there is none
 #   make clean   remove .venv and what the tools leave behind
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 SAMPLE ?= hotspot
+CUDA_BINDINGS ?= cuda-bindings==13.5.0 cuda-pathfinder==1.9.0
+ROWS ?=
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: all demo test check format clean
+.PHONY: all demo test check format gpu-check clean
 all: demo
 
 demo: $(STAMP)
@@ -27,6 +30,10 @@ check: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+gpu-check: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CUDA_BINDINGS)
+	cd tests && ../$(BIN)/python -m gpu $(ROWS)
 
 $(STAMP): requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv on the PATH; install one, or: make PYTHON=/path/to/python3"; exit 1; }

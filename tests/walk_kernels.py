@@ -130,7 +130,8 @@ class Item:
 
     `given` names the inputs of its registers: (register, kind, place), for messages. `data` are inputs of its own,
     (word, lane), at `[%data+IN+...]`; `outside` stands before the kernel; `handles` makes textures and surfaces for
-    parameters; one that is `alone` shares its kernel with no other.
+    parameters; one that is `alone` shares its kernel, which may have `directives`, with no other; one that `fails` must
+    end the run.
     """
 
     text: str
@@ -142,6 +143,8 @@ class Item:
     outside: str = ""
     handles: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     alone: bool = False
+    directives: str = ""
+    fails: bool = False
 
 
 def items(form: Form, limit: int) -> list[Item]:
@@ -170,15 +173,17 @@ def _selectors(text: str, match: Match, generator: random.Random) -> str:
     operands = split_operands(rest)
     for k, (operand, spec) in enumerate(zip(operands, match.operands, strict=False)):
         kind = spec.fits[0].kind if spec.fits else ""
+        if spec.name == "mask" and not operand.startswith("%"):
+            operands[k] = "-1"
         if kind not in _SELECTORS:
             continue
         is_merge = spec.role == "w" and kind == "vsel"  # such a row has a selector there
         selector = _SELECTORS[kind](generator)
         operands[k] = operand + (f".{selector}" if is_merge or generator.random() < 0.7 else "")
-        if match.form.base == "vmad" and "po" not in match.modifiers and generator.random() < 0.4:
-            operands[k] = "-" + operands[k]
-    if match.form.base == "vmad" and "po" not in match.modifiers and generator.random() < 0.4:
-        operands[3] = "-" + operands[3]
+    if match.form.base == "vmad" and "po" not in match.modifiers:
+        negated = generator.choice([None, None, 1, 2, 3])  # a factor or the summand
+        if negated is not None:
+            operands[negated] = "-" + operands[negated]
     return f"{head} {', '.join(operands)};"
 
 
@@ -325,7 +330,7 @@ HEAD = """.version VERSION
 .address_size 64
 .const .align 16 .b64 bank[1024] = {BANK};
 OUTSIDE.visible .entry k(.param .u64 p, .param .u64 q, .param .u64 r, .param .align 16 .b8 parameter[64], .param .u64 s
-	HANDLES)
+	HANDLES)DIRECTIVES
 {
 	.reg .b32 %x<4>;
 	.reg .b32 %lane;
@@ -379,6 +384,7 @@ def kernel_text(
         "TARGET": target,
         "{BANK}": _BANK,
         "OUTSIDE": outside,
+        "DIRECTIVES": " ".join(item.directives for item in batch),
         "HANDLES": "".join(f", .param .u64 {name}" for name in handles(batch)),
     }
     start = {"STRIDE": str(len(batch) * SLOTS * SLOT), "GROUP": "-4" if lanes_meet else "-1"}

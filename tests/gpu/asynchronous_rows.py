@@ -1,0 +1,178 @@
+"""Programs for the rows of asynchronous copies and mbarriers.
+
+Every lane has an mbarrier of its own, so that the order of lanes decides nothing. The state that an arrival returns is
+the machine's own affair: what `test_wait` and `pending_count` say of it is compared.
+"""
+
+from collections.abc import Iterator
+
+from form_text import instruction_texts, split_operands
+from gpu.parts import bits, item, load, opcodes, shared_address, show_shared, small_numbers, words
+from walk_kernels import LANES, Item
+
+from ptxtool.isa.forms import Form
+from ptxtool.isa.table import Match
+
+
+def asynchronous_items(form: Form, limit: int) -> list[Item]:
+    """Programs of a row of the family "asynchronous"."""
+    make = {
+        "cp_async": _copies,
+        "cp_async_commit": _groups,
+        "cp_async_wait": _groups,
+        "mbarrier_copies": _arriving,
+    }
+    return list(make.get(form.sem, _phases)(form))[:limit]
+
+
+_TO = (
+    f"bar.sync 0; {shared_address('%u64r60', 16)} mov.u64 %y0, -1; st.shared.v2.u64 [%u64r60], {{%y0, %y0}};"
+)
+_FROM = (
+    "add.s64 %y0, %data, IN+0; mul.wide.u32 %y1, %lane, 8; add.s64 %u64r61, %y0, %y1;"  # sixteen bytes a lane
+)
+
+
+def _copies(form: Form) -> Iterator[Item]:
+    """Sixteen bytes a lane: the size, the part that is read, and what the rest becomes."""
+    for n, (text, match) in enumerate(instruction_texts(form)):
+        opcode, _, rest = text.rstrip(";").partition(" ")
+        operands = split_operands(rest)
+        lines = [_TO, _FROM, load("%b32r62", 2), "setp.ne.u32 %predr1, %b32r62, 0;"]
+        for k, spec in enumerate(match.operands[: len(operands)]):
+            if spec.name in ("dst", "src"):
+                operands[k] = "[%u64r60]" if spec.name == "dst" else "[%u64r61]"
+            elif spec.name == "size":
+                operands[k] = "16" if "cg" in match.modifiers else ("4", "8", "16")[n % 3]
+                lines.append(f"min.u32 %b32r62, %b32r62, {operands[k]};")
+            elif spec.name == "read" and operands[k].startswith("%"):
+                operands[k] = "%b32r62"
+            elif spec.name == "skip":
+                operands[k] = "%predr1"
+            elif spec.name == "policy":
+                lines.append("createpolicy.fractional.L2::evict_first.b64 %u64r63, 1.0;")
+                operands[k] = "%u64r63"
+        whole = f"{opcode} {', '.join(operands)};"
+        lines += [whole, "cp.async.wait_all;", "bar.sync 0;", show_shared(0, 0), "bar.sync 0;"]
+        data = bits(text, 3)
+        data[2] = small_numbers(text, 1, 0, 17)[0]
+        data[2, ::4] = 0
+        yield Item(whole, match, "\n".join(lines), ("b",), data=data)
+
+
+def _groups(form: Form) -> Iterator[Item]:
+    """Two groups of copies; what has been waited for is there, at the end all."""
+    for n in {form.min_operands, form.max_operands}:
+        for text, match in opcodes(form, n):
+            wait = (
+                "cp.async.wait_group 0;" if form.sem == "cp_async_commit" else f"{text}{' 1' if n else ''};"
+            )
+            whole = "cp.async.commit_group;" if form.sem == "cp_async_commit" else wait
+            lines = [
+                _TO, _FROM, "cp.async.ca.shared.global [%u64r60], [%u64r61], 8;", "cp.async.commit_group;",
+                "cp.async.ca.shared.global [%u64r60+8], [%u64r61+8], 8;", "cp.async.commit_group;", wait,
+                "ld.shared.u64 %b64r1, [%u64r60];", "cp.async.wait_group 0;", "bar.sync 0;", show_shared(0, 1),
+                "bar.sync 0;", "st.global.u64 [%to+OUT+0], %b64r1;",
+            ]  # fmt: skip
+            yield Item(whole, match, "\n".join(lines), ("b", "b"), data=bits(text, 2))
+
+
+_INIT = f"bar.sync 0; {shared_address('%u64r60', 8)} mbarrier.init.shared.b64 [%u64r60], "
+
+
+def _arriving(form: Form) -> Iterator[Item]:
+    """A lane's copy arrives at its mbarrier: as one of the arrivals it counts, or as one more (without `.noinc`)."""
+    for text, match in opcodes(form):
+        where = "[%u64r62]" if "shared" not in text else "[%u64r60]"
+        whole = f"{text} {where};"
+        lines = [
+            f"{_INIT} 2;", "cvta.shared.u64 %u64r62, %u64r60;", _FROM, shared_address("%u64r63", 16),
+            "add.s64 %u64r63, %u64r63, 2048;", "cp.async.ca.shared.global [%u64r63], [%u64r61], 16;", whole,
+            "mbarrier.arrive.shared.b64 %b64r1, [%u64r60];",
+            *(["mbarrier.arrive.shared.b64 %b64r2, [%u64r60];"] if "noinc" not in text else []),
+            "AGAINNUMBER: mbarrier.test_wait.shared.b64 %predr1, [%u64r60], %b64r1; @!%predr1 bra AGAINNUMBER;",
+            "ld.shared.v2.u64 {%b64r3, %b64r4}, [%u64r63];", "mbarrier.inval.shared.b64 [%u64r60]; bar.sync 0;",
+        ]  # fmt: skip
+        yield item(whole, match, lines, words("%b64r3", "%b64r4"), bits(text, 2))
+
+
+def _phases(form: Form) -> Iterator[Item]:
+    """An mbarrier of three arrivals, by one lane; the row's instruction in its place, questions after every step."""
+    for n in {form.min_operands, form.max_operands}:
+        for text, match in opcodes(form, n):
+            for target in ("", "%u64r62") if "shared" not in text else ("",):
+                yield _phase(text, match, n, target)
+
+
+def _phase(text: str, match: Match, n: int, target: str) -> Item:
+    where = f"[{target or '%u64r60'}]"
+    if "shared" not in text:
+        where = "[%u64r62]"
+    names = [o.name for o in match.operands[:n]]
+    operand = {
+        "mbar": where, "count": "1", "bytes": "%b32r20", "state": "%b64r1", "parity": "%b32r21", "time": "%b32r22",
+        "done": "%predr1",
+    }  # fmt: skip
+    kind = match.form.sem
+    if kind == "mbarrier_arrive":
+        operand["state"] = "%b64r2"
+    if kind == "mbarrier_init":
+        operand["count"] = "3"
+    if kind == "mbarrier_pending":
+        operand["count"] = "%b32r1"
+    whole = f"{text} {', '.join(operand[name] for name in names)};"
+    asks = [
+        "mbarrier.pending_count.b64 %b32r{k}, %b64r1;" if kind == "mbarrier_pending" else "",
+        "mbarrier.test_wait.shared.b64 %predr{k}, [%u64r60], %b64r1;",
+        "mbarrier.test_wait.parity.shared.b64 %predr{m}, [%u64r60], 0;",
+    ]
+    lines = [
+        _INIT + "3;",
+        "cvta.shared.u64 %u64r62, %u64r60; mov.b32 %b32r20, 16; mov.b32 %b32r21, 0; mov.b32 %b32r22, 20;",
+    ]
+    results: list[tuple[str, str]] = []
+
+    def ask(first: int) -> None:
+        for line, name in zip(asks, ("%b32r{k}", "%predr{k}", "%predr{m}"), strict=True):
+            if line:
+                lines.append(line.format(k=first, m=first + 1))
+                results.append((name.format(k=first, m=first + 1), "b"))
+
+    if kind == "mbarrier_init":
+        lines += ["mbarrier.inval.shared.b64 [%u64r60];", whole]
+    lines.append("mbarrier.arrive.shared.b64 %b64r1, [%u64r60];")
+    if kind == "mbarrier_pending":
+        lines.append(whole)
+    if kind == "mbarrier_bytes":
+        # bytes that are expected keep the phase open, bytes that came give it free
+        expected = text if "expect_tx" in text else "mbarrier.expect_tx.relaxed.cta.shared::cta.b64"
+        came = text if "complete_tx" in text else "mbarrier.complete_tx.relaxed.cta.shared::cta.b64"
+        at = {name: where if name == text else "[%u64r60]" for name in (expected, came)}
+        lines.append(f"{expected} {at[expected]}, %b32r20;")
+        whole = f"{text} {where}, %b32r20;"
+    ask(30)
+    if kind == "mbarrier_arrive":
+        lines.append(whole)
+        if "expect_tx" in text:
+            lines.append("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%u64r60], %b32r20;")
+        lines += ["mbarrier.arrive.shared.b64 %b64r3, [%u64r60];"]
+    else:
+        lines += ["mbarrier.arrive.noComplete.shared.b64 %b64r2, [%u64r60], 1;"]
+        ask(40)
+        lines += ["mbarrier.arrive.shared.b64 %b64r3, [%u64r60];"]
+    if kind == "mbarrier_bytes":
+        ask(50)
+        lines.append(f"{came} {at[came]}, %b32r20;")
+    ask(60)
+    if kind == "mbarrier_test":
+        lines.append(whole)
+        results.append(("%predr1", "b"))
+    if kind == "mbarrier_arrive":
+        # the next phase: three arrivals, or fewer after a drop
+        lines.append(
+            "mbarrier.arrive.shared.b64 %b64r1, [%u64r60]; mbarrier.arrive.shared.b64 %b64r4, [%u64r60];"
+        )
+        ask(70)
+    done = whole if kind == "mbarrier_inval" else "mbarrier.inval.shared.b64 [%u64r60];"
+    lines += [done, "st.shared.u64 [%u64r60], 77; ld.shared.u64 %b64r5, [%u64r60];", "bar.sync 0;"]
+    return item(whole, match, lines, [*results, ("%b64r5", "b")][-12:], bits(text, 1)[:, :LANES])
