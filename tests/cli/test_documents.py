@@ -91,6 +91,19 @@ def test_the_python_example_runs(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_python_example_of_the_simulator_runs(folder: Path) -> None:
+    page = (CHECKOUT / "docs" / "simulator.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "thread (231,0,0) of CTA (3,0,0) reads 4 bytes right behind buffer 'y'" in done.stdout
+    assert (
+        "48 (('%rd7', ('0x1000008c',)),) (('%f2', ('141',)),)" in done.stdout
+    )  # y is 1, then 2 x more each time
+
+
 def test_the_two_commands_of_the_readme_are_in_the_makefile() -> None:
     makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^    make (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE):
