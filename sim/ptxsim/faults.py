@@ -13,7 +13,10 @@ from ptxsim.program import (
     BAD_BARRIER,
     BAD_BARRIER_TEXT,
     BAD_TARGET,
+    GLOBAL,
     MISALIGNED,
+    NO_BLOCK,
+    NO_TEXT,
     NO_TEXTURE,
     OUT_OF_BOUNDS,
     OUTSIDE,
@@ -65,6 +68,12 @@ _FAULTS = {
         "access outside of a surface",
         "check the coordinates: x of '.b' counts bytes; '.clamp' and '.zero' allow any",
     ),
+    NO_BLOCK: Fault(
+        "E404", "free of what is no block of the heap in use", "free what malloc has given, and once"
+    ),
+    NO_TEXT: Fault(
+        "E404", "printing from where no memory is", "check the format and the strings that it prints"
+    ),
     TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }
 
@@ -95,6 +104,10 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         elif kind == OUT_OF_BOUNDS and program.allocates and address < NULL_BYTES:
             found = found._replace(help=MORE_HEAP)
         return found._replace(what=f"{found.what} at {place},")
+    if kind in (NO_BLOCK, NO_TEXT):
+        place = describe(program, image, GLOBAL, address)
+        place = place if place.startswith("address") else f"address {address:#x}, {place}"
+        return found._replace(what=f"{found.what}: {place},")
     if kind == STACK_FULL:
         return found._replace(what=f"{found.what} beyond {program.layout.stack_bytes} bytes")
     if kind == NO_TEXTURE:

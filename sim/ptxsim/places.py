@@ -3,6 +3,7 @@
 from ptxsim.image import MemoryImage
 from ptxsim.program import CONST, GLOBAL, LOCAL, PARAM, SHARED, Program
 
+_SIZES = {SHARED: "shared_bytes", LOCAL: "local_bytes", CONST: "constant_bytes", PARAM: "param_bytes"}
 _SPACES = {SHARED: "shared memory", LOCAL: "local memory", CONST: "constant memory", PARAM: "the parameters"}
 
 
@@ -21,9 +22,7 @@ def describe(program: Program, image: MemoryImage, space: int, address: int) -> 
         or (behind is not None and behind[0] - address < address - before[1])
     ):
         if space != GLOBAL:
-            size = int(
-                image.context[0][{SHARED: "shared_bytes", LOCAL: "local_bytes"}.get(space, "param_bytes")]
-            )
+            size = int(image.context[0][_SIZES.get(space, "param_bytes")])
             if before is None or address >= size:
                 return f"address {address:#x}{where}, which has {size} bytes"
         elif behind is not None and address >= int(image.context[0]["global_base"]):
@@ -48,7 +47,8 @@ def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: 
                 if place.offset <= offset < place.offset + place.size and place.first <= index < place.last:
                     what = f"variable '{name}' ({_bytes(place.size)})"
                     return f"byte {offset - place.offset} of {what} of '{function.name}'"
-    if function is program.places[0][0] or known is None:
+    in_kernel = function is program.places[0][0]
+    if known is None or (in_kernel and (offset < known.size or not program.layout.calls)):
         return describe(program, image, LOCAL, address)
     if offset < known.size:
         return f"byte {address} of the stack, where '{function.name}' or a caller has its variables"

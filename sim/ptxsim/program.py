@@ -155,7 +155,9 @@ CONTEXT = record(
     ASSERTED,
     NO_TEXTURE,
     OUTSIDE,
-) = range(10)
+    NO_BLOCK,
+    NO_TEXT,
+) = range(12)
 BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
 
 

@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptxsim.program import Program
+from ptxsim.program import NO_ACCESS, Program
 from ptxtool.analysis.loops import Loops, loops
 from ptxtool.ir.nodes import Function
 
@@ -80,7 +80,7 @@ class Residents:
 def standing(program: Program, warps: Any) -> tuple[str, int, bool]:
     """Where the warps of a CTA are, in words; an instruction for the report; and whether all are at barriers.
 
-    The instruction is the first warp's that does not wait at a barrier, or else the first warp's.
+    The instruction is what the first warp that is not at a barrier waits for, or else the first warp's barrier.
     """
     shown: list[str] = []
     spinning: list[int] = []
@@ -92,7 +92,7 @@ def standing(program: Program, warps: Any) -> tuple[str, int, bool]:
         top = depth - 1
         waits = bool(warp["waits"][top])
         i = int(warp["waits_since"][top] if waits else warp["pc"][top])
-        (waiting if waits else spinning).append(i)
+        (waiting if waits else spinning).append(i if waits else _what_it_waits_for(program, i))
         lanes, alive = int(warp["mask"][top]), 0
         for k in range(depth):
             alive |= int(warp["mask"][k])
@@ -131,6 +131,16 @@ def _doing(program: Program, i: int, waits: bool) -> str:
         return f"comes back to line {_line(program, i)}"
     first, last = (function.line(function.instructions[k]) for k in around)
     return f"repeats line {first}" if first == last else f"repeats lines {first} to {last}"
+
+
+def _what_it_waits_for(program: Program, i: int) -> int:
+    """The first instruction of the loop around i that accesses memory; the first at all where none does."""
+    function, index = program.places[min(i, len(program.places) - 1)]
+    around = _loop(function, index)
+    if around is None:
+        return i
+    inside = range(i - index + around[0], i - index + around[1] + 1)
+    return next((k for k in inside if program.instructions[k]["access"] != NO_ACCESS), inside[0])
 
 
 def _loop(function: Function, index: int) -> tuple[int, int] | None:

@@ -110,7 +110,7 @@ class _Reporter:
             return self._told(
                 report, "E405", message, "align the buffer and the index, or access less at a time"
             )
-        message = f"{self._who(report)} {verb} {n} bytes {_at(self._place(report))}"
+        message = f"{self._who(report)} {verb} {n} bytes{_at(self._place(report))}"
         help = (
             MORE_SHARED
             if report["space"] == SHARED
@@ -160,4 +160,6 @@ class _Reporter:
 
 
 def _at(place: str) -> str:
-    return place if "behind" in place or "before" in place else f"at {place}"
+    if place[0].isdigit():  # how far it is
+        return f", {place}"
+    return f" {place}" if place.startswith("right") else f" at {place}"

@@ -4,8 +4,8 @@ For checking that a kernel computes what it should, quickly, and for tests of th
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled; a warp runs until it
 ends, waits at a barrier, finds an mbarrier incomplete, or has had its share of instructions: so warps that spin on
 memory let the others of their CTA run. A CTA that can only repeat itself is put aside for the others (waiting.py).
-Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth) per warp, whose lanes wait for one another
-no longer than they must (divergence.py).
+Reconvergence is the same: a stack of (pc, reconvergence pc, mask, call depth) per warp, whose lanes wait for one
+another no longer than they must (divergence.py).
 
 Not handled: results that depend on time (the clock).
 """

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 
 from ptxsim.jit import flat_i32, flat_i64, flat_u8, flat_u64, njit, record_type, rows_u32, rows_u64
-from ptxsim.program import ASSERTED, CONST, CONTEXT, GLOBAL, LOCAL, OUT_OF_BOUNDS, SHARED, UOP
+from ptxsim.program import ASSERTED, CONST, CONTEXT, GLOBAL, LOCAL, NO_BLOCK, NO_TEXT, SHARED, UOP
 from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.codes import ASSERT, FREE, MALLOC, PRINT
 from ptxsim.semantics.memory import find_allocation, generic_space
@@ -56,9 +56,9 @@ def _locate(x, lane, address):
     return (base + offset, base + np.uint64(size))
 
 
-@njit(types.int64(_CONTEXT, types.int64, types.uint64))
-def _fault(x, lane, address):
-    x.error = OUT_OF_BOUNDS
+@njit(types.int64(_CONTEXT, types.int64, types.int64, types.uint64))
+def _fault(x, kind, lane, address):
+    x.error = kind
     x.error_lane = lane
     x.error_address = address
     return 0
@@ -118,7 +118,7 @@ def _print(x, lane, format_address, values_address):
         return -1
     at = _text(x, at, lane, format_address)
     if at < 0 or format_address == np.uint64(0):
-        return -1 if at != -2 else _fault(x, lane, format_address) - 2
+        return -1 if at != -2 else _fault(x, NO_TEXT, lane, format_address) - 2
     length = words[first + 2]
     text = flat_u8(x.host_memory + np.uint64((first + 3) * 8), length)
     offset, count, k = np.uint64(0), 0, 0
@@ -147,14 +147,14 @@ def _print(x, lane, format_address, values_address):
             offset = (offset + np.uint64(n_bytes - 1)) & ~np.uint64(n_bytes - 1)
             pointer, end = _locate(x, lane, values_address + offset)
             if pointer == np.uint64(0) or pointer + np.uint64(n_bytes) > end:
-                return _fault(x, lane, values_address + offset) - 2
+                return _fault(x, NO_TEXT, lane, values_address + offset) - 2
             offset += np.uint64(n_bytes)
             count += 1
             if c == _S:
                 address = flat_u64(pointer, 1)[0]
                 at = _text(x, at, lane, address)
                 if at < 0:
-                    return -1 if at == -1 else _fault(x, lane, address) - 2
+                    return -1 if at == -1 else _fault(x, NO_TEXT, lane, address) - 2
             else:
                 if (at + 1) * 8 > x.host_bytes:
                     return -1
@@ -230,11 +230,11 @@ def _free(x, lane, address):
         return 1
     at = np.int64(address - x.heap_start) - _HEADER
     if address < x.heap_start or at < 0 or at >= x.heap_bytes or at & 15:
-        return _fault(x, lane, address)
+        return _fault(x, NO_BLOCK, lane, address)
     words = flat_i64(x.heap_start - x.global_base + x.global_memory, x.heap_bytes >> 3)
     block = words[at >> 3]
     if block & 1 == 0 or block < _HEADER or at + block - 1 > x.heap_bytes:
-        return _fault(x, lane, address)
+        return _fault(x, NO_BLOCK, lane, address)
     words[at >> 3] = block - 1
     if x.heap_next > at:  # so that a block given back before its successor is taken joins it
         x.heap_next = at
