@@ -12,6 +12,7 @@ Reference: triton-lang, python/triton/compiler/compiler.py (`ASTSource`, `Compil
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from ptxsim.options import extent
 from ptxsim.python_kernels import Runner, Transfers, entry_name, plural, renamed, wrong
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -93,7 +94,10 @@ class TritonKernel:
             size = extent("grid", grid({**constants, **values}) if callable(grid) else grid)
             transfers = Transfers()
             flat = compiled.arguments(values, size, transfers)
-            result = self._runner(compiled.kernel, size, compiled.block, flat, compiled.shared)
+            try:
+                result = self._runner(compiled.kernel, size, compiled.block, flat, compiled.shared)
+            except PtxError as problem:
+                raise self._advised(problem) from None
             transfers.finish()
             return result
 
@@ -101,6 +105,13 @@ class TritonKernel:
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         raise wrong(f"kernel '{self.name}' without a grid", f"write {self.name}[grid](...)")
+
+    def _advised(self, problem: PtxError) -> PtxError:
+        """The same; where instructions of newer machines are refused, with a machine that does without them."""
+        if self._one is not None or self._cc[0] not in (9, 10) or problem.diagnostics[0].code != "E403":
+            return problem
+        help = "compile for a machine without them: from_triton(kernel, cc=(8, 0))"
+        return PtxError(replace(d, help=help) for d in problem.diagnostics)
 
     def timed(self, **options: Any) -> "TritonKernel":
         """The same kernel, run by `ptxsim.launch` with its options: launching it gives a `SimResult`."""
