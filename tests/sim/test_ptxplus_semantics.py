@@ -317,6 +317,14 @@ def test_ptx_has_one_meaning(semantics: str) -> None:
     assert out[0] == 0xFC000004
 
 
+def test_a_constant_segment_that_is_not_declared() -> None:
+    with pytest.raises(PtxError) as problem:
+        result("mov.u32 $r6, c0[0x0004];", "hardware")
+    assert problem.value.diagnostics[0].message == (
+        "'mov.u32' cannot be simulated: 'c0[...]' is not declared (add '.const .u32 c0[N] = { ... };')"
+    )
+
+
 def test_semantics_that_do_not_exist() -> None:
     with pytest.raises(PtxError) as problem:
         result("mov.u32 $r6, $r1;", "gpgpusim")

@@ -795,9 +795,10 @@ class Builder:
         letter = operand.symbol[:1]
         if operand.symbol in ("s", "g") or letter == "l":
             return {"s": SHARED, "g": GLOBAL, "l": LOCAL}[letter]
-        unsupported(
-            f"'{operand.symbol}[...]', which is not declared," if operand.symbol else "an address here"
-        )
+        if not operand.symbol:
+            unsupported("an address here")
+        add = f" (add '.const .u32 {operand.symbol}[N] = {{ ... }};')" if letter == "c" else ""
+        unsupported(f"'{operand.symbol}[...]' is not declared{add}")
 
     def load_operand(self, operand: Memory, type_: Type) -> int:
         """PTXPlus: a memory operand as a value."""

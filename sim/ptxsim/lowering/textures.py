@@ -75,7 +75,7 @@ def _handle(b: Builder, operand: Operand | None) -> int:
         return b.emit_code(LOAD_64, b.temporary(64))
     symbol = b.layout.symbols.get(operand.text)
     if b.register(operand.text) is None and (symbol is None or symbol.space != TEXTURE_SPACE):
-        unsupported(f"'{operand.text}', which is no texture or surface,")
+        unsupported(f"'{operand.text}' is no texture or surface")
     return b.value(operand, LONG)
 
 
