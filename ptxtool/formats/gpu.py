@@ -75,16 +75,21 @@ class Ldst(_Part, frozen=True):
     response_hops: Cycles
     const_line_bytes: Count
     const_miss_cycles: Cycles
+    uncached_segment_bytes: Literal[32, 128]
+    atomic_warp_parts: Literal[1, 2]
 
 
 class L1d(_Part, frozen=True):
+    latency_cycles: Cycles
     sets: Count
+    set_hash: Literal["linear", "fermi"]
     ways: Count
     line_bytes: Count
     mshr_entries: Count
     mshr_waiters: Count
     miss_queue: Count
     miss_queue_read_max: Count
+    flush_when_empty: bool
 
 
 class Icnt(_Part, frozen=True):
@@ -102,6 +107,10 @@ class L2(_Part, frozen=True):
     sets: Count
     ways: Count
     line_bytes: Count
+    sector_bytes: Literal[32, 128]
+    store_miss: Literal["fetch", "allocate"]
+    upper_half_store_quirk: bool
+    copies_fill: bool
     mshr_entries: Count
     mshr_waiters: Count
     miss_queue: Count
@@ -109,6 +118,7 @@ class L2(_Part, frozen=True):
     miss_queue_write_max: Count
     port_bytes: Count
     icnt_queue: Count
+    icnt_queue_free: Count
     dram_queue: Count
     fill_queue: Count
     reply_queue: Count
@@ -126,9 +136,11 @@ class Dram(_Part, frozen=True):
     fixed_cycles: Cycles
     banks: Count
     bank_groups: Count
+    bank_group_bits: Literal["high", "low"]
     row_bytes: Count
     atom_bytes: Count
     reorder_window: Count
+    row_with_column: bool
     tCCD: Cycles
     tCCDL: Cycles
     tRRD: Cycles

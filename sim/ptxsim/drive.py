@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxsim.core import cycle
 from ptxsim.image import MemoryImage
+from ptxsim.memory.sectors import copies_fill
 from ptxsim.memory.state import make_l1, make_memory
 from ptxsim.printing import Printer
 from ptxsim.program import Program
@@ -178,8 +179,13 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
         data = arrays[array]
         sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
     pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
+    memory = make_memory(gpu)
+    if gpu.l2.copies_fill:
+        clock = 0
+        for start, array in image.buffers:
+            clock = copies_fill(memory, start, array.nbytes, clock)
     return Simulation(
-        program, gpu, configuration, run, sms, make_l1(gpu, n_sms), make_memory(gpu), image.context, arrays
+        program, gpu, configuration, run, sms, make_l1(gpu, n_sms), memory, image.context, arrays
     )
 
 
@@ -214,6 +220,7 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["const_miss_cycles"] = gpu.ldst.const_miss_cycles
     r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
+    r["atomic_parts"], r["uncached_segment"] = gpu.ldst.atomic_warp_parts, gpu.ldst.uncached_segment_bytes
 
 
 def drive(simulation: Simulation, policy: Any, progress: Progress | None = None) -> int:

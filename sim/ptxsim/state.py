@@ -70,6 +70,8 @@ RUN = record(
         ("const_miss_cycles", "i8"),
         ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
         ("shared_pipe", "i8"),
+        ("atomic_parts", "i8"),  # parts of a warp that atomics go by
+        ("uncached_segment", "i8"),  # bytes of a segment of atomics
         # register sharing (timing-model section 5)
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
@@ -195,6 +197,7 @@ SM = record(
         ("memory_delay", "i4", (LDST_QUEUE,)),
         ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
         ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
+        ("memory_words", "i8", (LDST_QUEUE, ACCESSES)),
         ("head", "i4"),  # front entry in the head register; -1 empty
         ("head_stuck", "i4"),  # L1 has refused the head, and nothing has changed in L1 since
         ("shared_stage", "i4", (8,)),  # pending-load index per pipe stage; -1 empty

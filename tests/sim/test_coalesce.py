@@ -19,8 +19,10 @@ shared_conflict_degree = for_python(_coalesce.shared_conflict_degree)
 
 ALL = 0xFFFFFFFF
 X = np.zeros(1, CONTEXT)
-LINES, SIZES = np.zeros(128, np.int64), np.zeros(128, np.int64)
-GLOBAL, LOCAL, ATOMIC = (0, 0), (1, 0), (0, 1)
+LINES, SIZES, WORDS = np.zeros((3, 128), np.int64)
+# local or not; parts of the warp of an atomic; bytes of segments
+GLOBAL, LOCAL, ATOMIC = (0, 0, 0), (1, 0, 0), (0, 2, 0)
+SECTORS, SECTOR_ATOMIC = (0, 0, 32), (0, 1, 32)
 
 
 def context(addresses: Sequence[int], mask: int = ALL, warp: int = 0) -> Any:
@@ -33,9 +35,9 @@ def context(addresses: Sequence[int], mask: int = ALL, warp: int = 0) -> Any:
 
 
 def accesses(
-    kind: tuple[int, int], addresses: Sequence[int], size: int, mask: int = ALL, warp: int = 0
+    kind: tuple[int, int, int], addresses: Sequence[int], size: int, mask: int = ALL, warp: int = 0
 ) -> list[tuple[int, int]]:
-    count = coalesce(context(addresses, mask, warp), size, *kind, LINES, SIZES)
+    count = coalesce(context(addresses, mask, warp), size, *kind, LINES, SIZES, WORDS)
     return [(int(LINES[k]), int(SIZES[k])) for k in range(count)]
 
 
@@ -111,6 +113,30 @@ def test_atomics_of_pairs_of_lanes_on_a_word_need_two_accesses_a_half_warp() -> 
     # 8 words of 4 bytes, two lanes each, per half warp
     addresses = [0x1000 + 4 * (lane // 2) for lane in range(32)]
     assert accesses(ATOMIC, addresses, 4) == [(0x1020, 32)] * 2 + [(0x1000, 32)] * 2
+
+
+def test_words_of_an_access() -> None:
+    # eight floats from the middle of a line on: words 16 to 23; a lane of 8 bytes touches two words
+    assert accesses(GLOBAL, lanes(0x1040, 4)[:8], 4) == [(0x1040, 32)]
+    assert WORDS[0] == 0xFF << 16
+    assert accesses(GLOBAL, [0x1000, 0x1078], 8) == [(0x1000, 128)]
+    assert WORDS[0] == 0b11 | 0b11 << 30
+    assert accesses(GLOBAL, lanes(0x1040, 4), 4) == [(0x1080, 64), (0x1040, 64)]
+    assert (WORDS[0], WORDS[1]) == (0xFFFF, 0xFFFF << 16)
+
+
+def test_what_passes_the_l1_goes_by_sectors() -> None:
+    # timing-model-42 section 3.1: one access per touched sector of 32 bytes
+    assert accesses(SECTORS, lanes(0x1000, 4), 4) == [(0x1000 + 32 * k, 32) for k in (3, 2, 1, 0)]
+    assert accesses(SECTORS, lanes(0x1000, 64)[:3], 4) == [(0x1080, 32), (0x1040, 32), (0x1000, 32)]
+
+
+def test_atomics_of_a_whole_warp_go_by_sectors() -> None:
+    assert accesses(SECTOR_ATOMIC, lanes(0x1000, 4), 4) == [(0x1000 + 32 * k, 32) for k in (3, 2, 1, 0)]
+    assert accesses(SECTOR_ATOMIC, [0x1004] * 32, 4) == [(0x1000, 32)] * 32
+    # lanes 16 to 31 on the words of lanes 0 to 15: they take their turn behind them
+    addresses = [0x1000 + 4 * (lane % 16) for lane in range(32)]
+    assert accesses(SECTOR_ATOMIC, addresses, 4) == [(0x1020, 32), (0x1000, 32)] * 2
 
 
 def test_constants_are_one_access_per_line() -> None:

@@ -6,19 +6,25 @@ from typing import Any
 from ptxsim.jit import for_python
 from ptxsim.memory import l1 as _l1
 from ptxsim.memory.state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, l1_counts, make_l1
-from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu import Gpu, load_gpu
 
 l1_fill = for_python(_l1.l1_fill)
 l1_load = for_python(_l1.l1_load)
 l1_next_waiter = for_python(_l1.l1_next_waiter)
 l1_store = for_python(_l1.l1_store)
 
+l1_forget = for_python(_l1.l1_forget)
+pipe_enter = for_python(_l1.pipe_enter)
+pipe_leave = for_python(_l1.pipe_leave)
+pipe_look_up = for_python(_l1.pipe_look_up)
+
 GPU = load_gpu("tesla-c2050")
+GPU42 = load_gpu("gpgpusim42-c2050")
 LINE = 128
 
 
-def empty() -> Any:
-    return make_l1(GPU, 1)[0]
+def empty(gpu: Gpu = GPU) -> Any:
+    return make_l1(gpu, 1)[0]
 
 
 def drain(l1: Any) -> list[tuple[int, int, int, int]]:
@@ -190,3 +196,65 @@ def test_random_accesses_agree_with_a_list_per_set() -> None:
             l1_fill(l1, line)
             assert waiters(l1) == [0]
     assert found == expected
+
+
+def test_the_hash_of_fermi_mixes_five_higher_bits_into_the_set() -> None:
+    # timing-model-42 section 3.3: bits 7-11 xor {13, 14, 15, 17, 19}; bits 12, 16 and 18 tell nothing
+    l1 = empty(GPU42)
+    for k, address in enumerate((0, 1 << 12, 1 << 16, 1 << 18)):
+        assert l1_load(l1, address, k, k) == MISS
+        drain(l1)
+    for bit in (13, 14, 15, 17, 19):  # sets of their own
+        assert l1_load(l1, 1 << bit, 9, 9) == MISS
+        drain(l1)
+    # sets 1 << 0 of bit 7 and of bit 13 are one: with both bits it is set 0, which is full
+    assert l1_load(l1, 1 << 13 | 1 << 7, 10, 10) == FAIL
+    assert l1_load(l1, 1 << 19 | 1 << 11, 10, 10) == FAIL
+    assert l1_load(l1, 1 << 19 | 1 << 10, 10, 10) == MISS
+
+
+def test_a_line_is_here_with_its_last_sector() -> None:
+    l1 = empty(GPU42)
+    assert l1_load(l1, 0, 5, 0) == MISS
+    for sector in (0, 32, 96):
+        l1_fill(l1, sector)
+        assert waiters(l1) == []
+    l1_fill(l1, 64)
+    assert waiters(l1) == [5]
+    assert l1_load(l1, 0, 6, 1) == HIT
+
+
+def test_an_access_is_looked_up_35_cycles_after_it_enters_the_pipe() -> None:
+    # timing-model-42 section 3.2: places that close up behind an access that is refused
+    l1 = empty(GPU42)
+    for k in range(35):
+        assert pipe_enter(l1, 128 * k, 128, 0, k, 0, k)
+    assert not pipe_enter(l1, 0, 128, 0, 35, 0, 35)
+    assert [int(due) for due in l1["pipe_due"][:35]] == list(range(35, 70))
+    assert [pipe_look_up(l1, 35)] == [MISS]
+    pipe_leave(l1)
+    assert pipe_enter(l1, 0, 128, 0, 35, 0, 35)
+    assert drain(l1) == [(0, LINE, READ, -1)]
+
+
+def test_stores_pass_the_pipe_with_their_words() -> None:
+    l1 = empty(GPU42)
+    assert pipe_enter(l1, 0x1040, 64, 1, 3, 0xF << 16, 0)
+    assert pipe_look_up(l1, 35) == MISS
+    assert int(l1["miss_words"][0]) == 0xF << 16
+    assert drain(l1) == [(0x1040, 64, WRITE, 3)]
+
+
+def test_what_is_forgotten_misses_but_what_is_on_its_way_comes() -> None:
+    l1 = empty(GPU42)
+    bring(l1, 0x1000, 0)
+    for sector in (32, 64, 96):
+        l1_fill(l1, 0x1000 + sector)
+    assert waiters(l1) == [0]
+    assert l1_load(l1, 0x1000, 1, 1) == HIT
+    assert l1_load(l1, 0x2000, 2, 1) == MISS
+    l1_forget(l1)
+    assert l1_load(l1, 0x1000, 1, 2) == MISS
+    for sector in range(0, LINE, 32):
+        l1_fill(l1, 0x2000 + sector)
+    assert waiters(l1) == [2]

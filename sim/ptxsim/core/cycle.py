@@ -15,11 +15,12 @@ from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import clear_wheels, execute_units
 from ptxsim.core.fetch import decode, fetch, fetchable, next_miss
 from ptxsim.core.issue import issue, open_ports, valid_warps
-from ptxsim.core.ldst import charge_stuck_head, copies_done, ldst_busy, ldst_cycle
+from ptxsim.core.ldst import charge_stuck_head, copies_done, ldst_busy, ldst_cycle, next_look_up
 from ptxsim.core.operands import is_frozen
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake
 from ptxsim.jit import array_of, bit, ctz, entry, njit
+from ptxsim.memory.l1 import l1_forget
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.memory.system import memory_cycle, reply_next
 from ptxsim.program import CONTEXT, INSTRUCTION
@@ -50,13 +51,15 @@ def account_skipped(run, sm, l1):
 
 
 @njit
-def _release_membars(sm):
+def _release_membars(sm, l1):
     waiting = sm.in_membar
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
         if sm.loads[w] == 0 and sm.stores[w] == 0:
             sm.in_membar &= ~bit(w)
+            if l1.flush:
+                l1_forget(l1)
     waiting = sm.in_wait
     while waiting:
         w = ctz(waiting)
@@ -78,13 +81,15 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick):
     execute_units(run, sm, instructions)
     ldst_cycle(run, sm, instructions, x, l1, memory)
     if sm.in_membar | sm.in_wait:
-        _release_membars(sm)
+        _release_membars(sm, l1)
     issued = False
     if sm.counting:
         sm.active_cycles += 1
         issued = issue(run, sm, instructions, x, pick)
     decode(run, sm, instructions)
     fetch(run, sm, instructions)
+    if l1.flush and sm.resident == sm.finishing:
+        l1_forget(l1)
     sm.last_cycle = run.cycle
     sm.next = _next_cycle(run, sm, l1, issued)
     if sm.resident == 0 and run.next_cta >= run.n_ctas:
@@ -107,7 +112,7 @@ def _next_cycle(run, sm, l1, issued):
         return soon
     if sm.lock_wait and sm.release_cycle > run.cycle:
         return soon
-    following = next_wake(sm)
+    following = min(next_wake(sm), next_look_up(l1))
     if sm.imiss:
         following = min(following, next_miss(sm))
     if sm.finishing:

@@ -1,9 +1,10 @@
 """The LDST unit: one memory instruction at its head, one access per cycle (timing-model section 3.2).
 
 Order in a cycle: writeback latch, operand collector, shared-memory pipe, one response from the network, one request of
-the L1 miss queue into the network, one access of the head. What waits behind the head keeps its port closed: that is
-where Stall comes from. A load ends with its last access; L1 hits end in the cycle of their access, everything else
-goes through the writeback latch, one per cycle, its clients in turn.
+the L1 miss queue into the network, one access at the end of the pipe before L1 (if there is one), one access of the
+head. What waits behind the head keeps its port closed: that is where Stall comes from. A load ends with its last
+access; L1 hits end in the cycle of their access, everything else goes through the writeback latch, one per cycle, its
+clients in turn. Where L1 has a pipe, the head only puts accesses into it, and is held when all of its places are taken.
 
 Simplified: constants and parameters are always hits behind the first touch of a line, which takes a fixed time.
 """
@@ -12,13 +13,24 @@ from ptxsim.core.operands import collect, leave_oc_ex
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, ctz, flat_u8, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
-from ptxsim.memory.l1 import l1_fill, l1_load, l1_next_waiter, l1_store
+from ptxsim.memory.l1 import (
+    PIPE_GLOBAL_STORE,
+    PIPE_LOAD,
+    PIPE_LOCAL_STORE,
+    l1_fill,
+    l1_load,
+    l1_next_waiter,
+    l1_store,
+    pipe_enter,
+    pipe_leave,
+    pipe_look_up,
+)
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import FAIL, HIT
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, l1_send, pop_reply
 from ptxsim.program import ATOMIC, CONST, COPY_GROUPS, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
-from ptxsim.state import PENDING
+from ptxsim.state import FOREVER, PENDING
 
 # clients of the writeback latch
 _SHARED_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = 0, 1, 2, 3
@@ -48,9 +60,11 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
                 x,
                 instruction.access_bytes,
                 space == LOCAL,
-                atomic,
+                run.atomic_parts if atomic else 0,
+                run.uncached_segment if atomic else 0,
                 sm.memory_line[slot],
                 sm.memory_bytes[slot],
+                sm.memory_words[slot],
             )
             if atomic:
                 sm.atomics += 1
@@ -112,6 +126,13 @@ def _returned(run, sm, instructions, p):
 
 
 @njit
+def _l1_changed(sm, l1):
+    """What L1 has refused may be tried again."""
+    sm.head_stuck = 0
+    l1.pipe_stuck = 0
+
+
+@njit
 def _write_back(run, sm, instructions, l1):
     """Empty the latch, then let the next client fill it."""
     if sm.latch_load >= 0:
@@ -129,7 +150,7 @@ def _write_back(run, sm, instructions, l1):
         else:
             sm.latch_load = l1_next_waiter(l1)
             if sm.latch_load >= 0:
-                sm.head_stuck = 0
+                _l1_changed(sm, l1)
         if sm.latch_load >= 0:
             sm.writeback_client = client
             return
@@ -159,7 +180,7 @@ def _take_reply(run, sm, l1, memory):
         sm.bypass_tail += 1
     else:
         l1_fill(l1, memory.request[found].line)
-        sm.head_stuck = 0
+        _l1_changed(sm, l1)
 
 
 @njit
@@ -172,9 +193,10 @@ def _leave_head(sm, entry, slot):
 
 @njit
 def _refuse_head(sm, l1, cycles):
-    """Count the head's retries of some cycles in which L1 refuses it."""
+    """Count the head's retries of some cycles in which L1, or the full pipe before it, refuses it."""
     sm.stall_shared_memory += cycles
-    l1.cache.reservation_fails += cycles
+    if l1.pipe_cycles == 0:
+        l1.cache.reservation_fails += cycles
 
 
 @njit
@@ -182,6 +204,8 @@ def charge_stuck_head(sm, l1, cycles):
     """The retries of cycles that were skipped."""
     if sm.head >= 0 and sm.head_stuck:
         _refuse_head(sm, l1, cycles)
+    if l1.pipe_stuck:
+        l1.cache.reservation_fails += cycles
 
 
 @njit
@@ -249,8 +273,58 @@ def _serve_constant(run, sm, instructions, slot, p):
 
 
 @njit
+def _serve_pipe(run, sm, instructions, l1):
+    """Look up the access that is at the end of the pipe before L1."""
+    if l1.pipe_stuck:
+        l1.cache.reservation_fails += 1
+        return
+    head = l1.pipe_head
+    if l1.pipe_due[head] > run.cycle:
+        return
+    outcome = pipe_look_up(l1, run.cycle)
+    if outcome == FAIL:
+        l1.pipe_stuck = 1
+        return
+    tag = l1.pipe_tag[head]
+    if outcome == HIT:
+        if l1.pipe_kind[head] == PIPE_LOAD:
+            _returned(run, sm, instructions, tag)
+        elif l1.pipe_kind[head] == PIPE_LOCAL_STORE:
+            sm.stores[tag] -= _acknowledgements(l1, l1.pipe_bytes[head])
+    pipe_leave(l1)
+    sm.head_stuck = 0
+
+
+@njit
+def _acknowledgements(l1, size):
+    """How often a store of `size` bytes is acknowledged: once, or for every sector."""
+    return (size + 31) >> 5 if l1.replies_per_line > 1 else 1
+
+
+@njit
+def _enter_pipe(run, sm, l1, slot, p, w):
+    """A global or local access goes into the pipe before L1."""
+    k = sm.memory_next[slot]
+    size = sm.memory_bytes[slot, k]
+    kind = PIPE_LOAD
+    tag = p
+    if sm.memory_kind[slot] == STORE:
+        kind = PIPE_LOCAL_STORE if sm.memory_space[slot] == LOCAL else PIPE_GLOBAL_STORE
+        tag = w
+    if not pipe_enter(l1, sm.memory_line[slot, k], size, kind, tag, sm.memory_words[slot, k], run.cycle):
+        sm.head_stuck = 1
+        return False
+    if kind != PIPE_LOAD:
+        sm.stores[w] += _acknowledgements(l1, size)
+    sm.memory_next[slot] = k + 1
+    return k + 1 == sm.memory_count[slot]
+
+
+@njit
 def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     """A global or local access through L1, an atomic past it."""
+    if l1.pipe_cycles and sm.memory_kind[slot] != ATOMIC:
+        return _enter_pipe(run, sm, l1, slot, p, w)
     k = sm.memory_next[slot]
     line = sm.memory_line[slot, k]
     kind = sm.memory_kind[slot]
@@ -264,12 +338,12 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
         if outcome == HIT:
             sm.pending_left[p] -= 1
     elif kind == STORE:
-        outcome = l1_store(l1, line, size, local, w, run.cycle)
+        outcome = l1_store(l1, line, size, local, w, run.cycle, sm.memory_words[slot, k])
         if outcome == FAIL:
             sm.head_stuck = 1
             return False
         if not (local and outcome == HIT):
-            sm.stores[w] += 1
+            sm.stores[w] += _acknowledgements(l1, size)
     elif not inject(memory, sm.index, run.cycle, line, size, ATOMIC_REQUEST, p):
         return False
     sm.memory_next[slot] = k + 1
@@ -288,11 +362,19 @@ def ldst_cycle(run, sm, instructions, x, l1, memory):
     _shift_shared(run, sm)
     _take_reply(run, sm, l1, memory)
     if l1.miss_count and l1_send(l1, memory, sm.index, run.cycle):
-        sm.head_stuck = 0
+        _l1_changed(sm, l1)
+    if l1.pipe_count:
+        _serve_pipe(run, sm, instructions, l1)
     _serve_head(run, sm, instructions, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
         sm.head = sm.oc_ex[2, 0]
         leave_oc_ex(sm, 2)
+
+
+@njit
+def next_look_up(l1):
+    """When the next access comes to the end of the pipe before L1; FOREVER if none does by itself."""
+    return l1.pipe_due[l1.pipe_head] if l1.pipe_count and not l1.pipe_stuck else FOREVER
 
 
 @njit

@@ -4,8 +4,9 @@ A set is searched for a line; a line that is not there takes the least recently 
 becomes RESERVED and holds a miss entry (MSHR) with those who wait for it. When the line arrives, the entry goes to a
 ring and its waiters are told one at a time; the entry is free when all are.
 
-What is done with hits, misses and stores is the owner's (`l1.py`, `l2.py`).
-Reference: timing-model section 3.3.
+A cache of sectors keeps state and miss entry by sector: what is named `index` here is a line's place, or a sector's.
+What is done with hits, misses and stores is the owner's (`l1.py`, `l2.py`, `sectors.py`).
+Reference: timing-model section 3.3, timing-model-42 section 3.3 for the hash.
 """
 
 from typing import Any
@@ -17,9 +18,11 @@ from ptxsim.memory.state import DIRTY, INVALID, MAX_ENTRIES, RESERVED, VALID
 @njit
 def set_of(c: Any, line_number: int) -> int:
     """The set of a line, of which `line_number` is the address divided by the bytes of a line."""
-    if c.set_mask >= 0:
-        return line_number & c.set_mask
-    return line_number % c.sets
+    if c.set_mask < 0:
+        return line_number % c.sets
+    if c.hashed:  # address bits 13, 14, 15, 17 and 19 of lines of 128 bytes
+        line_number ^= (line_number >> 6 & 7) | (line_number >> 10 & 1) << 3 | (line_number >> 12 & 1) << 4
+    return line_number & c.set_mask
 
 
 @njit
@@ -49,39 +52,45 @@ def victim(c: Any, index: int) -> int:
 
 
 @njit
-def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) -> None:
-    """Give a place to a line that is to come. The caller has seen that a miss entry is free."""
+def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
+    """Give a miss entry to what is to come for `index`. The caller has seen that one is free."""
     c.n_free -= 1
     entry = c.free[c.n_free]
     c.n_waiters[entry] = 1
     c.n_told[entry] = 0
+    c.n_here[entry] = 0
     c.dirty[entry] = dirty
     c.waiter[entry, 0] = waiter
+    c.state[index] = RESERVED
+    c.entry[index] = entry
+
+
+@njit
+def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) -> None:
+    """Give a place to a line that is to come. The caller has seen that a miss entry is free."""
+    expect(c, place, waiter, dirty)
     c.tag[place] = line
-    c.state[place] = RESERVED
-    c.entry[place] = entry
     c.used[place] = now
 
 
 @njit
-def merge(c: Any, place: int, waiter: int, dirty: int, now: int) -> bool:
-    """Wait for a line that is on its way; False when as many as may wait for it."""
-    entry = c.entry[place]
+def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
+    """Wait for what is on its way; False when as many as may wait for it."""
+    entry = c.entry[index]
     count = c.n_waiters[entry]
     if count >= c.max_waiters:
         return False
     c.waiter[entry, count] = waiter
     c.n_waiters[entry] = count + 1
     c.dirty[entry] |= dirty
-    c.used[place] = now
     return True
 
 
 @njit
-def arrive(c: Any, place: int) -> None:
-    """The line of a RESERVED place is here: its waiters can be told."""
-    entry = c.entry[place]
-    c.state[place] = DIRTY if c.dirty[entry] else VALID
+def arrive(c: Any, index: int) -> None:
+    """What is RESERVED is here: its waiters can be told."""
+    entry = c.entry[index]
+    c.state[index] = DIRTY if c.dirty[entry] else VALID
     c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
     c.n_ready += 1
 

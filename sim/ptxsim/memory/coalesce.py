@@ -2,16 +2,18 @@
 
 Global and local memory: one access per touched segment of 32, 64 or 128 bytes (for lanes of 1, 2 or more bytes); an
 access that uses one half of 128 or 64 bytes shrinks to that half. Local memory is interleaved by words of 4 bytes over
-all threads of the GPU, so that the same word of consecutive threads lies side by side. Atomics go by half warps, and
-lanes that hit the same address need accesses of their own. Constant memory and textures: one access per line.
-Accesses are listed in the order in which the LDST unit serves them: the highest address first.
+all threads of the GPU, so that the same word of consecutive threads lies side by side. Atomics go by half warps or by
+whole ones, and lanes that hit the same address need accesses of their own. Where what passes the L1 goes by sectors,
+the segments of atomics are of 32 bytes. Constant memory and textures: one access per line. Accesses are listed in the
+order in which the LDST unit serves them: the highest address first.
 
 Input is what the instruction left in its `CONTEXT` record: `lane_address` and `access_mask`. The lists are arrays of
-the caller's; while a list is built, `sizes` holds which quarters of 32 bytes an access uses. Room for 64 accesses is
-enough but for scattered vectors in local memory, whose accesses beyond the room cost nothing.
+the caller's; `words` gets which words of 4 bytes of its line of 128 an access touches. Room for 64 accesses is enough
+but for scattered vectors in local memory, whose accesses beyond the room cost nothing.
 
-Reference: timing-model section 3.1; the segment rules are those of the CUDA C Programming Guide for compute capability
-1.2 and 1.3.
+Handled simply: a lane of 1 or 2 bytes touches the whole word.
+Reference: timing-model section 3.1, timing-model-42 section 3.1; the segment rules are those of the CUDA C Programming
+Guide for compute capability 1.2 and 1.3.
 """
 
 from typing import Any
@@ -32,45 +34,51 @@ def _segment_bytes(size: int) -> int:
 
 
 @njit
-def _insert(count: int, segment: int, quarters: int, lines: Any, sizes: Any) -> int:
-    """Enter the quarters that a lane touches into the ascending list; the new count."""
+def _insert(count: int, segment: int, touched: int, lines: Any, words: Any) -> int:
+    """Enter the words that a lane touches into the ascending list; the new count."""
     k = count - 1
     while k >= 0 and np.int64(lines[k]) > segment:
         k -= 1
     if k >= 0 and np.int64(lines[k]) == segment:
-        sizes[k] |= quarters
+        words[k] |= touched
         return count
     if count == len(lines):
         return count
     for j in range(count, k + 1, -1):
         lines[j] = lines[j - 1]
-        sizes[j] = sizes[j - 1]
+        words[j] = words[j - 1]
     lines[k + 1] = segment
-    sizes[k + 1] = quarters
+    words[k + 1] = touched
     return count + 1
 
 
 @njit
-def _touch(count: int, start: Any, size: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
+def _words(start: int, last: int) -> int:
+    """Bits of the words of their line of 128 bytes that the bytes start .. last lie in."""
+    return (2 << ((last & 127) >> 2)) - (1 << ((start & 127) >> 2))
+
+
+@njit
+def _touch(count: int, start: Any, size: int, segment_bytes: int, lines: Any, words: Any) -> int:
     """Enter the bytes [start, start + size) of a lane, which may touch several segments."""
     end = start + size
     while start < end:
         segment = start & -segment_bytes
         last = min(end, segment + segment_bytes) - 1
-        quarters = (2 << ((last - segment) >> 5)) - (1 << ((start - segment) >> 5))
-        count = _insert(count, segment, quarters, lines, sizes)
+        count = _insert(count, segment, _words(start, last), lines, words)
         start = last + 1
     return count
 
 
 @njit
-def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
+def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
     """Reduce every access to the half, and that to the quarter, that it uses; turn the list."""
     for k in range(count):
         size: Any = segment_bytes
-        used: Any = np.int64(sizes[k])
+        line = np.int64(lines[k])
+        used: Any = np.int64(words[k]) >> ((line & 127) >> 2)
         while size > 32:
-            half = size >> 6  # quarters in one half
+            half = size >> 3  # words in one half
             low = used & ((1 << half) - 1)
             high = used >> half
             if low != 0 and high != 0:
@@ -78,17 +86,16 @@ def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any) -> int:
             size >>= 1
             used = low
             if high != 0:
-                lines[k] = np.int64(lines[k]) + size
+                line += size
                 used = high
+        lines[k] = line
         sizes[k] = size
     for k in range(count >> 1):
         j = count - 1 - k
-        line = lines[k]
-        lines[k] = lines[j]
-        lines[j] = line
-        size = np.int64(sizes[k])
-        sizes[k] = sizes[j]
-        sizes[j] = size
+        for column in (lines, sizes, words):
+            swapped = np.int64(column[k])
+            column[k] = column[j]
+            column[j] = swapped
     return count
 
 
@@ -101,7 +108,7 @@ def _local_threads(x: Any) -> int:
 
 
 @njit
-def _local(x: Any, size: int, lines: Any, sizes: Any) -> int:
+def _local(x: Any, size: int, lines: Any, sizes: Any, words: Any) -> int:
     """Accesses in local memory: each word of a lane lies with the same word of its neighbours."""
     mask = np.int64(x.access_mask)
     piece = min(size, 4)
@@ -114,62 +121,70 @@ def _local(x: Any, size: int, lines: Any, sizes: Any) -> int:
             for offset in range(start, start + size, piece):
                 word = (offset >> 2) * n_threads + 32 * x.warp + lane
                 address = LOCAL_BASE + 4 * word + (offset & 3)
-                count = _touch(count, address, piece, segment_bytes, lines, sizes)
-    return _finish(count, segment_bytes, lines, sizes)
+                count = _touch(count, address, piece, segment_bytes, lines, words)
+    return _finish(count, segment_bytes, lines, sizes, words)
 
 
 @njit
-def _same_before(x: Any, mask: Any, lane: int) -> int:
-    """How many lanes before this one of its half warp access the same address."""
+def _same_before(x: Any, mask: Any, first: int, lane: int) -> int:
+    """How many lanes from `first` to before this one access the same address."""
     same = 0
-    for other in range(lane & 16, lane):
+    for other in range(first, lane):
         if mask >> other & 1 and x.lane_address[other] == x.lane_address[lane]:
             same += 1
     return same
 
 
 @njit
-def _atomic(x: Any, size: int, lines: Any, sizes: Any) -> int:
+def _atomic(x: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
     """Accesses of an atomic: the n-th lane on an address is in the n-th access of its segment."""
     mask = np.int64(x.access_mask)
     count = 0
     first = 0
+    first_lane = 0
     for lane in range(32):
-        if lane == 16:
+        if lane == 16 and parts == 2:
             first = count
+            first_lane = lane
         if mask >> lane & 1:
             start = np.int64(x.lane_address[lane])
-            segment = start & -128
-            quarters = (2 << ((start + size - 1 - segment) >> 5)) - (1 << ((start - segment) >> 5))
-            before = _same_before(x, mask, lane)
+            segment = start & -segment_bytes
+            touched = _words(start, min(start + size, segment + segment_bytes) - 1)
+            before = _same_before(x, mask, first_lane, lane)
             k = first
             while k < count and (np.int64(lines[k]) != segment or before > 0):
                 if np.int64(lines[k]) == segment:
                     before -= 1
                 k += 1
             if k < count:
-                sizes[k] |= quarters
+                words[k] |= touched
             elif count < len(lines):
                 lines[count] = segment
-                sizes[count] = quarters
+                words[count] = touched
                 count += 1
-    return _finish(count, 128, lines, sizes)
+    return _finish(count, segment_bytes, lines, sizes, words)
 
 
 @njit
-def coalesce(x: Any, size: int, local: int, atomic: int, lines: Any, sizes: Any) -> int:
-    """List the accesses (addresses and bytes) of a load, store or atomic of `size` bytes a lane; their number."""
+def coalesce(
+    x: Any, size: int, local: int, atomic: int, segment_bytes: int, lines: Any, sizes: Any, words: Any
+) -> int:
+    """List the accesses (addresses, bytes, words) of a load, store or atomic of `size` bytes a lane; their number.
+
+    `atomic` is 0 or the parts of the warp that atomics go by: 2 half warps, 1 whole. `segment_bytes` is that of the
+    segments, 0 for those that follow from the size.
+    """
     if local:
-        return _local(x, size, lines, sizes)
+        return _local(x, size, lines, sizes, words)
     if atomic:
-        return _atomic(x, size, lines, sizes)
+        return _atomic(x, size, atomic, segment_bytes or 128, lines, sizes, words)
     mask = np.int64(x.access_mask)
-    segment_bytes = _segment_bytes(size)
+    segment_bytes = segment_bytes or _segment_bytes(size)
     count = 0
     for lane in range(32):
         if mask >> lane & 1:
-            count = _touch(count, np.int64(x.lane_address[lane]), size, segment_bytes, lines, sizes)
-    return _finish(count, segment_bytes, lines, sizes)
+            count = _touch(count, np.int64(x.lane_address[lane]), size, segment_bytes, lines, words)
+    return _finish(count, segment_bytes, lines, sizes, words)
 
 
 @njit

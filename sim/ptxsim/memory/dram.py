@@ -2,21 +2,22 @@
 
 Requests of the slices' queues enter a fixed delay (while there are credits) and then the scheduler queue. A bank
 without a request takes one of its own from the queue: the oldest to its open row, else the oldest. Then one command a
-DRAM cycle: column commands of 64 B to open rows, activates and precharges, the bank priority rotating behind each of
-the latter two. Every timing rule is an earliest cycle, kept per bank, bank group or channel; so the channel knows the
-next cycle in which a command is possible and sleeps until then. Data come back in order of their last column command.
+DRAM cycle (or a row command and a column command behind it, with `row_with_column`): column commands of 64 B to open
+rows, activates and precharges, the bank priority rotating behind each of the latter two. Every timing rule is an
+earliest cycle, kept per bank, bank group or channel; so the channel knows the next cycle in which a command is possible
+and sleeps until then. Data come back in order of their last column command.
 
 Clocks: DRAM cycle d is over in core cycle c when c * dram_mhz // core_mhz >= d, in integers.
 
 Handled simply: of several idle banks the one with the oldest request takes first; a row stays open until another is
 needed.
-Reference: timing-model section 3.5.
+Reference: timing-model section 3.5, timing-model-42 section 3.7.
 """
 
 from typing import Any
 
 from ptxsim.jit import njit
-from ptxsim.memory.l2 import drop_request
+from ptxsim.memory.requests import drop_request
 from ptxsim.memory.state import FILL, FOREVER, LATENCY_RING, RING, WRITEBACK
 
 
@@ -83,7 +84,7 @@ def _choose(m: Any, ch: Any) -> None:
 def _earliest(m: Any, ch: Any, bank: int) -> int:
     """The DRAM cycle from which the next command of a bank's request is allowed."""
     if ch.bank_row[bank] == ch.bank_want[bank]:
-        column = max(ch.cas_free, ch.group_free[bank >> m.group_shift])
+        column = max(ch.cas_free, ch.group_free[bank >> m.group_shift & m.group_mask])
         if ch.bank_write[bank]:
             return max(column, max(ch.write_free, ch.bank_write_free[bank]))
         return max(column, max(ch.read_free, ch.bank_read[bank]))
@@ -96,7 +97,7 @@ def _earliest(m: Any, ch: Any, bank: int) -> int:
 def _column(m: Any, ch: Any, bank: int, d: int) -> bool:
     """Read or write one atom; True with the last one: the request is done and on its way back."""
     ch.cas_free = d + max(m.tCCD, m.tBURST)
-    ch.group_free[bank >> m.group_shift] = d + m.tCCDL
+    ch.group_free[bank >> m.group_shift & m.group_mask] = d + m.tCCDL
     if ch.bank_write[bank]:
         ch.writes += 1
         ch.read_free = d + m.tWTR
@@ -141,23 +142,29 @@ def _row(m: Any, ch: Any, bank: int, d: int) -> None:
 
 @njit
 def _command(m: Any, ch: Any, d: int) -> None:
-    """Give one command that DRAM cycle d allows, if any: of the first bank in turn."""
-    chosen = -1
-    nearest = m.banks
+    """Give the command that DRAM cycle d allows, if any: of the first bank in turn. A row command may leave the cycle
+    to a column command of a later bank, too."""
+    row = -1
+    column = -1
+    row_distance = m.banks
+    column_distance = m.banks
     for k in range(ch.n_busy):
         bank = ch.busy[k]
         distance = (bank - ch.bank_turn) & (m.banks - 1)
-        if distance < nearest and _earliest(m, ch, bank) <= d:
-            chosen = k
-            nearest = distance
-    if chosen < 0:
-        return
-    bank = ch.busy[chosen]
-    if ch.bank_row[bank] != ch.bank_want[bank]:
-        _row(m, ch, bank, d)
-    elif _column(m, ch, bank, d):
+        if ch.bank_row[bank] == ch.bank_want[bank]:
+            if distance < column_distance and _earliest(m, ch, bank) <= d:
+                column = k
+                column_distance = distance
+        elif distance < row_distance and _earliest(m, ch, bank) <= d:
+            row = k
+            row_distance = distance
+    if row >= 0 and row_distance < column_distance:
+        _row(m, ch, ch.busy[row], d)
+        if not m.row_with_column:
+            return
+    if column >= 0 and _column(m, ch, ch.busy[column], d):
         ch.n_busy -= 1
-        ch.busy[chosen] = ch.busy[ch.n_busy]
+        ch.busy[column] = ch.busy[ch.n_busy]
         if ch.n_choosable > 0:  # it may take its next request at once: no command can follow in this cycle
             _choose(m, ch)
 

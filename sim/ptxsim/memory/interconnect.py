@@ -8,6 +8,9 @@ and its output for f + gap cycles and arrives `unloaded[f]` cycles after the gra
 A packet is an index into `m.request`; its `due` becomes the cycle of arrival. What stands behind an output is taken
 with `take` by the slice or the SM that owns it.
 
+With a gap of 0 and packets of one flit this is the input-queued crossbar whose rate head-of-line blocking limits to
+0.59 of its ports, which is what is measured of GPGPU-Sim 4.2 (timing-model-42 section 3.4).
+
 Handled simply: the queues before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
 Reference: timing-model section 3.4.
 """

@@ -8,8 +8,12 @@ lines are written back when they are replaced.
 A waiter is a number of the LDST unit's own choosing (>= 0); it comes back from `l1_next_waiter` once the line is here.
 Any failed access has changed nothing but the count of reservation fails, and is to be tried again the next cycle.
 
-Not handled: set indices other than the linear one; loads that bypass the cache (send them to the network directly).
-Reference: timing-model sections 3.2 and 3.3.
+There may be a pipe before the tags: an access enters it with `pipe_enter` and is looked up as many cycles later; one
+that the tags refuse stays, and those behind it close up, so that as many accesses as the pipe has places wait here
+before the LDST unit notices.
+
+Not handled: loads that bypass the cache (send them to the network directly).
+Reference: timing-model sections 3.2 and 3.3; timing-model-42 sections 3.2 and 3.3.
 """
 
 from typing import Any
@@ -28,18 +32,24 @@ from ptxsim.memory.state import (
     READ,
     RESERVED,
     RING,
+    VALID,
     WRITE,
     WRITEBACK,
 )
 
+ALL_WORDS = 0xFFFFFFFF  # of a line of 128 bytes
+# what an access in the pipe is
+PIPE_LOAD, PIPE_GLOBAL_STORE, PIPE_LOCAL_STORE = range(3)
+
 
 @njit
-def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int) -> None:
+def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int, words: int) -> None:
     tail = (l1.miss_head + l1.miss_count) & (RING - 1)
     l1.miss_line[tail] = line
     l1.miss_bytes[tail] = size
     l1.miss_kind[tail] = kind
     l1.miss_tag[tail] = tag
+    l1.miss_words[tail] = words
     l1.miss_count += 1
 
 
@@ -56,9 +66,10 @@ def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
             c.accesses += 1
             c.hits += 1
             return HIT
-        if not merge(c, place, waiter, 0, now):
+        if not merge(c, place, waiter, 0):
             c.reservation_fails += 1
             return FAIL
+        c.used[place] = now
         c.accesses += 1
         c.pending_hits += 1
         return PENDING
@@ -69,19 +80,19 @@ def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
     if c.state[place] == DIRTY:
         evicted = c.tag[place]
         reserve(c, place, line, waiter, 0, now)
-        _enqueue(l1, line, c.line_bytes, READ, -1)
-        _enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1)
+        _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+        _enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1, ALL_WORDS)
     else:
         reserve(c, place, line, waiter, 0, now)
-        _enqueue(l1, line, c.line_bytes, READ, -1)
+        _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
     c.accesses += 1
     c.misses += 1
     return MISS
 
 
 @njit
-def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int) -> int:
-    """Store `size` bytes: HIT, MISS or FAIL. `tag` comes back with the acknowledgement.
+def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, words: int = ALL_WORDS) -> int:
+    """Store `size` bytes, these words of the line: HIT, MISS or FAIL. `tag` comes back with the acknowledgement.
 
     A local store that hits stays in the cache and is never acknowledged; all others are sent on.
     """
@@ -98,7 +109,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int) -
             return FAIL
         if hit:
             c.state[place] = INVALID
-        _enqueue(l1, address, size, WRITE, tag)
+        _enqueue(l1, address, size, WRITE, tag, words)
     c.accesses += 1
     l1.stores += 1
     if hit:
@@ -111,12 +122,15 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int) -
 
 @njit
 def l1_fill(l1: Any, address: int) -> None:
-    """The line of `address` has come from the network (a READ reply)."""
+    """The line of `address`, or its next sector, has come from the network (a READ reply)."""
     c = l1.cache
     line = np.int64(address) & -c.line_bytes
     place = lookup(c, set_of(c, line >> c.line_shift), line)
     if place >= 0 and c.state[place] == RESERVED:
-        arrive(c, place)
+        entry = c.entry[place]
+        c.n_here[entry] += 1
+        if c.n_here[entry] >= l1.replies_per_line:
+            arrive(c, place)
 
 
 @njit
@@ -125,3 +139,49 @@ def l1_next_waiter(l1: Any) -> int:
     if l1.cache.n_ready == 0:
         return -1
     return tell(l1.cache)
+
+
+@njit
+def l1_forget(l1: Any) -> None:
+    """Make all lines invalid that wait for nothing, dirty ones too."""
+    c = l1.cache
+    if l1.flushed_at == c.accesses:
+        return
+    l1.flushed_at = c.accesses
+    for place in range(c.sets * c.ways):
+        if c.state[place] == VALID or c.state[place] == DIRTY:
+            c.state[place] = INVALID
+
+
+@njit
+def pipe_enter(l1: Any, address: int, size: int, kind: int, tag: int, words: int, now: int) -> bool:
+    """Put an access into the pipe; False if every place is taken."""
+    if l1.pipe_count >= l1.pipe_cycles:
+        return False
+    tail = (l1.pipe_head + l1.pipe_count) & (RING - 1)
+    l1.pipe_address[tail] = address
+    l1.pipe_bytes[tail] = size
+    l1.pipe_words[tail] = words
+    l1.pipe_kind[tail] = kind
+    l1.pipe_tag[tail] = tag
+    l1.pipe_due[tail] = now + l1.pipe_cycles
+    l1.pipe_count += 1
+    return True
+
+
+@njit
+def pipe_look_up(l1: Any, now: int) -> int:
+    """Look up the first access of the pipe, which is due: HIT, MISS, PENDING or FAIL. Leaves it where it is."""
+    head = l1.pipe_head
+    address = l1.pipe_address[head]
+    if l1.pipe_kind[head] == PIPE_LOAD:
+        return l1_load(l1, address, l1.pipe_tag[head], now)
+    local = 1 if l1.pipe_kind[head] == PIPE_LOCAL_STORE else 0
+    return l1_store(l1, address, l1.pipe_bytes[head], local, l1.pipe_tag[head], now, l1.pipe_words[head])
+
+
+@njit
+def pipe_leave(l1: Any) -> None:
+    """The first access of the pipe is served."""
+    l1.pipe_head = (l1.pipe_head + 1) & (RING - 1)
+    l1.pipe_count -= 1

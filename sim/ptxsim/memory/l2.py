@@ -8,112 +8,35 @@ written back. An access that finds no way, entry or place is tried again the nex
 `slice_cycle` does what the cycle allows, in the order response, fill, miss queue, tags, network, and then says
 in `m.slice_next` when there is more to do; a slice that waits for another's room is woken by it.
 
-Handled simply: the ROP queue and the queue before the tags are one FIFO of which at most `icnt_capacity` requests are
-ripe; all requests pay the ROP delay, those for texture too.
-Reference: timing-model section 3.5.
+In a slice with sectors the first request is served a sector a cycle (`sectors.py`); no store is sent to DRAM.
+
+Handled simply: the ROP queue and the queue before the tags are one FIFO. Of lines at most `icnt_capacity` requests are
+ripe in it; of sectors the backlog counts the cycles in which the tags served none, as so many have come behind them.
+All requests pay the ROP delay, those for texture too.
+Reference: timing-model section 3.5, timing-model-42 section 3.5.
 """
 
 from typing import Any
 
 from ptxsim.jit import njit
-from ptxsim.memory.cache import arrive, lookup, merge, reserve, set_of, tell, victim
-from ptxsim.memory.interconnect import has_room, push, take
+from ptxsim.memory.cache import arrive, lookup, merge, reserve, tell, victim
+from ptxsim.memory.interconnect import has_room, take
+from ptxsim.memory.requests import answer, drop_request, own_request, port_cycles, queue_miss
+from ptxsim.memory.sectors import access_sector, find_line
 from ptxsim.memory.state import (
     ATOMIC,
     DIRTY,
     FILL,
     FOREVER,
     NOBODY,
+    POOL_MARGIN,
     RESERVED,
     RING,
     ROP_RING,
+    SECTORS,
     WRITE,
     WRITEBACK,
 )
-
-
-@njit
-def new_request(m: Any) -> int:
-    """Take a request from the pool. The caller has seen that there is one."""
-    m.n_free -= 1
-    return m.free[m.n_free]
-
-
-@njit
-def drop_request(m: Any, r: int) -> None:
-    """Give a request back; its fields stay readable until the next one is taken."""
-    m.free[m.n_free] = r
-    m.n_free += 1
-
-
-@njit
-def place_line(m: Any, r: int, line: Any) -> None:
-    """The address map: channel, slice, set, bank and row of a request's line."""
-    q = m.request[r]
-    chunk = line >> m.chunk_shift
-    part = chunk // m.n_channels
-    channel = chunk - part * m.n_channels
-    low = line & ((1 << m.chunk_shift) - 1)
-    rest = part << m.chunk_shift | low  # the address within the channel
-    bit = (rest >> m.chunk_shift) & 1
-    within = rest
-    q.slice = channel
-    if m.slices_per_channel == 2:
-        q.slice = 2 * channel + bit
-        within = (rest >> (m.chunk_shift + 1)) << m.chunk_shift | low
-    c = m.slice[0].cache
-    q.set = set_of(c, within >> c.line_shift)
-    q.bank = ((rest >> m.bank_shift) & m.bank_mask) << 1 | bit
-    q.row = rest >> m.row_shift
-
-
-@njit
-def port_cycles(m: Any, size: int) -> int:
-    """Cycles for which `size` bytes hold a port."""
-    return (size + (1 << m.port_shift) - 1) >> m.port_shift
-
-
-@njit
-def _reply_flits(m: Any, r: int) -> int:
-    """A store is acknowledged with the header alone."""
-    q = m.request[r]
-    size = m.header_bytes
-    if q.kind != WRITE:
-        size += q.bytes
-    return (size + (1 << m.flit_shift) - 1) >> m.flit_shift
-
-
-@njit
-def _answer(m: Any, index: int, r: int, now: int) -> None:
-    """Queue a reply, which asks for its way through the network in the next cycle."""
-    push(m.replies, index, m.request[r].sm, r, _reply_flits(m, r), now + 1)
-
-
-@njit
-def _queue_miss(s: Any, r: int) -> None:
-    s.miss[(s.miss_head + s.miss_count) & (RING - 1)] = r
-    s.miss_count += 1
-
-
-@njit
-def _own_request(m: Any, r: int, kind: int, line: int) -> int:
-    """A request of the slice itself to DRAM: a FILL, or the WRITEBACK of another line of the set of request `r`."""
-    new = new_request(m)
-    q = m.request[new]
-    q.line = line
-    q.kind = kind
-    q.bytes = m.slice[0].cache.line_bytes
-    q.tag = -1
-    q.sm = -1
-    if kind == FILL:
-        of = m.request[r]
-        q.slice = of.slice
-        q.set = of.set
-        q.bank = of.bank
-        q.row = of.row
-    else:
-        place_line(m, new, line)
-    return new
 
 
 @njit
@@ -124,9 +47,9 @@ def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now:
     evicted = c.tag[place]
     was_dirty = c.state[place] == DIRTY
     reserve(c, place, line, waiter, dirty, now)
-    _queue_miss(s, _own_request(m, r, FILL, line))
+    queue_miss(s, own_request(m, r, FILL, line, c.line_bytes))
     if was_dirty:
-        _queue_miss(s, _own_request(m, r, WRITEBACK, evicted))
+        queue_miss(s, own_request(m, r, WRITEBACK, evicted, c.line_bytes))
         s.port_free = now + port_cycles(m, c.line_bytes)
 
 
@@ -147,17 +70,18 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         if q.kind == WRITEBACK:
             drop_request(m, r)
         else:
-            _answer(m, index, r, now)
+            answer(m, index, r, now)
         c.accesses += 1
         c.hits += 1
         return True
     waiter = NOBODY if is_store else r
     room = s.miss_count <= (m.miss_write_max if is_store else m.miss_read_max)
     if place >= 0:
-        if (is_store and not room) or not merge(c, place, waiter, dirty, now):
+        if (is_store and not room) or not merge(c, place, waiter, dirty):
             return False
+        c.used[place] = now
         if is_store:
-            _queue_miss(s, r)
+            queue_miss(s, r)
         c.accesses += 1
         c.pending_hits += 1
         return True
@@ -165,7 +89,7 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     if place < 0 or c.n_free == 0 or not room:
         return False
     if is_store:
-        _queue_miss(s, r)
+        queue_miss(s, r)
     _read_line(m, s, r, place, waiter, dirty, now)
     c.accesses += 1
     c.misses += 1
@@ -191,15 +115,42 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
         or not has_room(m.replies, index, m.replies.longest)
         or s.dram_count >= m.dram_capacity
         or m.request[s.rop[s.rop_head]].due > now
+        or m.n_free < POOL_MARGIN
     ):
         return
-    if _access(m, s, index, s.rop[s.rop_head], now):
+    r = s.rop[s.rop_head]
+    if m.sector_bytes:
+        backlog = _backlog(m, s, now)
+        done = access_sector(m, s, index, r, now)
+        if done:
+            s.backlog = backlog
+            s.served = now
+            s.sector += 1
+            if s.sector * m.sector_bytes < m.request[r].bytes:
+                return
+            if s.sector > 1:  # its sectors were answered with requests of their own
+                drop_request(m, r)
+            s.sector = 0
+    else:
+        done = _access(m, s, index, r, now)
+    if done:
         s.rop_head = (s.rop_head + 1) & (ROP_RING - 1)
         s.rop_count -= 1
     else:
         c.reservation_fails += 1
         s.stuck = 1
         s.stuck_since = now
+
+
+@njit
+def _backlog(m: Any, s: Any, now: int) -> int:
+    """Sectors that wait for the tags in cycle `now`: one more for every cycle since the last in which one could have
+    been served, and none again after a cycle with nothing to serve. The first request is ripe."""
+    due = m.request[s.rop[s.rop_head]].due
+    following = s.served + 1
+    if due > following:
+        return now - due
+    return min(s.backlog + now - following, m.icnt_capacity)
 
 
 @njit
@@ -211,11 +162,14 @@ def _fill(m: Any, s: Any, index: int, now: int) -> None:
         if s.fill_free > now:
             return
         c = s.cache
-        arrive(c, lookup(c, q.set, q.line))
-        s.fill_free = now + port_cycles(m, c.line_bytes)
+        if m.sector_bytes:
+            arrive(c, find_line(c, q.set, q.line) * SECTORS + q.sector)
+        else:
+            arrive(c, lookup(c, q.set, q.line))
+        s.fill_free = now + port_cycles(m, q.bytes)
         drop_request(m, r)
     elif has_room(m.replies, index, m.replies.longest):
-        _answer(m, index, r, now)
+        answer(m, index, r, now)
     else:
         return
     if s.fill_count == m.fill_capacity:  # the channel may have waited for room
@@ -229,6 +183,8 @@ def _open(m: Any, s: Any, now: int) -> bool:
     """Whether a request may be taken from the network."""
     if s.rop_count >= ROP_RING - 1:
         return False
+    if m.sector_bytes:
+        return s.rop_count == 0 or _backlog(m, s, now) < m.icnt_capacity
     if s.rop_count < m.icnt_capacity:
         return True
     ripe = s.rop[(s.rop_head + m.icnt_capacity - 1) & (ROP_RING - 1)]
@@ -265,7 +221,7 @@ def slice_cycle(m: Any, index: int, now: int) -> None:
     if s.cache.n_ready > 0 and has_room(m.replies, index, m.replies.longest):
         waiter = tell(s.cache)
         if waiter != NOBODY:
-            _answer(m, index, waiter, now)
+            answer(m, index, waiter, now)
     if s.fill_count > 0:
         _fill(m, s, index, now)
     if s.miss_count > 0 and s.dram_count < m.dram_capacity:

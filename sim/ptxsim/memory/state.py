@@ -30,7 +30,8 @@ READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL = range(7)
 """WRITEBACK is an evicted dirty line (of the L1 for SMs), FILL the line that an L2 slice reads from DRAM."""
 
 # state of a cache line
-INVALID, RESERVED, VALID, DIRTY = range(4)
+INVALID, RESERVED, VALID, DIRTY, PARTIAL = range(5)
+"""PARTIAL is a dirty sector of which only some words were written: it cannot be read."""
 
 # what an access to a cache came to
 HIT, MISS, PENDING, FAIL = range(4)
@@ -40,13 +41,15 @@ NOBODY = -1  # a waiter that is told nothing: the line read that a store miss ca
 
 # array maxima; those of rings are powers of two
 MAX_LINES = 2048
-MAX_ENTRIES = 128
+MAX_ENTRIES = 256
 MAX_WAITERS = 16
-POOL = 16384
-POOL_MARGIN = 4096  # left for what the L2 slices send themselves
-FIFO = 64
-ROP_RING = 256
+POOL = 32768
+POOL_MARGIN = 4096  # left for what the L2 slices send to DRAM
+SECTOR_MARGIN = 12288  # left for that and for the sectors that requests are split into
+FIFO = 256
+ROP_RING = 1024
 RING = 64
+SECTORS = 4  # most sectors of a line
 LATENCY_RING = 512
 WINDOW = 64
 MAX_BANKS = 32
@@ -59,6 +62,7 @@ CACHE = record(
         ("line_bytes", "i8"),
         ("line_shift", "i8"),
         ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
+        ("hashed", "i8"),  # the set index is mixed with higher bits of the address
         ("max_waiters", "i8"),
         # counters: an access that fails is counted only as a reservation fail, once a try
         ("accesses", "i8"),
@@ -71,12 +75,13 @@ CACHE = record(
         ("free", "i8", (MAX_ENTRIES,)),  # stack of free entries
         ("n_waiters", "i8", (MAX_ENTRIES,)),
         ("n_told", "i8", (MAX_ENTRIES,)),
+        ("n_here", "i8", (MAX_ENTRIES,)),  # replies that have come, of as many as there are for a line
         ("dirty", "i8", (MAX_ENTRIES,)),  # the line is dirty as soon as it arrives (atomics)
         ("waiter", "i8", (MAX_ENTRIES, MAX_WAITERS)),
         ("ready_head", "i8"),  # ring of entries whose line has arrived
         ("n_ready", "i8"),
         ("ready", "i8", (MAX_ENTRIES,)),
-        # lines: set * ways + way
+        # lines: set * ways + way; in a cache of sectors `state` and `entry` are of line * SECTORS + sector
         ("tag", "i8", (MAX_LINES,)),  # line address
         ("used", "i8", (MAX_LINES,)),  # cycle of the last access
         ("state", "u1", (MAX_LINES,)),
@@ -96,6 +101,21 @@ L1 = record(
         ("miss_bytes", "i8", (RING,)),
         ("miss_kind", "i8", (RING,)),
         ("miss_tag", "i8", (RING,)),
+        ("miss_words", "i8", (RING,)),
+        ("replies_per_line", "i8"),
+        # the pipe before the tags
+        ("pipe_cycles", "i8"),  # 0: there is none
+        ("pipe_head", "i8"),
+        ("pipe_count", "i8"),
+        ("pipe_stuck", "i8"),  # the tags have refused the first access, and nothing has changed since
+        ("pipe_due", "i8", (RING,)),
+        ("pipe_address", "i8", (RING,)),
+        ("pipe_bytes", "i8", (RING,)),
+        ("pipe_words", "i8", (RING,)),
+        ("pipe_kind", "i8", (RING,)),
+        ("pipe_tag", "i8", (RING,)),
+        ("flush", "i8"),  # forget all lines when the SM has nothing to run
+        ("flushed_at", "i8"),  # accesses when that was done last
         ("cache", CACHE),
     ]
 )
@@ -111,7 +131,9 @@ REQUEST = record(
         ("slice", "i4"),
         ("set", "i4"),
         ("bank", "i4"),
+        ("sector", "i4"),  # the first one, in a cache of sectors
         ("row", "i8"),
+        ("words", "i8"),  # words of its line that a store writes, one bit each
     ]
 )
 
@@ -121,7 +143,7 @@ NETWORK = record(
         ("n_out", "i8"),
         ("is_reply", "i8"),
         ("input_flits", "i8"),  # room of one input FIFO
-        ("longest", "i8"),  # flits of a line
+        ("longest", "i8"),  # flits of the longest packet
         ("output_packets", "i8"),  # room behind one output, packets on their way included
         ("gap", "i8"),
         ("next", "i8"),
@@ -161,6 +183,9 @@ SLICE = record(
     [
         ("stuck", "i8"),  # the access at the head failed, and nothing has changed since
         ("stuck_since", "i8"),
+        ("sector", "i8"),  # sectors of the first request that are done
+        ("served", "i8"),  # cycle in which the last one was
+        ("backlog", "i8"),  # sectors that waited for the tags then
         ("port_free", "i8"),  # data port
         ("fill_free", "i8"),  # fill port
         ("rop_head", "i8"),
@@ -175,6 +200,7 @@ SLICE = record(
         ("miss", "i8", (RING,)),
         ("dram", "i8", (RING,)),
         ("filling", "i8", (RING,)),
+        ("written", "u1", (MAX_LINES,)),  # words of a sector that were written, one bit each
         ("cache", CACHE),
     ]
 )
@@ -239,13 +265,15 @@ MEMORY = record(
         ("bank_mask", "i8"),
         ("row_shift", "i8"),
         # network packets
-        ("flit_shift", "i8"),
+        ("flit_bytes", "i8"),
         ("header_bytes", "i8"),
         # L2
         ("rop_cycles", "i8"),
         ("port_shift", "i8"),
         ("miss_read_max", "i8"),
         ("miss_write_max", "i8"),
+        ("sector_bytes", "i8"),  # 0: the cache has no sectors
+        ("quirk", "i8"),  # stores to the upper half of a line go to the next line
         ("icnt_capacity", "i8"),
         ("dram_capacity", "i8"),
         ("fill_capacity", "i8"),
@@ -258,6 +286,8 @@ MEMORY = record(
         ("window", "i8"),
         ("banks", "i8"),
         ("group_shift", "i8"),
+        ("group_mask", "i8"),
+        ("row_with_column", "i8"),
         ("atom_shift", "i8"),
         *[(name, "i8") for name in _TIMINGS + _TURNAROUNDS],
         # state
@@ -282,6 +312,18 @@ def make_l1(gpu: Gpu, n_sms: int) -> Any:
     _at_most("l1d.miss_queue", given.miss_queue, RING // 2)
     caches["miss_capacity"] = given.miss_queue
     caches["miss_read_max"] = given.miss_queue_read_max
+    _at_most("l1d.latency_cycles", given.latency_cycles, RING)
+    caches["pipe_cycles"] = given.latency_cycles
+    caches["replies_per_line"] = -(-given.line_bytes // gpu.l2.sector_bytes)
+    caches["flush"] = given.flush_when_empty
+    if given.set_hash == "fermi":
+        if (given.sets, given.line_bytes) != (32, 128):
+            raise error(
+                "E502",
+                f"{gpu.name}: l1d.set_hash is 'fermi' for {given.sets} sets of {given.line_bytes} bytes",
+                help="this hash is of 32 sets of 128 bytes",
+            )
+        caches["cache"]["hashed"] = 1
     _set_cache(caches["cache"], "l1d", given)
     return caches
 
@@ -299,10 +341,12 @@ def make_memory(gpu: Gpu) -> Any:
     m["bank_shift"] = bank = chunk + 1 + _log2("dram.row_bytes", dram.row_bytes // dram.interleave_bytes)
     m["bank_mask"] = dram.banks // 2 - 1
     m["row_shift"] = bank + _log2("dram.banks", dram.banks) - 1
-    m["flit_shift"], m["header_bytes"] = _log2("icnt.flit_bytes", icnt.flit_bytes), icnt.header_bytes
+    m["flit_bytes"], m["header_bytes"] = icnt.flit_bytes, icnt.header_bytes
     m["rop_cycles"], m["port_shift"] = l2.rop_cycles, _log2("l2.port_bytes", l2.port_bytes)
     m["miss_read_max"], m["miss_write_max"] = l2.miss_queue_read_max, l2.miss_queue_write_max
-    m["icnt_capacity"], m["dram_capacity"] = l2.icnt_queue, l2.dram_queue
+    m["sector_bytes"] = l2.sector_bytes if l2.sector_bytes < l2.line_bytes else 0
+    m["quirk"] = l2.upper_half_store_quirk
+    m["icnt_capacity"], m["dram_capacity"] = l2.icnt_queue - l2.icnt_queue_free + 1, l2.dram_queue
     m["fill_capacity"] = l2.fill_queue
     m["core_mhz"], m["dram_mhz"] = gpu.clocks.core_mhz, gpu.clocks.dram_mhz
     m["fixed_cycles"] = dram.fixed_cycles
@@ -310,7 +354,10 @@ def make_memory(gpu: Gpu) -> Any:
     m["credits"] = dram.slices_per_channel + dram.scheduler_queue + dram.return_queue - 1
     m["queue_capacity"], m["window"] = dram.scheduler_queue, dram.reorder_window
     m["banks"] = dram.banks
-    m["group_shift"] = _log2("dram.bank_groups", dram.banks // dram.bank_groups)
+    per_group = _log2("dram.banks / bank_groups", dram.banks // dram.bank_groups)
+    m["group_shift"] = per_group if dram.bank_group_bits == "high" else 0
+    m["group_mask"] = dram.bank_groups - 1
+    m["row_with_column"] = dram.row_with_column
     m["atom_shift"] = _log2("dram.atom_bytes", dram.atom_bytes)
     for name in _TIMINGS + _TURNAROUNDS:
         m[name] = getattr(dram, name)
@@ -364,7 +411,7 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
     icnt = gpu.icnt
     network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
     # what lies before the crossbar is one FIFO: injection queue, router buffer, and the reply queue of a slice
-    network["longest"] = longest = _line_flits(gpu)
+    network["longest"] = longest = _reply_flits(gpu) if is_reply else _line_flits(gpu)
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
     if is_reply:
         network["input_flits"] += gpu.l2.reply_queue * longest
@@ -384,6 +431,12 @@ def _line_flits(gpu: Gpu) -> int:
     return -(-(gpu.l2.line_bytes + gpu.icnt.header_bytes) // gpu.icnt.flit_bytes)
 
 
+def _reply_flits(gpu: Gpu) -> int:
+    """Flits of the longest reply: a line or a sector, and the header."""
+    size = min(gpu.l2.line_bytes, gpu.l2.sector_bytes)
+    return -(-(size + gpu.icnt.header_bytes) // gpu.icnt.flit_bytes)
+
+
 def _check(gpu: Gpu) -> None:
     """Raise E502 where the records or the model cannot hold a machine."""
     clocks, l2, dram, icnt = gpu.clocks, gpu.l2, gpu.dram, gpu.icnt
@@ -399,12 +452,26 @@ def _check(gpu: Gpu) -> None:
             f"{gpu.name}: {l2.slices} L2 slices on {dram.channels} channels of {dram.slices_per_channel} slices",
             help="a channel has one or two slices: l2.slices = dram.channels x dram.slices_per_channel",
         )
-    # a read miss leaves the line read and a write-back behind, a write miss also the store itself
-    if l2.miss_queue_read_max + 2 > l2.miss_queue or l2.miss_queue_write_max + 3 > l2.miss_queue:
+    if (l2.sector_bytes < l2.line_bytes) != (l2.store_miss == "allocate"):
+        raise error(
+            "E502",
+            f"{gpu.name}: l2.store_miss is '{l2.store_miss}' with sectors of {l2.sector_bytes} bytes",
+            help="caches of lines fetch on a store miss, caches of sectors allocate: sector_bytes = 32",
+        )
+    if l2.sector_bytes < l2.line_bytes and (l2.line_bytes, l2.sector_bytes) != (128, 32):
+        raise error(
+            "E502",
+            f"{gpu.name}: l2.sector_bytes is {l2.sector_bytes} in lines of {l2.line_bytes} bytes",
+            help="sectors are 32 bytes of lines of 128",
+        )
+    # a read miss leaves the read and a write-back behind; a write miss the write-back, and without sectors also the
+    # line read and the store itself
+    store = 1 if l2.sector_bytes < l2.line_bytes else 3
+    if l2.miss_queue_read_max + 2 > l2.miss_queue or l2.miss_queue_write_max + store > l2.miss_queue:
         raise error(
             "E502",
             f"{gpu.name}: an l2.miss_queue of {l2.miss_queue} is too short",
-            help="it needs 2 places more than miss_queue_read_max and 3 more than miss_queue_write_max",
+            help=f"it needs 2 places more than miss_queue_read_max and {store} more than miss_queue_write_max",
         )
     longest = _line_flits(gpu)
     if longest > icnt.injection_queue_flits:
@@ -421,7 +488,11 @@ def _check(gpu: Gpu) -> None:
     _at_most(
         "dram.scheduler_queue + return_queue", dram.scheduler_queue + dram.return_queue, LATENCY_RING - 2
     )
-    before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * longest
+    if l2.icnt_queue_free > l2.icnt_queue:
+        raise error(
+            "E502", f"{gpu.name}: l2.icnt_queue_free is above l2.icnt_queue", help="give it a smaller one"
+        )
+    before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * _reply_flits(gpu)
     _at_most("icnt flits before the crossbar", before, FIFO)
     _at_most("icnt packets behind the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
     _at_most("icnt flits of a line", longest, MAX_FLITS - 1)
@@ -430,6 +501,8 @@ def _check(gpu: Gpu) -> None:
     _at_most("requests between L2 and DRAM", own, POOL_MARGIN)
     for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue"):
         _at_most(f"l2.{name}", getattr(l2, name), RING)
+    if l2.sector_bytes < l2.line_bytes:
+        _at_most("l2.sets x ways", l2.sets * l2.ways, MAX_LINES // SECTORS)
 
 
 def _at_most(key: str, value: int, limit: int) -> None:

@@ -2,8 +2,8 @@
 
 A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `m.next > now`), then each SM, which may
 `inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
-data, a store or atomic once it is done; WRITEBACK is not answered. `reply_next` tells when the next reply can be taken,
-so that an SM can sleep.
+data, a store or atomic once it is done; WRITEBACK is not answered. Where the L2 has sectors, each sector of a request
+is answered by itself. `reply_next` tells when the next reply can be taken, so that an SM can sleep.
 
 Order within a cycle: DRAM, slices, networks; what an SM injects in cycle t asks for its
 output in t + 1. Everything is deterministic: only the order of calls matters.
@@ -17,18 +17,24 @@ import numpy as np
 from ptxsim.jit import njit
 from ptxsim.memory.dram import channel_cycle, core_cycle, dram_cycles
 from ptxsim.memory.interconnect import has_room, network_cycle, push, take
-from ptxsim.memory.l2 import drop_request, new_request, place_line, slice_cycle
-from ptxsim.memory.state import ATOMIC, FOREVER, POOL, POOL_MARGIN, RING, WRITE, WRITEBACK
+from ptxsim.memory.l2 import slice_cycle
+from ptxsim.memory.requests import drop_request, flits_of, new_request, place_line
+from ptxsim.memory.state import ATOMIC, FOREVER, POOL, RING, SECTOR_MARGIN, WRITE, WRITEBACK
+
+_ALL_WORDS = 0xFFFFFFFF
 
 
 @njit
 def inject(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int) -> bool:
     """Send a request of `size` bytes into the network; False if there is no room: try again the next cycle."""
-    sent = m.header_bytes
-    if kind in (WRITE, ATOMIC, WRITEBACK):
-        sent += size
-    flits = (sent + (1 << m.flit_shift) - 1) >> m.flit_shift
-    if m.n_free < POOL_MARGIN or not has_room(m.requests, sm, flits):
+    return inject_words(m, sm, now, line, size, kind, tag, _ALL_WORDS)
+
+
+@njit
+def inject_words(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int, words: int) -> bool:
+    """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
+    flits = flits_of(m, size if kind in (WRITE, ATOMIC, WRITEBACK) else 0)
+    if m.n_free < SECTOR_MARGIN or not has_room(m.requests, sm, flits):
         return False
     r = new_request(m)
     q = m.request[r]
@@ -37,7 +43,15 @@ def inject(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int)
     q.bytes = size
     q.tag = tag
     q.sm = sm
+    q.words = words
     place_line(m, r, q.line)
+    if m.quirk and kind == WRITE and size == 64 and q.line & 64:
+        # its slice takes it for the upper half of the line behind it (timing-model-42 section 3.5)
+        target = q.slice
+        q.line += 64
+        place_line(m, r, q.line)
+        q.slice = target
+        q.sector = 2
     push(m.requests, sm, q.slice, r, flits, now + 1)
     m.next = min(m.next, m.requests.next)
     return True
@@ -49,7 +63,16 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
     if l1.miss_count == 0:
         return False
     head = l1.miss_head
-    if not inject(m, sm, now, l1.miss_line[head], l1.miss_bytes[head], l1.miss_kind[head], l1.miss_tag[head]):
+    if not inject_words(
+        m,
+        sm,
+        now,
+        l1.miss_line[head],
+        l1.miss_bytes[head],
+        l1.miss_kind[head],
+        l1.miss_tag[head],
+        l1.miss_words[head],
+    ):
         return False
     l1.miss_head = (head + 1) & (RING - 1)
     l1.miss_count -= 1
