@@ -199,6 +199,8 @@ class Image:
         self._declare_all(constants)
         if self.is_ptxplus:
             self.local_bytes = max(self.local_bytes, PTXPLUS_LOCAL_BYTES)
+        if self.is_ptxplus:  # what a launch adds lies behind a multiple of 16
+            self.shared_bytes = align(self.shared_bytes, 16)
         self.dynamic_shared_bytes = dynamic_shared
         self.shared_bytes += dynamic_shared
         self.reserved_shared = align(self.shared_bytes, 16)
