@@ -84,8 +84,17 @@ MORE_SHARED = "give more dynamic shared memory (--dynamic-shared, dynamic_shared
 
 MORE_HEAP = "malloc gives 0 where its heap is full: look at what it gives, or raise heap_bytes (--heap-bytes)"
 """What to do about a null pointer in a program that takes memory from the heap."""
+NULL_POINTER = "a null pointer: give the kernel a buffer there, or see where the pointer comes from"
+"""What to do about one in another program."""
 NULL_BYTES = 1 << 16
 """How far from 0 an address still comes from a null pointer."""
+
+
+def null_advice(program: Program, space: int, address: int) -> str:
+    """What to do about a null pointer; nothing where the address is none."""
+    if space != GLOBAL or address >= NULL_BYTES:
+        return ""
+    return MORE_HEAP if program.allocates else NULL_POINTER
 
 
 def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
@@ -101,8 +110,8 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         place = place if place.startswith("address") else f"address {address:#x}, {place}"
         if kind == OUT_OF_BOUNDS and space == SHARED:
             found = found._replace(help=MORE_SHARED)
-        elif kind == OUT_OF_BOUNDS and program.allocates and address < NULL_BYTES:
-            found = found._replace(help=MORE_HEAP)
+        elif kind == OUT_OF_BOUNDS:
+            found = found._replace(help=null_advice(program, space, address) or found.help)
         return found._replace(what=f"{found.what} at {place},")
     if kind in (NO_BLOCK, NO_TEXT):
         place = describe(program, image, GLOBAL, address)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ptxsim.options import (
     HEAP_BYTES,
+    MAX_SHARED,
     STACK_BYTES,
     Extent,
     check_kernel,
@@ -28,8 +29,6 @@ from ptxtool.ir.nodes import Function
 __all__ = ["FunctionalResult", "run"]
 
 MAX_THREADS = 1024
-MAX_SHARED = 227 * 1024
-"""Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 
 
 def run(

@@ -22,6 +22,8 @@ MOST_STACK_BYTES = 512 << 10
 HEAP_BYTES = 8 << 20
 """The heap of `malloc`, as large as CUDA's."""
 MOST_HEAP_BYTES = 1 << 31
+MAX_SHARED = 227 * 1024
+"""Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 
 
 def extent(name: str, given: Extent) -> tuple[int, int, int]:

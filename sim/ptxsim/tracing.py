@@ -107,16 +107,34 @@ def _wrong(part: str, key: str) -> PtxError:
 def _numbers(text: str, part: str) -> Iterator[int]:
     for piece in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9}))?\s*", piece)
-        if match is None or int(match[2] or match[1]) - int(match[1]) > 1_000_000:
+        if match is None or not 0 <= int(match[2] or match[1]) - int(match[1]) <= 1_000_000:
             raise _wrong(part, "")
         yield from range(int(match[1]), int(match[2] or match[1]) + 1)
+
+
+def _check_there(selection: Selection, program: Program, n_ctas: int, n_warps: int) -> None:
+    """Raise E502 for a selection of which nothing is in the launch."""
+    for key, chosen, n in (("cta", selection.ctas, n_ctas), ("warp", selection.warps, n_warps)):
+        if chosen and min(chosen) >= n:
+            there = f"the launch has {key} 0 to {n - 1}" if n > 1 else f"the launch has {key} 0 only"
+            raise error("E502", f"--trace: there is no {key} {min(chosen)}", help=there)
+    lines = {
+        int(record["line"])
+        for record, (_, i) in zip(program.instructions, program.places, strict=True)
+        if i >= 0
+    }
+    if selection.lines is not None and lines and not selection.lines & lines:
+        what = f"--trace: no instruction of '{program.name}' is in line {min(selection.lines)}"
+        help = f"its instructions, and those of the functions it calls, are in lines {min(lines)} to {max(lines)}"
+        raise error("E502", what, help=help)
 
 
 class Tracer:
     """The trace of one run: marks the chosen instructions, and reads registers where the loop stops."""
 
-    def __init__(self, trace: Trace, program: Program, image: Any, checks: Any):
+    def __init__(self, trace: Trace, program: Program, image: Any, checks: Any, n_ctas: int, n_warps: int):
         self._emit, self._selection = trace.emit, trace.selection
+        _check_there(self._selection, program, n_ctas, n_warps)
         self._program, self._image, self._state = program, image, checks.state
         self._facts: dict[str, list[DefUse]] = {f.name: list(def_use(f)) for f, _ in program.first_registers}
         self._firsts = {f.name: first for f, first in program.first_registers}

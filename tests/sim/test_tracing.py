@@ -177,3 +177,25 @@ def test_an_endless_loop_is_given_up_under_trace():
     with pytest.raises(PtxError, match="E408"):
         ptxsim.run(kernel, 1, 1, [], max_instructions=50, trace=ptxsim.Trace(Selection(), steps.append))
     assert len(steps) == 50
+
+
+@pytest.mark.parametrize(
+    ("given", "told", "told_help"),
+    [
+        ("cta 2", "there is no cta 2", "cta 0 to 1"),
+        ("warp 1-3", "there is no warp 1", "warp 0 only"),
+        ("line 3-4", "no instruction of 'k' is in line 3", "lines 7 to 33"),
+    ],
+)
+def test_selections_of_what_the_launch_has_not(given, told, told_help):
+    with pytest.raises(PtxError, match="E502") as caught:
+        ptxsim.run(
+            ptxtool.parse(PTX).kernels["k"],
+            2,
+            32,
+            [np.zeros(1, np.int32)],
+            trace=ptxsim.Trace(selection(given), print),
+        )
+    (found,) = caught.value.diagnostics
+    assert told in found.message
+    assert told_help in found.help

@@ -17,7 +17,7 @@ from ptxsim.checks.state import (
     WRITE_AFTER_WRITE,
     WRITE_BEFORE_COPY,
 )
-from ptxsim.faults import MORE_SHARED
+from ptxsim.faults import MORE_SHARED, null_advice
 from ptxsim.image import MemoryImage
 from ptxsim.places import describe, in_frame
 from ptxsim.program import GLOBAL, LOAD, LOCAL, SHARED, Program
@@ -111,11 +111,11 @@ class _Reporter:
                 report, "E405", message, "align the buffer and the index, or access less at a time"
             )
         message = f"{self._who(report)} {verb} {n} bytes{_at(self._place(report))}"
-        help = (
-            MORE_SHARED
-            if report["space"] == SHARED
-            else "check the index against the size, or guard the access"
-        )
+        help = "check the index against the size, or guard the access"
+        if report["space"] == SHARED:
+            help = MORE_SHARED
+        else:
+            help = null_advice(self.program, int(report["space"]), int(report["address"])) or help
         return self._told(report, "E404", message, help)
 
     def _race(self, report: Any, now: str, then: str) -> Diagnostic:

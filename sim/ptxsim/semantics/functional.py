@@ -50,7 +50,7 @@ from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
 from ptxsim.jit import array_of, entry, flat_u8, njit
 from ptxsim.lower import lower
-from ptxsim.options import HEAP_BYTES, STACK_BYTES
+from ptxsim.options import HEAP_BYTES, MAX_SHARED, STACK_BYTES
 from ptxsim.printing import Printer
 from ptxsim.program import (
     BARRIER,
@@ -558,9 +558,15 @@ def run(
         names=names,
         heap_bytes=heap_bytes,
     )
+    if len(image.shared_image) > MAX_SHARED:
+        declared = len(image.shared_image) - dynamic_shared
+        what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
+        what += f" and {dynamic_shared} dynamic ones" if dynamic_shared else ""
+        help_text = f"at most {MAX_SHARED} fit"
+        raise error("E402", what, kernel.source, kernel.start, kernel.body_start, help_text)
     checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
     printer = Printer(output)
-    tracer = None if trace is None else Tracer(trace, program, image, checks)
+    tracer = None if trace is None else Tracer(trace, program, image, checks, int(grid3.prod()), n_warps)
     launched = _Launched(kernel, program, image, checks, grid3, block3, limit, printer, tracer)
     launched.run()
     image.read_back()
@@ -681,7 +687,7 @@ class _Launched:
         where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
         if kind == _TOO_LONG:
             text, i, _ = standing(self.program, self.warps)
-            what = f"{self.limit} warp instructions are not enough: {where}: {text}"
+            what = f"{self.limit} warp instructions are not enough: {where}{': ' if text else ''}{text}"
             help_text = "see whether the loop ends; --max-instructions (max_instructions) allows more"
             return error("E408", what, *self.program.span(i), help_text)
         number = int(x["warp"]) * 32 + int(x["error_lane"])
