@@ -1,4 +1,4 @@
-"""Registers and memory with elements of matrices, for tests of tensor cores.
+"""Registers and memory with elements of matrices, and kernels of products, for tests of tensor cores.
 
 Kinds of values: "whole" numbers whose sums are exact, moderate "floats" whose sums are cut, random "bits" with
 infinities, NaNs and subnormals.
@@ -7,6 +7,7 @@ infinities, NaNs and subnormals.
 import random
 
 import numpy as np
+from three_ways import HEAD
 
 EXPONENT_BITS = {
     "f32": 8,
@@ -96,3 +97,27 @@ def tile_bytes(name: str, rows: int, columns: int, pitch: int, kind: str) -> np.
         line = sum(element(name, kind, generator) << width * k for k in range(columns))
         out += line.to_bytes(pitch * width // 8, "little")
     return np.frombuffer(bytes(out), np.uint8)
+
+
+def product_text(
+    opcode: str, counts: tuple[int, int, int, int], wide: bool, more: str = "", target: str = "sm_90"
+) -> str:
+    """A kernel that multiplies fragments from `in`, one register after the other, and stores D."""
+    width, letter, kind = (8, "%d", "u64") if wide else (4, "%r", "u32")
+    lines = [HEAD.replace("TILE", "16").replace("sm_90", target)]
+    lines.append(f"mul.wide.u32 %d3, %r1, {width}; add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;\n")
+    names: list[list[str]] = []
+    number, offset = 10, 0
+    for which, count in enumerate(counts):
+        names.append([f"{letter}{number + r}" for r in range(count)])
+        number += count
+        if which:
+            for name in names[-1]:
+                lines.append(f"ld.global.{kind} {name}, [%d5+{32 * width * offset}];\n")
+                offset += 1
+    operands = ", ".join("{" + ", ".join(group) + "}" for group in names)
+    if more:
+        lines.append(f"ld.global.{kind} %r70, [%d5+{32 * width * offset}];\n")
+    lines.append(f"{opcode} {operands}{more};\n")
+    lines += [f"st.global.{kind} [%d4+{32 * width * r}], {name};\n" for r, name in enumerate(names[0])]
+    return "".join(lines) + "ret;\n}\n"

@@ -10,32 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from matrix_values import metadata_words, registers, tile_bytes
+from matrix_values import metadata_words, product_text, registers, tile_bytes
 from three_ways import HEAD, three_ways
-
-
-def product_text(
-    opcode: str, counts: tuple[int, int, int, int], wide: bool, more: str = "", target: str = "sm_90"
-) -> str:
-    """A kernel that multiplies fragments from `in`, one register after the other, and stores D."""
-    width, letter, kind = (8, "%d", "u64") if wide else (4, "%r", "u32")
-    lines = [HEAD.replace("TILE", "16").replace("sm_90", target)]
-    lines.append(f"mul.wide.u32 %d3, %r1, {width}; add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;\n")
-    names: list[list[str]] = []
-    number, offset = 10, 0
-    for which, count in enumerate(counts):
-        names.append([f"{letter}{number + r}" for r in range(count)])
-        number += count
-        if which:
-            for name in names[-1]:
-                lines.append(f"ld.global.{kind} {name}, [%d5+{32 * width * offset}];\n")
-                offset += 1
-    operands = ", ".join("{" + ", ".join(group) + "}" for group in names)
-    if more:
-        lines.append(f"ld.global.{kind} %r70, [%d5+{32 * width * offset}];\n")
-    lines.append(f"{opcode} {operands}{more};\n")
-    lines += [f"st.global.{kind} [%d4+{32 * width * r}], {name};\n" for r, name in enumerate(names[0])]
-    return "".join(lines) + "ret;\n}\n"
 
 
 def run_product(

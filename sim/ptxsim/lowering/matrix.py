@@ -30,6 +30,8 @@ _FLOATS = {
     "e3m2": (2, 3, kinds.NO_SPECIALS),
     "e2m3": (3, 2, kinds.NO_SPECIALS),
     "e2m1": (1, 2, kinds.NO_SPECIALS),
+    "ue8m0": (0, 8, kinds.ONE_NAN),
+    "ue4m3": (3, 4, kinds.ONE_NAN),
 }
 _INTEGERS = {"s8": (8, 1), "u8": (8, 0), "s4": (4, 1), "u4": (4, 0)}
 _BITS = {
@@ -65,8 +67,10 @@ def _format(name: str) -> int:
     return width | is_signed << 8
 
 
-def _element_bits(name: str) -> int:
+def _element_bits(name: str, is_packed: bool) -> int:
     """Bits an element takes in a register, and how far up its value begins << 8."""
+    if is_packed:
+        return 4
     if name == "b1":
         return 32  # whole words
     if name == "tf32":
@@ -99,6 +103,8 @@ class _Product:
     arrangement: int = 0  # of the metadata; 0: A is dense
     metadata: int = 0
     selector: int = 0
+    is_packed: bool = False
+    """Elements of 4 bits stand side by side, not in a byte each."""
 
 
 def _kind(op: Operation, product: _Product) -> int:
@@ -134,14 +140,32 @@ def _multiply(b: Builder, op: Operation, product: _Product) -> None:
         product.metadata,
         product.arrangement,
         product.selector,
-        _element_bits(product.a),
-        _element_bits(product.b),
+        _element_bits(product.a, product.is_packed),
+        _element_bits(product.b, product.is_packed),
     )
     for r in range(max(len(places), *(len(column) for column in rows))):
         first, second, third = (column[r] if r < len(column) else 0 for column in rows)
         b.emit_code(OPERANDS, places[r].row if r < len(places) else 0, first, second, third)
+    if product.flags & kinds.SCALED:
+        _scales(b, op)
     for place in places:
         place.finish()
+
+
+def _scales(b: Builder, op: Operation) -> None:
+    """The scales of A and of B: registers, and numbers of byte and thread where they begin."""
+    count = 1 if op.has("kind::mxf8f6f4") else 4 if op.has("scale_vec::4X") else 2
+    format_ = _format("ue4m3" if op.has("ue4m3") else "ue8m0")
+    for scales, where in zip(op.operands[-4::2], op.operands[-3::2], strict=True):
+        byte, thread = (b.value(item, TYPES["u16"]) for item in _items(where))
+        b.emit_code(OPERANDS, b.value(scales, WORD), byte, thread, format_, count)
+
+
+def _scaled(op: Operation, product: _Product) -> None:
+    """What scaled blocks change about a product."""
+    if op.has("block_scale"):
+        product.flags |= kinds.SCALED
+        product.is_packed = not op.has("kind::mxf8f6f4")
 
 
 @rule("mma")
@@ -153,6 +177,7 @@ def _mma(b: Builder, op: Operation) -> None:
         product.flags = kinds.QUADS
         product.flags |= kinds.A_BY_COLUMNS if layouts[0] == "col" else 0
         product.flags |= kinds.B_BY_ROWS if layouts[1] == "row" else 0
+    _scaled(op, product)
     _multiply(b, op, product)
 
 
@@ -161,9 +186,10 @@ def _mma_sp(b: Builder, op: Operation) -> None:
     """A has half of its elements; two bits of metadata tell where each one (or each pair) stands."""
     match = op.match
     product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
+    _scaled(op, product)
     k, a = product.shape[2], product.a
     indices = kinds.PAIR_OF_FOUR
-    if a in ("s4", "u4"):
+    if a in ("s4", "u4") or product.is_packed:
         indices, n_indices = kinds.PAIRS_OF_EIGHT, k // 4
     elif a == "tf32":
         indices, n_indices = kinds.ONE_OF_TWO, k

@@ -33,6 +33,4 @@ def reason(match: Match) -> str:
             return f"{family} are not simulated"
     if "shared::cluster" in match.modifiers:
         return "clusters of CTAs are not simulated"
-    if "block_scale" in match.modifiers:
-        return "products with scaled blocks are not simulated"
     return "its meaning is not known to the simulator"

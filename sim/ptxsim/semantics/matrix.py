@@ -12,8 +12,13 @@ MULTIPLY is followed by OPERANDS: three describe the product, in this order,
     d format of C, a format of D, b kind of product, c group | unit bits << 8 | result bits << 16, e flags
     d row of the metadata, a their arrangement (0: A is dense), b selector, c A's and e B's element: bits | shift << 8
 
-and one per register gives its row in D, A, B, C. A float's format is fraction bits | exponent bits << 8 | rule << 16,
-an integer's width | signed << 8. Elements are decoded once: value = m * 2^(e - fraction bits), kept as e << 32 | m.
+and one per register gives its row in D, A, B, C. With scaled blocks (flag SCALED, always four of these) two more
+follow, for A and B: d row of the scales, a row of the byte's number, b row of the thread's number, c format, e scales
+of a row of A or column of B. Lane l has the scales of row g + 8 (t % 2) of A if t / 2 is the thread's number, of column
+g of B if t is; they begin at the byte of that number.
+
+A float's format is fraction bits | exponent bits << 8 | rule << 16, an integer's width | signed << 8. Elements are
+decoded once: value = m * 2^(e - fraction bits), kept as e << 32 | m.
 
 Reference: PTX ISA, sections on `mma`, `mma.sp`, `ldmatrix`, `stmatrix`, `movmatrix`; tensor_model.py for the sums.
 """
@@ -36,8 +41,8 @@ _UOPS = array_of(UOP)
 # kinds of a product
 FLOATS, INTEGERS, XOR_POPC, AND_POPC, DOUBLES = range(5)
 # flags of a product; the rounding of DOUBLES stands above them
-QUADS, A_BY_COLUMNS, B_BY_ROWS, SATURATES = 1, 2, 4, 8
-ROUNDING_SHIFT = 4
+QUADS, A_BY_COLUMNS, B_BY_ROWS, SATURATES, SCALED = 1, 2, 4, 8, 16
+ROUNDING_SHIFT = 5
 # metadata of a row: in one lane of four, in two (a half word each, or a row each), or in all four
 ONE_LANE, HALF_WORDS, ROW_EACH, ALL_LANES = 1, 2, 3, 4
 INDEX_SHIFT = 4  # above the arrangement: what a 2-bit index of it says
@@ -195,6 +200,37 @@ def _column(x, uops, first, row, column, n_columns):
     return 4 * (column // 2) + index
 
 
+@njit(types.void(_CONTEXT, _UOPS, types.int64, types.int64))
+def _scale(x, uops, first, is_b):
+    """Multiply the blocks of A's rows or B's columns by their scales."""
+    shape, u = uops[first], uops[first + 7 + is_b]
+    k, n_scales, exponent_only = np.int64(shape.b), np.int64(u.e), u.c & 0xFF == 0
+    byte, thread = _word(x, np.int64(u.a), 0) & 3, _word(x, np.int64(u.b), 0)
+    block = k // n_scales
+    for across in range(shape.a if is_b else shape.d):
+        lane = 4 * (across % 8) + (thread & 3 if is_b else 2 * (thread & 1) + across // 8)
+        bits = _word(x, np.int64(u.d), lane) >> 8 * byte
+        for i in range(k):
+            scale = bits >> 8 * (i // block) & 0xFF
+            if exponent_only:
+                factor, shift = np.int64(1), scale - 127 if scale != 255 else np.int64(_NAN)
+            else:
+                decoded = decode(scale & 0x7F, np.int64(u.c))
+                factor, shift = _significand(decoded), decoded >> 32
+            place = across * k + i
+            element = x.matrix_b[place] if is_b else x.matrix_a[place]
+            exponent = element >> 32
+            if shift == _NAN:
+                exponent = shift
+            elif exponent < _INFINITE:
+                exponent += shift
+            element = exponent << 32 | (_significand(element) * factor & _LOW32)
+            if is_b:
+                x.matrix_b[place] = element
+            else:
+                x.matrix_a[place] = element
+
+
 @njit(types.void(_CONTEXT, _UOPS, types.int64, types.int64, types.int64))
 def _read_factor(x, uops, first, n_entries, is_b):
     """Decode A by rows, or B by columns, into the scratch."""
@@ -266,6 +302,8 @@ def _accumulate(x, uops, first, a, b, start):
     k, kind, parameters = np.int64(shape.b), np.int64(what.b), np.int64(what.c)
     if kind == FLOATS:
         product_bits = np.int64((shape.c & 0xFF) + (shape.e & 0xFF))
+        if what.e & SCALED:
+            product_bits += np.int64((uops[first + 7].c & 0xFF) + (uops[first + 8].c & 0xFF))
         code, step = np.int64(what.d), min(parameters & 0xFF, k)
         bits = start
         for j in range(0, k, step):
@@ -295,6 +333,9 @@ def _multiply(x, uops, at):
     m, k = np.int64(shape.d), np.int64(shape.b)
     _read_factor(x, uops, first, np.int64(u.a), 0)
     _read_factor(x, uops, first, np.int64(u.b), 1)
+    if what.e & SCALED:
+        _scale(x, uops, first, 0)
+        _scale(x, uops, first, 1)
     halves_of_c = what.d & 0xFF == 10
     halves_of_d = what.a & 0xFF == 10
     accumulators = np.int64(u.d)

@@ -80,6 +80,22 @@ class Number:
         elif ones and name == "e4m3" and fraction == 7:
             self.value = math.nan
 
+    def scaled(self, scale: int, name: str) -> "Number":
+        """This number times a block's scale: a power of two (`.ue8m0`), or `.e4m3` without a sign (`.ue4m3`)."""
+        made = Number.__new__(Number)
+        if name == "ue4m3":
+            factor = Number(scale & 0x7F, "e4m3")
+            power, value = factor.scale, factor.value
+        else:
+            power = scale - 127
+            value = math.nan if scale == 0xFF else Fraction(2) ** power
+        made.scale = self.scale + power
+        if isinstance(self.value, Fraction) and isinstance(value, Fraction):
+            made.value = self.value * value
+        else:
+            made.value = math.nan if isinstance(value, float) else self.value
+        return made
+
 
 def bits_of(value: Fraction | float, name: str, precision: int) -> int:
     """The bits of a value: `.f16` rounded to nearest even, `.f32` cut to `precision` bits of fraction."""
@@ -258,6 +274,25 @@ def expand(compressed: Matrix, name: str, metadata: list[int], selector: int, k:
     return full
 
 
+def put_scales(rows: Matrix, scales: list[list[int]]) -> None:
+    """Write above every element the scale of its chunk: bits | scale << 8."""
+    for row, own in zip(rows, scales, strict=True):
+        size = len(row) // len(own)
+        row[:] = [bits | own[i // size] << 8 for i, bits in enumerate(row)]
+
+
+def scales_of(part: str, words: Raw, byte: int, thread: int, index: int, count: int) -> list[int]:
+    """The scales of row `index` of A or column `index` of B, chunk after chunk.
+
+    Of every four threads, two (one for B) have scales: `thread` numbers the pair (the thread). The first of a pair has
+    those of a row of the upper half of A, the second those of the row eight below.
+    """
+    quad, lower = index % 8, index // 8
+    lane = quad * 4 + thread % 2 * 2 + lower if part == "a" else quad * 4 + thread % 4
+    all_bytes = int(words[lane]).to_bytes(4, "little") + bytes(4)
+    return list(all_bytes[byte % 4 : byte % 4 + count])
+
+
 def _integer(bits: int, name: str) -> int:
     width = int(name[1:])
     return bits - (1 << width) if name[0] == "s" and bits >> (width - 1) else bits
@@ -266,6 +301,14 @@ def _integer(bits: int, name: str) -> int:
 MATRIX_MEANINGS = frozenset(
     {"mma", "mma_sp", "wmma_mma", "wmma_load", "wmma_store", "ldmatrix", "stmatrix", "movmatrix"}
 )
+
+
+def _fragment_widths(match: Match, names: tuple[str, ...]) -> list[int]:
+    """Bits of an element of D, A, B and C in a register: `.e2m1` has 8, but 4 with the kinds for it alone."""
+    widths = [_WIDTHS.get(name, 8) for name in names]
+    if match.one_of("kind::mxf4", "kind::mxf4nvf4"):
+        widths[1:3] = [4, 4]
+    return widths
 
 
 class Matrices:
@@ -279,7 +322,8 @@ class Matrices:
         if names[1] == "f64":
             return self._mma_f64(instruction, match, op, i)
         places = [
-            mma_places(part, shape, _WIDTHS.get(name, 8)) for part, name in zip("cabc", names, strict=True)
+            mma_places(part, shape, width)
+            for part, width in zip("cabc", _fragment_widths(match, names), strict=True)
         ]
         copies = 1
         if shape == (8, 8, 4):
@@ -297,7 +341,8 @@ class Matrices:
         names = (match.type, match.stype, match.utype, match.vtype)
         shape = shape_of(instruction)
         places = [
-            mma_places(part, shape, _WIDTHS.get(name, 8)) for part, name in zip("cabc", names, strict=True)
+            mma_places(part, shape, width)
+            for part, width in zip("cabc", _fragment_widths(match, names), strict=True)
         ]
         return self._product(instruction, match, names, shape, places, i, sparse=True)
 
@@ -327,11 +372,10 @@ class Matrices:
         sparse: bool = False,
     ) -> Step:
         """D = A B + C; `copies` products stand below each other in A, C and D, beside each other in B."""
-        if "block_scale" in match.modifiers:
-            raise Unsupported(f"scales in '{instruction.opcode.text}'")
         m, n, k = shape
         a_name = names[1]
-        widths = [_WIDTHS.get(name, 8) for name in names]
+        widths = _fragment_widths(match, names)
+        scales = self._scales(instruction, match, i)
         type_ = _LONG if a_name == "f64" else _WORD
         readers = [
             [self.operands.read(o, type_, i) for o in _items(given)] for given in instruction.operands[1:4]
@@ -349,10 +393,14 @@ class Matrices:
             a = matrix(warp, 1, m * copies, k // 2 if sparse else k)
             if metadata is not None and selector is not None:
                 words = [int(word) for word in metadata(warp)]
-                a = expand(a, a_name, words, int(selector(warp)[0]), k)
+                pattern = "u4" if widths[1] == 4 else a_name
+                a = expand(a, pattern, words, int(selector(warp)[0]), k)
             b = matrix(warp, 2, k, n * copies)
             c = matrix(warp, 3, m * copies, n)
             columns = [[row[x] for row in b] for x in range(n * copies)]
+            if scales is not None:
+                put_scales(a, scales("a", warp, m))
+                put_scales(columns, scales("b", warp, n))
             d = [
                 [element(a[y], columns[n * (y // m) + x], c[y][x]) for x in range(n)]
                 for y in range(m * copies)
@@ -361,6 +409,28 @@ class Matrices:
                 write(warp, raw, warp.executing)
 
         return step
+
+    def _scales(
+        self, instruction: Instruction, match: Match, i: int
+    ) -> "Callable[[str, Warp, int], list[list[int]]] | None":
+        """The scales of the rows of A ("a") or the columns of B, where blocks are scaled."""
+        if "block_scale" not in match.modifiers:
+            return None
+        # where it is not said: 1X for the mixed kind, 2X for .kind::mxf4
+        size = match.one_of("scale_vec::1X", "scale_vec::2X", "scale_vec::4X")
+        count = int(size[-2]) if size else 1 if "kind::mxf8f6f4" in match.modifiers else 2
+        given: dict[str, tuple[Reader, Reader, Reader]] = {}
+        for part, at in (("a", -4), ("b", -2)):
+            data, where = instruction.operands[at], _items(instruction.operands[at + 1])
+            byte, thread = (self.operands.read(o, TYPES["u16"], i) for o in where)
+            given[part] = (self.operands.read(data, _WORD, i), byte, thread)
+
+        def scales(part: str, warp: Warp, lines: int) -> list[list[int]]:
+            words, byte, thread = (read(warp) for read in given[part])
+            first = int(byte[0]), int(thread[0])
+            return [scales_of(part, words, *first, line, count) for line in range(lines)]
+
+        return scales
 
     def _dots(
         self, instruction: Instruction, match: Match, names: tuple[str, ...]
@@ -371,8 +441,16 @@ class Matrices:
             target = re.search(r"_(\d+)", self.operands.kernel.module.directive("target") or "")
             model = accumulation(int(target.group(1)) if target else 70, a_name)
 
+            kind = match.one_of("ue4m3", "ue8m0")
+            shift = 2 if match.one_of("kind::mxf4", "kind::mxf4nvf4") else 0
+
+            def number(bits: int, name: str) -> Number:
+                if kind:
+                    return Number((bits & 0xFF) << shift, name).scaled(bits >> 8, kind)
+                return Number(bits, name)
+
             def floats(row: list[int], column: list[int], start: int) -> int:
-                left, right = [Number(v, a_name) for v in row], [Number(v, b_name) for v in column]
+                left, right = [number(v, a_name) for v in row], [number(v, b_name) for v in column]
                 result = dot(left, right, start, c_name, d_name, model)
                 if "satfinite" in match.modifiers:
                     value = Number(result, d_name).value
