@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from form_text import instruction_texts, split_operands
 from gpu.parts import bits, item, load, opcodes, shared_address, show_shared, small_numbers, words
-from walk_kernels import LANES, Item
+from walk_kernels import Item
 
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import Match
@@ -96,83 +96,61 @@ def _arriving(form: Form) -> Iterator[Item]:
         yield item(whole, match, lines, words("%b64r3", "%b64r4"), bits(text, 2))
 
 
+_FIRST = "mbarrier.arrive.shared.b64 %b64r1, [%u64r60];"
+_SECOND = "mbarrier.arrive.noComplete.shared.b64 %b64r2, [%u64r60], 1;"
+_THIRD = "mbarrier.arrive.shared.b64 %b64r3, [%u64r60];"
+_EXPECT = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%u64r60], %b32r20;"
+_COME = "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%u64r60], %b32r20;"
+_INVAL = "mbarrier.inval.shared.b64 [%u64r60];"
+_ASK = "?"
+
+
 def _phases(form: Form) -> Iterator[Item]:
     """An mbarrier of three arrivals, by one lane; the row's instruction in its place, questions after every step."""
     for n in {form.min_operands, form.max_operands}:
         for text, match in opcodes(form, n):
-            for target in ("", "%u64r62") if "shared" not in text else ("",):
-                yield _phase(text, match, n, target)
+            yield _phase(text, match, n)
 
 
-def _phase(text: str, match: Match, n: int, target: str) -> Item:
-    where = f"[{target or '%u64r60'}]"
-    if "shared" not in text:
-        where = "[%u64r62]"
-    names = [o.name for o in match.operands[:n]]
-    operand = {
-        "mbar": where, "count": "1", "bytes": "%b32r20", "state": "%b64r1", "parity": "%b32r21", "time": "%b32r22",
-        "done": "%predr1",
-    }  # fmt: skip
+def _phase(text: str, match: Match, n: int) -> Item:
     kind = match.form.sem
-    if kind == "mbarrier_arrive":
-        operand["state"] = "%b64r2"
-    if kind == "mbarrier_init":
-        operand["count"] = "3"
-    if kind == "mbarrier_pending":
-        operand["count"] = "%b32r1"
-    whole = f"{text} {', '.join(operand[name] for name in names)};"
-    asks = [
-        "mbarrier.pending_count.b64 %b32r{k}, %b64r1;" if kind == "mbarrier_pending" else "",
-        "mbarrier.test_wait.shared.b64 %predr{k}, [%u64r60], %b64r1;",
-        "mbarrier.test_wait.parity.shared.b64 %predr{m}, [%u64r60], 0;",
-    ]
+    counts = {"mbarrier_init": "3", "mbarrier_pending": "%b32r19"}
+    operands = {
+        "mbar": "[%u64r60]" if "shared" in text else "[%u64r62]", "count": counts.get(kind, "1"), "bytes": "%b32r20",
+        "state": "%b64r4" if kind == "mbarrier_arrive" else "%b64r1", "parity": "%b32r21", "time": "%b32r22",
+        "done": "%predr19",
+    }  # fmt: skip
+    whole = f"{text} {', '.join(operands[o.name] for o in match.operands[:n])};"
+    steps: list[str] = [_FIRST, _ASK, _SECOND, _ASK, _THIRD, _ASK]
+    more: list[str] = []  # results beside those of the questions
+    match kind:
+        case "mbarrier_init":
+            steps = [_INVAL, whole, *steps]
+        case "mbarrier_bytes":  # the phase is not complete before the bytes are there
+            expect, come = (whole, _COME) if "expect_tx" in text else (_EXPECT, whole)
+            steps = [_FIRST, expect, _ASK, _SECOND, _THIRD, _ASK, come, _ASK]
+        case (
+            "mbarrier_arrive"
+        ):  # the second of three; then a phase of three arrivals, or of fewer after a drop
+            bytes_come = [_COME] if "expect_tx" in text else []
+            steps = [_FIRST, _ASK, whole, *bytes_come, _ASK, _THIRD, _ASK, _FIRST, _THIRD, _ASK]
+        case "mbarrier_test":
+            steps, more = [*steps, whole], ["%predr19"]
+        case "mbarrier_pending":
+            steps, more = [_FIRST, whole, *steps[1:]], ["%b32r19"]
     lines = [
-        _INIT + "3;",
-        "cvta.shared.u64 %u64r62, %u64r60; mov.b32 %b32r20, 16; mov.b32 %b32r21, 0; mov.b32 %b32r22, 20;",
-    ]
-    results: list[tuple[str, str]] = []
-
-    def ask(first: int) -> None:
-        for line, name in zip(asks, ("%b32r{k}", "%predr{k}", "%predr{m}"), strict=True):
-            if line:
-                lines.append(line.format(k=first, m=first + 1))
-                results.append((name.format(k=first, m=first + 1), "b"))
-
-    if kind == "mbarrier_init":
-        lines += ["mbarrier.inval.shared.b64 [%u64r60];", whole]
-    lines.append("mbarrier.arrive.shared.b64 %b64r1, [%u64r60];")
-    if kind == "mbarrier_pending":
-        lines.append(whole)
-    if kind == "mbarrier_bytes":
-        # bytes that are expected keep the phase open, bytes that came give it free
-        expected = text if "expect_tx" in text else "mbarrier.expect_tx.relaxed.cta.shared::cta.b64"
-        came = text if "complete_tx" in text else "mbarrier.complete_tx.relaxed.cta.shared::cta.b64"
-        at = {name: where if name == text else "[%u64r60]" for name in (expected, came)}
-        lines.append(f"{expected} {at[expected]}, %b32r20;")
-        whole = f"{text} {where}, %b32r20;"
-    ask(30)
-    if kind == "mbarrier_arrive":
-        lines.append(whole)
-        if "expect_tx" in text:
-            lines.append("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%u64r60], %b32r20;")
-        lines += ["mbarrier.arrive.shared.b64 %b64r3, [%u64r60];"]
-    else:
-        lines += ["mbarrier.arrive.noComplete.shared.b64 %b64r2, [%u64r60], 1;"]
-        ask(40)
-        lines += ["mbarrier.arrive.shared.b64 %b64r3, [%u64r60];"]
-    if kind == "mbarrier_bytes":
-        ask(50)
-        lines.append(f"{came} {at[came]}, %b32r20;")
-    ask(60)
-    if kind == "mbarrier_test":
-        lines.append(whole)
-        results.append(("%predr1", "b"))
-    if kind == "mbarrier_arrive":
-        # the next phase: three arrivals, or fewer after a drop
-        lines.append(
-            "mbarrier.arrive.shared.b64 %b64r1, [%u64r60]; mbarrier.arrive.shared.b64 %b64r4, [%u64r60];"
-        )
-        ask(70)
-    done = whole if kind == "mbarrier_inval" else "mbarrier.inval.shared.b64 [%u64r60];"
-    lines += [done, "st.shared.u64 [%u64r60], 77; ld.shared.u64 %b64r5, [%u64r60];", "bar.sync 0;"]
-    return item(whole, match, lines, [*results, ("%b64r5", "b")][-12:], bits(text, 1)[:, :LANES])
+        _INIT + "3;", "cvta.shared.u64 %u64r62, %u64r60;", "mov.b32 %b32r20, 16;",
+        "mov.b32 %b32r21, 0; mov.b32 %b32r22, 20;",
+    ]  # fmt: skip
+    results = list(more)
+    for step in steps:
+        if step != _ASK:
+            lines.append(step)
+            continue
+        k = len(results)
+        lines.append(f"mbarrier.test_wait.shared.b64 %predr{k}, [%u64r60], %b64r1;")
+        lines.append(f"mbarrier.test_wait.parity.shared.b64 %predr{k + 1}, [%u64r60], 0;")
+        results += [f"%predr{k}", f"%predr{k + 1}"]
+    end = whole if kind == "mbarrier_inval" else _INVAL
+    lines += [end, "st.shared.u64 [%u64r60], 77; ld.shared.u64 %b64r5, [%u64r60];", "bar.sync 0;"]
+    return item(whole, match, lines, words(*results, "%b64r5"))

@@ -41,6 +41,7 @@ def _some(texts: Iterable[tuple[str, Match]], limit: int) -> list[tuple[str, Mat
 
 
 def _product(text: str, match: Match) -> Iterator[Item]:
+    """A product of fragments; of a sparse one, one for each choice of the threads that have the metadata."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     d, *sources = split_operands(rest)
     types = [w for w in opcode.split(".") if w in TYPES or w in WIDTHS][:4]
@@ -82,6 +83,7 @@ def _selectors(opcode: str, element: str) -> int:
 
 
 def _row_load(text: str, match: Match) -> Iterator[Item]:
+    """Rows of sixteen random bytes, one at each lane's address, become fragments."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     d = split_operands(rest)[0]
     whole = f"{opcode} {d}, [%u64r60];"
@@ -95,6 +97,7 @@ def _row_load(text: str, match: Match) -> Iterator[Item]:
 
 
 def _row_store(text: str, match: Match) -> Iterator[Item]:
+    """Fragments become rows; those that the instruction does not reach keep what they hold."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     source = split_operands(rest)[1]
     names = [f"%{declared}r{number}" for declared, number in REGISTER.findall(source)]
@@ -123,22 +126,7 @@ def _chain(text: str, match: Match, turn: int) -> Item:
     m, n, k = (int(v) for v in found.groups())
     d, a, c = _types(words, found[0])
     b = a
-    layouts = [w for w in words if w in ("row", "col")]
-    la, lb, lc, ld = ["row", "col", "row", "row"]
-    is_small = a in _SMALL
-    which = match.form.base.partition(".")[2].rpartition(".")[2]
-    if match.form.sem == "wmma_mma":
-        la, lb = layouts
-    elif which == "d":
-        ld = layouts[0]
-    elif which == "c":
-        lc = layouts[0]
-    elif which == "a":
-        la = layouts[0]
-    else:
-        lb = layouts[0]
-    if not is_small and match.form.sem != "wmma_mma" and turn % 2:
-        la, lb = (la, "row") if which != "b" else ("col", lb)
+    la, lb, lc, ld = _layouts(match, [w for w in words if w in ("row", "col")], a in _SMALL, turn)
     space = next((w for w in words if w in ("global", "shared", "shared::cta")), "")
     sync = ".sync.aligned" if "aligned" in words else ".sync"
     strided = turn % 3 == 0
@@ -149,7 +137,7 @@ def _chain(text: str, match: Match, turn: int) -> Item:
         for line, (*_, t) in zip(lines, sizes, strict=True)
     ]
     memory = np.zeros(3 * REGION, np.uint8)
-    kind = ("whole", "floats", "bits")[turn % 3] if not is_small else "bits"
+    kind = ("whole", "floats", "bits")[turn % 3]
     for j, name in enumerate((a, b, c)):
         tile = tile_bytes(name, *lines[j], pitches[j], "whole" if name in ("s32", "f64") else kind)
         memory[REGION * j : REGION * j + tile.size] = tile
@@ -177,6 +165,18 @@ def _chain(text: str, match: Match, turn: int) -> Item:
     body = [*_around(bool(space.startswith("shared"))), *chain, "ENDNUMBER: bar.sync 0;", *_shown()]
     results = ({"f16": "f16x2"}.get(d, d),) * 4
     return Item(whole, match, "\n".join(body), results, data=memory.view(np.uint64).reshape(-1, LANES))
+
+
+def _layouts(match: Match, said: list[str], is_small: bool, turn: int) -> list[str]:
+    """Those of A, B, C and D: what the instruction says, and for the others some that go with it."""
+    if match.form.sem == "wmma_mma":
+        return [*said, "row", "row"]
+    found = ["row", "col", "row", "row"]
+    which = "abcd".index(match.form.base[-1])
+    if turn % 2 and not is_small:
+        found[:2] = "col", "row"
+    found[which] = said[0]
+    return found
 
 
 def _types(words: list[str], shape: str) -> tuple[str, str, str]:
