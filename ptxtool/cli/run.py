@@ -61,7 +61,7 @@ def command(
     outcome = api.run(
         function,
         launch,
-        check=_checks(checks),
+        check=checks or (),
         max_instructions=max_instructions,
         output=None if as_json else printed,
         trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
@@ -74,14 +74,6 @@ def command(
     else:
         put_parts(outcome_parts(outcome), output)
     return exit_code(outcome.problems)
-
-
-def _checks(given: str | None) -> tuple[str, ...]:
-    if given == "all":
-        from ptxsim.checks.prepare import CHECK_NAMES
-
-        return tuple(CHECK_NAMES)
-    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
 def _trace(given: str | None, emit: "Callable[[str], object]") -> "Trace | None":

@@ -39,6 +39,7 @@ def run_functional(
     if problems:
         raise PtxError(problems)
     import ptxsim
+    from ptxsim.checks.prepare import check_names
 
     arguments = launch.arguments()
     values, textures = given(launch, arguments)
@@ -72,7 +73,7 @@ def run_functional(
         buffers,
         tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations)),
         tuple(launch.check(arguments)),
-        tuple(check),
+        check_names(check),
         result.problems,
         result.lost_problems,
         result.printed,

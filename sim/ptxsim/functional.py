@@ -60,8 +60,8 @@ def run(
 
     `check` names what to look for on the way: "memory" (bad accesses; the run goes on without them), "init" (registers,
     shared and local memory, and the buffers among `undefined`, read before they are written), "races" (between threads
-    of a CTA, on shared memory), "barriers" (that only a part of a warp reaches). The result's `problems` are
-    diagnostics. `trace` selects instructions and is called with each as it executes (`ptxsim.tracing`).
+    of a CTA, on shared memory), "barriers" (that only a part of a warp reaches); "all" is all of them. The result's
+    `problems` are diagnostics. `trace` selects instructions and is called with each as it executes (`ptxsim.tracing`).
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
     has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).

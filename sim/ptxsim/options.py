@@ -7,7 +7,7 @@ import numpy as np
 
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
-from ptxtool.ir.nodes import Function
+from ptxtool.ir.nodes import Function, Module
 
 Extent = int | Sequence[int]
 """A number, or up to three: x, y, z."""
@@ -69,9 +69,15 @@ def is_as_gpgpu_sim(ptxplus_semantics: object) -> bool:
 
 def check_kernel(kernel: object) -> None:
     """Raise E401 for what is no parsed kernel."""
-    if not isinstance(kernel, Function):
+    if isinstance(kernel, Module):
+        names = ", ".join(kernel.kernels) or "none"
         raise error(
-            "E401", f"kernel is {kernel!r}", help='give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
+            "E401", "kernel is a whole module", help=f'give module.kernels["NAME"]; its kernels are {names}'
+        )
+    if not isinstance(kernel, Function):
+        what = repr(kernel) if isinstance(kernel, str) else f"of type {type(kernel).__name__}"
+        raise error(
+            "E401", f"kernel is {what}", help='give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
         )
 
 

@@ -103,3 +103,34 @@ def test_a_result_shown_has_no_texts() -> None:
     result = ptxsim.run(kernel, 1, 1, [np.zeros(8, np.uint32), 0], check=("memory",))
     assert "right behind buffer 'x'" in repr(result)
     assert ".reg" not in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("check", "found"),
+    [("all", 1), ("memory", 1), ("races, memory", 1), (["all"], 1), ("races,barriers", 0), ("", 0), ((), 0)],
+)
+def test_checks_by_names_or_as_a_text(check: Any, found: int) -> None:
+    """Without the check of memory the access ends the run."""
+    kernel = parse(f"{HEAD}ld.global.u32 %r3, [%rd1+32];\nret;\n}}\n", "k.ptx").kernels["k"]
+    if found:
+        assert len(ptxsim.run(kernel, 1, 1, [np.zeros(8, np.uint32), 0], check=check).problems) == found
+    else:
+        with pytest.raises(PtxError, match="E404"):
+            ptxsim.run(kernel, 1, 1, [np.zeros(8, np.uint32), 0], check=check)
+
+
+@pytest.mark.parametrize("run", [ptxsim.run, ptxsim.launch])
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (parse(f"{HEAD}ret;\n}}\n", "k.ptx"), "kernel is a whole module"),
+        ("k", "kernel is 'k'"),
+        (7, "kernel is of type int"),
+    ],
+)
+def test_what_is_no_kernel(kernel: Any, message: str, run: Callable[..., Any]) -> None:
+    with pytest.raises(PtxError) as problem:
+        run(kernel, 1, 1, [])
+    (found,) = problem.value.diagnostics
+    assert found.message == message
+    assert "kernels" in found.help

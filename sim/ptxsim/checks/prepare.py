@@ -36,10 +36,17 @@ _OF_CTA = frozenset(
 )
 
 
+def check_names(given: Collection[str]) -> tuple[str, ...]:
+    """The checks that are meant: names, or a text such as "memory,races" or "all"."""
+    if isinstance(given, str):
+        given = [name for name in map(str.strip, given.split(",")) if name]
+    return tuple(CHECK_NAMES) if list(given) == ["all"] else tuple(given)
+
+
 def check_flags(names: Collection[str]) -> int:
     """The bits of some checks. Raises E502 for a name that is none."""
     flags = 0
-    for name in names:
+    for name in check_names(names):
         if name not in CHECK_NAMES:
             near = nearest(name, CHECK_NAMES)
             help = f"did you mean '{near}'?" if near else f"there are {', '.join(CHECK_NAMES)}"
