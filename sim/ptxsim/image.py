@@ -20,6 +20,7 @@ from ptxsim.lowering.layout import (
     OPAQUE,
     RESERVED_BYTES,
     RESERVED_REGISTERS,
+    WORKSPACE_REGISTERS,
     Layout,
     Parameter,
     round_up,
@@ -34,6 +35,8 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
 
+WORKSPACE_BYTES = 256
+"""What a cooperative launch has for barriers of the grid; every launch of a kernel that asks for it has it here."""
 PRINT_BYTES = 4 << 20
 """The print buffer. It is emptied when it is half full, and when the run pauses or ends."""
 
@@ -66,6 +69,8 @@ class MemoryImage:
     """uint8: the print buffer."""
     reserved_shared: int = 0
     """Where the shared memory ends that the kernel asked for, and the system's begins if it has one."""
+    workspace: int = 0
+    """Where the memory for barriers of the grid lies, if the kernel asks for it."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
     """What reports call a buffer, by its address: the first parameter that it was given for, or the caller's name."""
@@ -98,6 +103,9 @@ class MemoryImage:
         heap = end
         heap_bytes = heap_bytes & -16 if program.allocates else 0
         end += heap_bytes
+        workspace = round_up(end, ALIGNMENT)
+        if any(name in WORKSPACE_REGISTERS for name in layout.launch_rows):
+            end = workspace + WORKSPACE_BYTES
         if end > PARAM_WINDOW:
             raise error(
                 "E402",
@@ -144,6 +152,7 @@ class MemoryImage:
                 image.names[starts[id(a)]] = name
         image.host = buffer_of(PRINT_BYTES if program.prints else 8)
         image.reserved_shared = reserved
+        image.workspace = workspace
         image._fill_context(program, layout, heap, heap_bytes, table, slots, shared_bytes, dynamic_shared)
         return image
 
@@ -163,6 +172,9 @@ class MemoryImage:
             if name in RESERVED_REGISTERS:
                 r32[row] = self.reserved_shared + _RESERVED_OFFSETS.get(name, RESERVED_BYTES)
                 continue
+            if name in WORKSPACE_REGISTERS:
+                r32[row] = self.workspace >> 32 if name == "envreg1" else self.workspace & 0xFFFF_FFFF
+                continue
             is_total = name == "total_smem_size"
             r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
         r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
@@ -180,6 +192,8 @@ class MemoryImage:
         bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
         if heap_bytes:
             bounds.append((heap, heap + heap_bytes))
+        if any(name in WORKSPACE_REGISTERS for name in layout.launch_rows):
+            bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
         allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
         textures = table.array()
         self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)

@@ -78,7 +78,7 @@ _SPECIAL_NUMBERS = {
         for k, part in enumerate("xyz")
     },
 }
-_SPECIAL_ZERO = frozenset({"gridid", *(f"envreg{n}" for n in range(32)), "tid.w", "ctaid.w"})
+_SPECIAL_ZERO = frozenset({"gridid", *(f"envreg{n}" for n in (0, *range(3, 32))), "tid.w", "ctaid.w"})
 _SPECIAL_ONE = frozenset({"ntid.w", "nctaid.w"})
 _SPACE_NUMBERS = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "const": CONST, "param": PARAM}
 
