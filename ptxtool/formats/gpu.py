@@ -36,10 +36,12 @@ class Clocks(_Part, frozen=True):
 
 class Fetch(_Part, frozen=True):
     ibuffer_entries: Count
-    miss_cycles: Cycles
     line_bytes: Count
     sets: Count
     ways: Count
+    mshr_entries: Count
+    mshr_waiters: Count
+    miss_queue: Count
 
 
 class Pipeline(_Part, frozen=True):
@@ -59,6 +61,16 @@ class Pipeline(_Part, frozen=True):
     ports_sfu: Count
     ports_mem: Count
     register_banks: Count
+    collector_step: Literal["ldst", "own"]
+    collector_reads: Count
+    collector_duplicates: bool
+    scheduler_order: Literal["fixed", "rotating"]
+    first_path: Literal["lower", "taken"]
+
+
+class Dispatch(_Part, frozen=True):
+    first_sm: Cycles
+    idle_sms: Literal["counted", "asleep"]
 
 
 class Timing(_Part, frozen=True):
@@ -73,10 +85,17 @@ class Ldst(_Part, frozen=True):
     units: tuple[str, ...]
     shared_pipe_cycles: Cycles
     response_hops: Cycles
-    const_line_bytes: Count
-    const_miss_cycles: Cycles
     uncached_segment_bytes: Literal[32, 128]
     atomic_warp_parts: Literal[1, 2]
+
+
+class L1c(_Part, frozen=True):
+    sets: Count
+    ways: Count
+    line_bytes: Count
+    mshr_entries: Count
+    mshr_waiters: Count
+    miss_queue: Count
 
 
 class L1d(_Part, frozen=True):
@@ -168,7 +187,9 @@ class Gpu(_Part, frozen=True):
     fetch: Fetch
     pipeline: Pipeline
     latency: dict[str, dict[Literal["int", "fp32", "fp64"], Timing]]
+    dispatch: Dispatch
     ldst: Ldst
+    l1c: L1c
     l1d: L1d
     icnt: Icnt
     l2: L2

@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxsim.core import cycle
 from ptxsim.image import MemoryImage
+from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.memory.sectors import copies_fill
 from ptxsim.memory.state import make_l1, make_memory
 from ptxsim.printing import Printer
@@ -28,13 +29,14 @@ from ptxsim.state import (
     MAX_WARPS,
     PENDING,
     RUN,
+    SHARED_PIPE,
     SM,
     UNITS,
     WHEEL,
 )
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.base.diag import error
-from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu import Fetch, Gpu, L1c
 
 Progress = Callable[[int, int, int], None]
 """Called now and then with (cycles, CTAs done, CTAs in all)."""
@@ -103,9 +105,8 @@ def _check_machine(gpu: Gpu) -> None:
             widths[2] + widths[5] + pipeline.collectors_mem + 1,
             LDST_QUEUE,
         ),
-        ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, 8),
-        ("fetch.sets x ways", gpu.fetch.sets * gpu.fetch.ways, 64),
-        ("longest latency", max(longest, gpu.ldst.const_miss_cycles), WHEEL - 8),
+        ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
+        ("longest latency", longest, WHEEL - 8),
     )
     for what, value, most in limits:
         if value > most:
@@ -127,7 +128,6 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     arrays = {
         "ready_at": np.zeros((n_sms, sm_limits.warps * n_registers), np.int64),
         "shared": np.zeros((n_sms, max(1, resident * shared_bytes)), np.uint8),
-        "const_seen": np.zeros((n_sms, _CONST_LINES), np.uint8),
         "stall_warps": np.zeros(n_instructions, np.int64),
         "stall_cycles": np.zeros(n_instructions, np.int64),
         "stall_first": np.full(n_instructions, -1, np.int64),
@@ -142,7 +142,7 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     r["max_cycles"] = configuration.max_cycles
     r["event_skip"] = configuration.event_skip
     r["n_sms"], r["n_instructions"], r["n_registers"] = n_sms, n_instructions, n_registers
-    r["n_ctas"], r["last_sm"], r["launched_sm"] = n_ctas, n_sms - 1, n_sms - 1
+    r["n_ctas"] = n_ctas
     r["grid"], r["block"] = grid, block
     r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
     r["resident_ctas"] = resident
@@ -160,7 +160,7 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
         r[name] = arrays[name].ctypes.data
 
     sms = np.zeros(n_sms, SM)
-    for name in ("latch_warp", "head", "latch_load", "shared_stage", "cta_id", "last_fetched", "last_cycle"):
+    for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle"):
         sms[name] = -1
     sms["index"] = np.arange(n_sms)
     sms["free_slots"] = (1 << resident) - 1
@@ -168,14 +168,15 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     sms["memory_free"] = (1 << LDST_QUEUE) - 1
     sms["pending_free"] = np.arange(PENDING)
     sms["pending_free_n"] = PENDING
-    sms["counting"] = 1
+    sms["counting"] = r["count_idle"]
     sms["shared_bytes"] = shared_bytes
-    sms["const_lines"] = _CONST_LINES
+    _set_readonly(sms["l1i"], "fetch", gpu.fetch)
+    _set_readonly(sms["l1c"], "l1c", gpu.l1c)
     sms["supervised"][:, : sm_limits.schedulers] = [
         _signed(sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers)))
         for s in range(sm_limits.schedulers)
     ]
-    for name, array in (("ready_at", "ready_at"), ("shared_memory", "shared"), ("const_seen", "const_seen")):
+    for name, array in (("ready_at", "ready_at"), ("shared_memory", "shared")):
         data = arrays[array]
         sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
     pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
@@ -189,7 +190,20 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     )
 
 
-_CONST_LINES = 4096  # lines of constants, half of them for parameters, whose first touch is noted
+def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
+    """Configure empty instruction or constant caches as the GPU file's table `name` says."""
+    limits = (
+        ("sets x ways", given.sets * given.ways, MAX_LINES),
+        ("mshr_entries", given.mshr_entries, MAX_ENTRIES),
+        ("mshr_waiters", given.mshr_waiters, MAX_WAITERS),
+        ("miss_queue", given.miss_queue, MAX_ENTRIES),
+    )
+    for what, value, most in limits:
+        if value > most:
+            raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")
+    caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
+    caches["n_entries"], caches["max_waiters"] = given.mshr_entries, given.mshr_waiters
+    caches["miss_capacity"] = given.miss_queue
 
 
 def _bank_number(name: str) -> int:
@@ -213,11 +227,13 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
     r["n_banks"], r["model_banks"] = pipeline.register_banks, configuration.bank_conflicts
     r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
+    r["collector_stage"] = pipeline.collector_step == "own"
+    r["collector_reads"] = pipeline.collector_reads
+    r["rotate_schedulers"] = pipeline.scheduler_order == "rotating"
+    r["taken_first"] = pipeline.first_path == "taken"
+    r["count_idle"] = gpu.dispatch.idle_sms == "counted"
+    r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
     r["ibuffer"] = fetch.ibuffer_entries
-    r["l1i_sets"], r["l1i_ways"], r["l1i_line"] = fetch.sets, fetch.ways, fetch.line_bytes
-    r["l1i_miss_cycles"] = fetch.miss_cycles
-    r["const_line"] = gpu.ldst.const_line_bytes
-    r["const_miss_cycles"] = gpu.ldst.const_miss_cycles
     r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
     r["atomic_parts"], r["uncached_segment"] = gpu.ldst.atomic_warp_parts, gpu.ldst.uncached_segment_bytes

@@ -175,8 +175,6 @@ def _result(
         "shared_accesses",
         "barriers",
         "divergent_branches",
-        "l1i_accesses",
-        "l1i_misses",
         "lock_refused",
         "lock_wait_cycles",
     )
@@ -209,6 +207,7 @@ def _result(
         l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
         dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
         core={name: int(sms[name].sum()) for name in sums}
+        | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c") for n in ("accesses", "misses")}
         | {k: v for k, v in memory.items() if k.startswith("icnt_")},
         stall_points=_stall_points(kernel, simulation),
         printed=simulation.printer.text,

@@ -30,7 +30,7 @@ import ptxsim.lowering.warp as _warp
 from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.calls import leave_results
-from ptxsim.lowering.control import PC_BYTES, instruction_bytes, set_control
+from ptxsim.lowering.control import code_addresses, instruction_bytes, set_control
 from ptxsim.lowering.layout import Layout, lay_out
 from ptxsim.lowering.refused import reason
 from ptxsim.lowering.straight import count_straight
@@ -113,9 +113,9 @@ def lower(
         first.special_rows[SHARED_HEADER] = 0
     records = np.zeros(sum(len(f.instructions) + graph.has_end(f) for f in graph.functions), INSTRUCTION)
     problems: dict[tuple[str, str], Diagnostic] = {}
-    address = 0
+    addresses = code_addresses(kernel.module)
     for builder in builders:
-        address = _function(builder, records, address, gpu, problems)
+        _function(builder, records, addresses[builder.kernel.name], gpu, problems)
     if problems:
         raise PtxError(problems.values())
     if max(first.n_rows.values()) > MAX_ROWS:
@@ -139,8 +139,8 @@ def _with_first_elements(layout: Layout) -> Layout:
 
 def _function(
     b: Builder, records: np.ndarray, address: int, gpu: Gpu, problems: dict[tuple[str, str], Diagnostic]
-) -> int:
-    """Fill in the records of one function, the first at a byte address; the address behind it."""
+) -> None:
+    """Fill in the records of one function, the first at a byte address."""
     function = b.kernel
     n = len(function.instructions)
     facts = def_use(function)
@@ -166,7 +166,6 @@ def _function(
     if b.graph.has_end(function):
         record = records[b.start + n]
         record["address"] = address
-        address += PC_BYTES
         record["line"] = function.source.line(function.end - 1)
         record["reconverge"] = record["guard_row"] = record["target"] = -1
         record["kind"] = RETURN
@@ -181,7 +180,6 @@ def _function(
         leave_results(b)
         record["uop_end"] = record["return_end"] = len(b.uops)
         b.release_temporaries()
-    return address
 
 
 def _check_block(kernel: Function, block: Sequence[int]) -> None:
@@ -253,7 +251,7 @@ def _instruction(
     record["exit_after"] = b.ptxplus and op.has("exit")
     _access(b, op, record, gpu)
     _timing(b, match, record, gpu)
-    _registers(b, op, record, facts)
+    _registers(b, op, record, facts, gpu)
 
 
 def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
@@ -303,8 +301,8 @@ def _timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
         return
     type_ = TYPES.get(match.type)
     kind: Literal["int", "fp32", "fp64"] = "int"
-    if type_ is not None and type_.is_float:
-        kind = "fp64" if type_.bits == 64 else "fp32"
+    if type_ is not None and type_.is_float and type_.bits >= 32 and type_.name not in ("f16x2", "bf16x2"):
+        kind = "fp64" if type_.name in ("f64", "ff64") else "fp32"  # halves count among the integers
     timing = gpu.latency[unit][kind]
     record["unit"], record["latency"], record["interval"] = (
         _PORTS[timing.unit],
@@ -313,7 +311,7 @@ def _timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
     )
 
 
-def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse) -> None:
+def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
     """What the scoreboard and the operand collector see: destinations first."""
     registers = b.registers
     sinks = [r for r in facts.touched if registers[r].is_sink]
@@ -325,7 +323,10 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse) -> Non
     record["n_registers"] = len(named)
     record["register"][: len(named)] = [b.first_register + r for r in named]
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
-    sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0][:MAX_BANKS]
+    sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
+    if not gpu.pipeline.collector_duplicates:
+        sources = list(dict.fromkeys(sources))
+    sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [_bank(name) for name in sources]
 

@@ -5,6 +5,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive
 """
 
 from ptxsim.jit import record
+from ptxsim.memory.readonly import READONLY
 from ptxsim.program import COPY_GROUPS
 
 MAX_WARPS = 64
@@ -20,6 +21,9 @@ PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
 LDST_QUEUE = 16  # memory instructions between issue and acceptance
 BARRIERS = 16
+SHARED_PIPE = 64  # loads behind the banks of shared memory
+CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
+CODE_BASE = 0xF000_0000  # and code
 FOREVER = 1 << 62
 
 # why a scheduler issued nothing (timing-model section 4.1); 2 + n is "issued with n active lanes"
@@ -50,6 +54,9 @@ RUN = record(
         # machine
         ("max_warps", "i8"),
         ("n_schedulers", "i8"),
+        ("rotate_schedulers", "i8"),  # another one is first in every cycle; 0: scheduler 0
+        ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
+        ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
         ("first_collector", "i8", (CLASSES,)),
@@ -57,17 +64,13 @@ RUN = record(
         ("collector_ports", "i8", (CLASSES,)),
         ("n_banks", "i8"),
         ("model_banks", "i8"),  # 0: operand reads never conflict
+        ("collector_stage", "i8"),  # the collector steps behind the LDST unit; 0: inside its cycle
+        ("collector_reads", "i8"),  # operands that a collector unit reads in a cycle
         ("bank_number", "u8"),  # address of int32 [registers]: architectural numbers
         ("n_sp", "i8"),
         ("n_sfu", "i8"),
         ("result_buses", "i8"),
         ("ibuffer", "i8"),
-        ("l1i_sets", "i8"),
-        ("l1i_ways", "i8"),
-        ("l1i_line", "i8"),
-        ("l1i_miss_cycles", "i8"),
-        ("const_line", "i8"),
-        ("const_miss_cycles", "i8"),
         ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
         ("shared_pipe", "i8"),
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
@@ -126,9 +129,7 @@ SM = record(
         ("ib_pc", "i4", (MAX_WARPS,)),
         ("ib_n", "i4", (MAX_WARPS,)),
         ("fetch_pc", "i4", (MAX_WARPS,)),
-        ("imiss_until", "i8", (MAX_WARPS,)),
-        ("imiss", "i8"),
-        ("line_here", "i8"),  # the line that a warp waited for has come
+        ("imiss", "i8"),  # warps that wait for an instruction miss
         ("dynamic_id", "i8", (MAX_WARPS,)),
         ("next_dynamic_id", "i8"),
         ("cta_slot", "i4", (MAX_WARPS,)),
@@ -163,11 +164,8 @@ SM = record(
         ("last_fetched", "i8"),
         ("latch_warp", "i8"),  # -1 empty
         ("latch_pc", "i8"),
-        ("l1i_tag", "i8", (64,)),
-        ("l1i_used", "i8", (64,)),
-        ("l1i_arrival", "i8", (64,)),
-        ("l1i_accesses", "i8"),
-        ("l1i_misses", "i8"),
+        ("fetch_stuck", "i8"),  # L1I has refused the last fetch, and nothing has changed since
+        ("l1i", READONLY),
         # between issue and the units
         ("front_free", "i8"),
         ("front_ins", "i4", (FRONT,)),
@@ -177,6 +175,8 @@ SM = record(
         ("id_oc", "i4", (CLASSES, 8)),
         ("id_oc_n", "i4", (CLASSES,)),
         ("cu_entry", "i4", (COLLECTORS,)),
+        ("cu_order", "i4", (COLLECTORS,)),  # busy units, the longest busy first
+        ("cu_order_n", "i8"),
         ("cu_busy", "i8"),
         ("cu_ready", "i8"),  # busy, all operands read
         ("cu_last", "i4", (CLASSES,)),
@@ -194,13 +194,16 @@ SM = record(
         ("memory_pending", "i4", (LDST_QUEUE,)),
         ("memory_space", "i4", (LDST_QUEUE,)),
         ("memory_kind", "i4", (LDST_QUEUE,)),
-        ("memory_delay", "i4", (LDST_QUEUE,)),
         ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
         ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
         ("memory_words", "i8", (LDST_QUEUE, ACCESSES)),
         ("head", "i4"),  # front entry in the head register; -1 empty
-        ("head_stuck", "i4"),  # L1 has refused the head, and nothing has changed in L1 since
-        ("shared_stage", "i4", (8,)),  # pending-load index per pipe stage; -1 empty
+        ("head_stuck", "i4"),  # 1: L1D, 2: L1C has refused the head, and nothing has changed there since
+        ("shared_load", "i4", (SHARED_PIPE,)),  # ring of pending-load indices: the pipe of shared memory
+        ("shared_due", "i8", (SHARED_PIPE,)),  # when they are at its end
+        ("shared_head", "i8"),
+        ("shared_count", "i8"),
+        ("l1c", READONLY),
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
         ("writeback_client", "i4"),
         ("bypass", "i4", (PENDING,)),
@@ -212,8 +215,6 @@ SM = record(
         ("pending_ins", "i4", (PENDING,)),
         ("pending_left", "i4", (PENDING,)),
         ("pending_group", "i4", (PENDING,)),
-        ("const_seen", "u8"),  # address of one byte per constant line: touched before
-        ("const_lines", "i8"),
         # policy scratch: schedulers and sharing schemes name their own slots
         ("policy", "i8", (MAX_SCHEDULERS, 8)),
         # register sharing

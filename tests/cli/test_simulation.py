@@ -219,7 +219,7 @@ def test_a_barrier_that_can_never_complete(cli: Cli, job: Path) -> None:
     result = cli("sim", job)
     assert result.exit_code == 1
     assert "error[E406]: a barrier can never complete" in result.stderr
-    who = r"CTA \(0,0,0\) warp \d \(threads \(\d+,0,0\) to \(\d+,0,0\), SM 0\) waits at 'bar.sync \d"
+    who = r"CTA \(\d+,0,0\) warp \d \(threads \(\d+,0,0\) to \(\d+,0,0\), SM \d+\) waits at 'bar.sync \d"
     assert re.search(who + r".*;' in line \d+", result.stderr)
     assert "kernel 'scale', cycle " in result.stderr
 

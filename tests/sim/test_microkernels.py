@@ -97,8 +97,9 @@ def test_empty_kernel_turns_a_cta_slot_over_in_nine_cycles():  # row 16
     def run(grid: int) -> int:
         return ptxsim.launch(kernel(""), grid, 32, [np.zeros(4, np.uint32), 1], registers=1000).cycles
 
-    # one resident CTA per SM (32 x 1000 of 32768 registers): each further CTA waits for the one before
-    assert (run(14 * 12) - run(14 * 4)) / 8 == 9
+    # one resident CTA per SM (32 x 1000 of 32768 registers): each further CTA waits for the one before; the first ones
+    # wait for code, on some SMs longer than on others
+    assert (run(14 * 60) - run(14 * 40)) / 20 == 9
 
 
 def test_one_scheduler_slot_is_charged_per_cycle():  # row 22

@@ -1,9 +1,9 @@
 """The loop: cycles of the whole GPU, skipping those in which nothing can change (timing-model section 1.1).
 
-Order in a step: memory side, then every SM (writeback, execute, LDST with the operand collector, issue, decode,
-fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which anything can happen there; it may only
-ever be too early, never too late. Slots of skipped cycles are charged as the last state says, so results do not
-depend on skipping.
+Order in a step: memory side, then every SM (writeback, execute, LDST, with the operand collector in it or behind it,
+issue, decode, fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which anything can happen
+there; it may only ever be too early, never too late. Slots of skipped cycles are charged as the last state says, so
+results do not depend on skipping.
 """
 
 from functools import cache
@@ -13,10 +13,17 @@ from numba import types
 
 from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import clear_wheels, execute_units
-from ptxsim.core.fetch import decode, fetch, fetchable, next_miss
+from ptxsim.core.fetch import decode, fetch, fetchable
 from ptxsim.core.issue import issue, open_ports, valid_warps
-from ptxsim.core.ldst import charge_stuck_head, copies_done, ldst_busy, ldst_cycle, next_look_up
-from ptxsim.core.operands import is_frozen
+from ptxsim.core.ldst import (
+    charge_stuck_head,
+    copies_done,
+    ldst_busy,
+    ldst_cycle,
+    next_look_up,
+    next_shared,
+)
+from ptxsim.core.operands import collect, is_frozen
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake
 from ptxsim.jit import array_of, bit, ctz, entry, njit
@@ -79,7 +86,9 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick):
     if sm.lock_wait and sm.release_cycle <= run.cycle:
         retest(run, sm)
     execute_units(run, sm, instructions)
-    ldst_cycle(run, sm, instructions, x, l1, memory)
+    ldst_cycle(run, sm, instructions, l1, memory)
+    if run.collector_stage:
+        collect(run, sm, instructions)
     if sm.in_membar | sm.in_wait:
         _release_membars(sm, l1)
     issued = False
@@ -87,12 +96,12 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick):
         sm.active_cycles += 1
         issued = issue(run, sm, instructions, x, pick)
     decode(run, sm, instructions)
-    fetch(run, sm, instructions)
+    fetch(run, sm, instructions, memory)
     if l1.flush and sm.resident == sm.finishing:
         l1_forget(l1)
     sm.last_cycle = run.cycle
     sm.next = _next_cycle(run, sm, l1, issued)
-    if sm.resident == 0 and run.next_cta >= run.n_ctas:
+    if sm.resident == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
         sm.counting = 0
 
 
@@ -103,18 +112,18 @@ def _next_cycle(run, sm, l1, issued):
     ready = valid_warps(sm) & sm.ready & ~sm.lock_wait
     if issued or sm.stale or ready & open_ports(run, sm):
         return soon
-    if sm.latch_warp >= 0 or fetchable(run, sm):
+    if sm.latch_warp >= 0 or sm.l1i.n_ready or sm.l1i.miss_count:
         return soon
-    if sm.oc_ex_n[0] or sm.oc_ex_n[1] or ldst_busy(run, sm, l1) or not is_frozen(run, sm):
+    if fetchable(sm) and not sm.fetch_stuck:
+        return soon
+    if sm.oc_ex_n[0] or sm.oc_ex_n[1] or ldst_busy(sm, l1) or not is_frozen(run, sm):
         return soon
     # a ready warp with a shared register has yet to ask for its lock
     if ready & sm.needs_lock:
         return soon
     if sm.lock_wait and sm.release_cycle > run.cycle:
         return soon
-    following = min(next_wake(sm), next_look_up(l1))
-    if sm.imiss:
-        following = min(following, next_miss(sm))
+    following = min(next_wake(sm), next_look_up(l1), next_shared(sm))
     if sm.finishing:
         following = min(following, next_retirement(sm))
     return max(following, soon)

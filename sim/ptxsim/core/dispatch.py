@@ -1,6 +1,7 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
 
 from ptxsim.core import simt
+from ptxsim.core.execute import clear_wheels
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, njit
 from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.registers import cta_started
@@ -46,7 +47,10 @@ def _launch(run, sm, x, special_rows):
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, x, special_rows, slot, k, cta)
     cta_started(run, sm, slot)
-    sm.counting = 1
+    if not sm.counting:  # the cycles in which it was idle do not count
+        clear_wheels(run, sm)
+        sm.last_cycle = run.cycle
+        sm.counting = 1
     sm.next = min(sm.next, run.cycle + 1)
 
 
@@ -57,7 +61,6 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     threads = min(32, run.threads_per_cta - 32 * k)
     simt.start(sm, w, bit(threads) - 1)
     sm.resident |= me
-    sm.line_here &= ~me
     sm.inner_wait &= ~me
     sm.cta_slot[w] = slot
     sm.warp_in_cta[w] = k

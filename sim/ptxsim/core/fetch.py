@@ -3,14 +3,19 @@
 Fetch goes round robin from the warp after the last one; the first warp whose I-buffer is empty and that waits for no
 instruction miss reads L1I. It also retires finished warps that it passes while scanning (section 1.8).
 
-Simplified: instruction misses take a fixed time and put no traffic on the network; as many as there are ways may be on
-their way.
+A miss asks the L2 for its line; the warps that wait for it get their instructions in the order in which they asked, one
+a cycle, and meanwhile nobody else fetches.
 """
+
+import numpy as np
 
 from ptxsim.core.retire import retire_passed
 from ptxsim.core.scoreboard import new_head
 from ptxsim.jit import bit, ctz, from_bit, njit
-from ptxsim.state import FOREVER
+from ptxsim.memory.readonly import FAIL, HIT, next_waiter, read, sent
+from ptxsim.memory.state import INSTRUCTION
+from ptxsim.memory.system import inject
+from ptxsim.state import CODE_BASE
 
 
 @njit
@@ -39,7 +44,6 @@ def decode(run, sm, instructions):
 def flush(run, sm, warps):
     """Empty the I-buffers of warps that hold wrong-path instructions; they fetch from the SIMT stack's PC."""
     sm.stale &= ~warps
-    sm.line_here &= ~warps
     while warps:
         w = ctz(warps)
         warps &= warps - 1
@@ -48,53 +52,35 @@ def flush(run, sm, warps):
 
 
 @njit
-def _line_arrival(run, sm, pc, instructions):
-    """Look a PC up in L1I: the cycle at which its line is there (now for a hit), -1 if it cannot be asked for yet.
-
-    A miss takes the least recently used way that does not itself wait for a line.
-    """
-    line = instructions[pc].address // run.l1i_line
-    base = (line % run.l1i_sets) * run.l1i_ways
-    oldest = -1
-    for k in range(base, base + run.l1i_ways):
-        if sm.l1i_tag[k] == line + 1:
-            sm.l1i_accesses += 1
-            sm.l1i_used[k] = run.cycle
-            return max(run.cycle, sm.l1i_arrival[k])
-        if sm.l1i_arrival[k] <= run.cycle and (oldest < 0 or sm.l1i_used[k] < sm.l1i_used[oldest]):
-            oldest = k
-    if oldest < 0:
-        return -1
-    sm.l1i_accesses += 1
-    sm.l1i_misses += 1
-    sm.l1i_tag[oldest] = line + 1
-    sm.l1i_used[oldest] = run.cycle
-    sm.l1i_arrival[oldest] = run.cycle + run.l1i_miss_cycles
-    return sm.l1i_arrival[oldest]
-
-
-@njit
-def fetchable(run, sm):
+def fetchable(sm):
     """Warps that may fetch now."""
-    candidates = sm.resident & ~sm.finishing & ~sm.has_head & ~sm.stale
-    if sm.imiss:
-        waiting = sm.imiss
-        while waiting:
-            w = ctz(waiting)
-            waiting &= waiting - 1
-            if sm.imiss_until[w] <= run.cycle:
-                sm.imiss &= ~bit(w)
-                sm.line_here |= bit(w)
-        candidates &= ~sm.imiss
+    candidates = sm.resident & ~(sm.finishing | sm.has_head | sm.stale | sm.imiss)
     if sm.latch_warp >= 0:
         candidates &= ~bit(sm.latch_warp)
     return candidates
 
 
 @njit
-def fetch(run, sm, instructions):
-    """One fetch attempt."""
-    candidates = fetchable(run, sm)
+def fetch(run, sm, instructions, memory):
+    """One fetch attempt, or one warp that gets what it missed; then one miss goes into the network."""
+    sm.fetch_stuck = 0
+    if sm.l1i.n_ready:
+        w = next_waiter(sm.l1i)
+        sm.imiss &= ~bit(w)
+        sm.latch_warp = w
+        sm.latch_pc = sm.fetch_pc[w]
+    else:
+        _scan(run, sm, instructions)
+    if sm.l1i.miss_count:
+        line = sm.l1i.miss[sm.l1i.miss_head]
+        if inject(memory, sm.index, run.cycle, line, sm.l1i.line_bytes, INSTRUCTION, -1):
+            sent(sm.l1i)
+
+
+@njit
+def _scan(run, sm, instructions):
+    """The first warp in turn that may fetch reads L1I."""
+    candidates = fetchable(sm)
     first = sm.last_fetched + 1
     chosen = -1
     if candidates:
@@ -105,31 +91,17 @@ def fetch(run, sm, instructions):
     if chosen < 0:
         return
     pc = sm.fetch_pc[chosen]
-    sm.last_fetched = chosen
     if pc >= run.n_instructions:  # the wrong path runs off the text's end
+        sm.last_fetched = chosen
         sm.fetch_pc[chosen] = sm.stack_pc[chosen, sm.depth[chosen] - 1]
         return
-    me = bit(chosen)
-    arrival = run.cycle
-    if sm.line_here & me:  # what a miss brought is used even if the line has been replaced since
-        sm.line_here &= ~me
-    else:
-        arrival = _line_arrival(run, sm, pc, instructions)
-    if arrival == run.cycle:
+    outcome = read(sm.l1i, CODE_BASE + np.int64(instructions[pc].address), chosen, run.cycle)
+    if outcome == FAIL:  # the slot is lost, and this warp's turn comes again
+        sm.fetch_stuck = 1
+        return
+    sm.last_fetched = chosen
+    if outcome == HIT:
         sm.latch_warp = chosen
         sm.latch_pc = pc
-    elif arrival > run.cycle:
-        sm.imiss |= me
-        sm.imiss_until[chosen] = arrival
-
-
-@njit
-def next_miss(sm):
-    """The earliest cycle at which an instruction miss returns, FOREVER if none."""
-    best = FOREVER
-    waiting = sm.imiss
-    while waiting:
-        w = ctz(waiting)
-        waiting &= waiting - 1
-        best = min(best, sm.imiss_until[w])
-    return best
+    else:
+        sm.imiss |= bit(chosen)

@@ -46,9 +46,11 @@ def valid_warps(sm):
 
 @njit
 def issue(run, sm, instructions, x, pick):
-    """One cycle of all schedulers, scheduler 0 first. True if anything issued."""
+    """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
     any_issued = False
-    for s in range(run.n_schedulers):
+    first = sm.active_cycles - 1 if run.rotate_schedulers else 0
+    for k in range(run.n_schedulers):
+        s = (first + k) % run.n_schedulers
         own = sm.supervised[s]
         if sm.stale & own:
             flush(run, sm, sm.stale & own)
@@ -168,7 +170,9 @@ def _move(run, sm, instructions, x, i, w, mask, active):
     following = i + 1
     kind = instruction.kind
     if kind == BRANCH:
-        return simt.branch(sm, w, instruction.target, following, instruction.reconverge, mask, active)
+        return simt.branch(
+            sm, w, instruction.target, following, instruction.reconverge, mask, active, run.taken_first
+        )
     if kind == INDIRECT:
         return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
     if kind == CALL:

@@ -1,17 +1,20 @@
 """The LDST unit: one memory instruction at its head, one access per cycle (timing-model section 3.2).
 
-Order in a cycle: writeback latch, operand collector, shared-memory pipe, one response from the network, one request of
-the L1 miss queue into the network, one access at the end of the pipe before L1 (if there is one), one access of the
-head. What waits behind the head keeps its port closed: that is where Stall comes from. A load ends with its last
-access; L1 hits end in the cycle of their access, everything else goes through the writeback latch, one per cycle, its
-clients in turn. Where L1 has a pipe, the head only puts accesses into it, and is held when all of its places are taken.
+Order in a cycle: writeback latch, operand collector (unless it is a stage of its own), one response from the network,
+one request of each miss queue into the network, one access at the end of the pipe before L1 (if there is one), one
+access of the head. What waits behind the head keeps its port closed: that is where Stall comes from. A load ends with
+its last access; L1 hits end in the cycle of their access, everything else goes through the writeback latch, one per
+cycle, its clients in turn. Where L1 has a pipe, the head only puts accesses into it, and is held when all of its places
+are taken.
 
-Simplified: constants and parameters are always hits behind the first touch of a line, which takes a fixed time.
+Constants and parameters go through a cache of their own (L1C), one line an access; an access that finds no place to
+wait blocks the head until something comes. The pipe behind the banks of shared memory is a queue with the cycle at
+which each load reaches its end.
 """
 
 from ptxsim.core.operands import collect, leave_oc_ex
 from ptxsim.core.scoreboard import release
-from ptxsim.jit import bit, ctz, flat_u8, njit
+from ptxsim.jit import bit, ctz, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.memory.l1 import (
     PIPE_GLOBAL_STORE,
@@ -25,15 +28,20 @@ from ptxsim.memory.l1 import (
     pipe_leave,
     pipe_look_up,
 )
+from ptxsim.memory.readonly import FAIL as READ_FAIL
+from ptxsim.memory.readonly import HIT as READ_HIT
+from ptxsim.memory.readonly import fill, next_waiter, read, sent
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
-from ptxsim.memory.state import FAIL, HIT
+from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, l1_send, pop_reply
 from ptxsim.program import ATOMIC, CONST, COPY_GROUPS, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
-from ptxsim.state import FOREVER, PENDING
+from ptxsim.state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 
 # clients of the writeback latch
-_SHARED_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = 0, 1, 2, 3
+_SHARED_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = 0, 1, 2, 3, 4
+# whose refusal the head waits for
+_BY_L1D, _BY_L1C = 1, 2
 
 
 @njit
@@ -53,7 +61,7 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
             sm.shared_accesses += 1
             sm.bank_conflict_cycles += count - 1
         elif space == CONST or space == PARAM:
-            count = constant_lines(x, run.const_line, sm.memory_line[slot])
+            count = constant_lines(x, sm.l1c.line_bytes, sm.memory_line[slot])
         else:
             atomic = instruction.access == ATOMIC
             count = coalesce(
@@ -74,7 +82,6 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
                 sm.global_stores += 1
     sm.memory_count[slot] = count
     sm.memory_next[slot] = 0
-    sm.memory_delay[slot] = 0
     sm.memory_space[slot] = space
     sm.memory_kind[slot] = instruction.access
     sm.memory_pending[slot] = -1
@@ -141,8 +148,14 @@ def _write_back(run, sm, instructions, l1):
     for k in range(1, _N_CLIENTS + 1):
         client = (sm.writeback_client + k) % _N_CLIENTS
         if client == _SHARED_CLIENT:
-            sm.latch_load = sm.shared_stage[0]
-            sm.shared_stage[0] = -1
+            if next_shared(sm) <= run.cycle:
+                sm.latch_load = sm.shared_load[sm.shared_head]
+                sm.shared_head = (sm.shared_head + 1) % SHARED_PIPE
+                sm.shared_count -= 1
+        elif client == _CONSTANT_CLIENT:
+            sm.latch_load = next_waiter(sm.l1c)
+            if sm.latch_load >= 0:
+                sm.head_stuck = 0
         elif client == _BYPASS_CLIENT:
             if sm.bypass_head < sm.bypass_tail:
                 sm.latch_load = sm.bypass[sm.bypass_head % PENDING]
@@ -157,16 +170,14 @@ def _write_back(run, sm, instructions, l1):
 
 
 @njit
-def _shift_shared(run, sm):
-    for k in range(run.shared_pipe - 1):
-        if sm.shared_stage[k] < 0:
-            sm.shared_stage[k] = sm.shared_stage[k + 1]
-            sm.shared_stage[k + 1] = -1
+def next_shared(sm):
+    """When the first load is at the end of the pipe of shared memory; FOREVER if none is in it."""
+    return sm.shared_due[sm.shared_head] if sm.shared_count else FOREVER
 
 
 @njit
 def _take_reply(run, sm, l1, memory):
-    """One packet from the response FIFO: a line for L1, an atomic's result, or a store's acknowledgement."""
+    """One packet from the response FIFO: a line or part of it, an atomic's result, or a store's acknowledgement."""
     found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
     if found < 0:
         return
@@ -178,6 +189,11 @@ def _take_reply(run, sm, l1, memory):
     elif kind == ATOMIC_REQUEST:
         sm.bypass[sm.bypass_tail % PENDING] = tag
         sm.bypass_tail += 1
+    elif kind == INSTRUCTION:
+        fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
+    elif kind == CONSTANT:
+        fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
+        sm.head_stuck = 0
     else:
         l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)
@@ -193,9 +209,11 @@ def _leave_head(sm, entry, slot):
 
 @njit
 def _refuse_head(sm, l1, cycles):
-    """Count the head's retries of some cycles in which L1, or the full pipe before it, refuses it."""
+    """Count the head's retries of some cycles in which a cache, or the full pipe before L1D, refuses it."""
     sm.stall_shared_memory += cycles
-    if l1.pipe_cycles == 0:
+    if sm.head_stuck == _BY_L1C:
+        sm.l1c.reservation_fails += cycles
+    elif l1.pipe_cycles == 0:
         l1.cache.reservation_fails += cycles
 
 
@@ -245,30 +263,33 @@ def _serve_shared(run, sm, slot, p):
     if sm.memory_next[slot] < sm.memory_count[slot] - 1:
         sm.memory_next[slot] += 1
         return False
-    last = run.shared_pipe - 1
     if p >= 0:
-        if sm.shared_stage[last] >= 0:
+        if sm.shared_count >= run.shared_pipe:
             return False
-        sm.shared_stage[last] = p
+        tail = (sm.shared_head + sm.shared_count) % SHARED_PIPE
+        sm.shared_load[tail] = p
+        sm.shared_due[tail] = run.cycle + run.shared_pipe
+        sm.shared_count += 1
     return True
 
 
 @njit
 def _serve_constant(run, sm, instructions, slot, p):
-    """A line per cycle; the first touch of a line delays the result."""
-    seen = flat_u8(sm.const_seen, sm.const_lines)
-    line = sm.memory_line[slot, sm.memory_next[slot]] // run.const_line
-    if sm.memory_space[slot] == PARAM:
-        line += sm.const_lines // 2
-    delay = 0
-    if 0 <= line < sm.const_lines and seen[line] == 0:
-        seen[line] = 1
-        delay = run.const_miss_cycles
-    sm.memory_delay[slot] = max(sm.memory_delay[slot], delay)
+    """A line of constants or parameters through L1C."""
+    address = sm.memory_line[slot, sm.memory_next[slot]]
+    if sm.memory_space[slot] == CONST:
+        address += CONSTANT_BASE
+    outcome = read(sm.l1c, address, p, run.cycle)
+    if outcome == READ_FAIL:
+        sm.head_stuck = _BY_L1C
+        return False
+    if outcome == READ_HIT:
+        sm.pending_left[p] -= 1
     sm.memory_next[slot] += 1
     if sm.memory_next[slot] < sm.memory_count[slot]:
         return False
-    _complete(run, sm, instructions, p, run.cycle + sm.memory_delay[slot])
+    if sm.pending_left[p] <= 0:
+        _complete(run, sm, instructions, p, run.cycle)
     return True
 
 
@@ -312,7 +333,7 @@ def _enter_pipe(run, sm, l1, slot, p, w):
         kind = PIPE_LOCAL_STORE if sm.memory_space[slot] == LOCAL else PIPE_GLOBAL_STORE
         tag = w
     if not pipe_enter(l1, sm.memory_line[slot, k], size, kind, tag, sm.memory_words[slot, k], run.cycle):
-        sm.head_stuck = 1
+        sm.head_stuck = _BY_L1D
         return False
     if kind != PIPE_LOAD:
         sm.stores[w] += _acknowledgements(l1, size)
@@ -333,14 +354,14 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     if kind == LOAD:
         outcome = l1_load(l1, line, p, run.cycle)
         if outcome == FAIL:
-            sm.head_stuck = 1
+            sm.head_stuck = _BY_L1D
             return False
         if outcome == HIT:
             sm.pending_left[p] -= 1
     elif kind == STORE:
         outcome = l1_store(l1, line, size, local, w, run.cycle, sm.memory_words[slot, k])
         if outcome == FAIL:
-            sm.head_stuck = 1
+            sm.head_stuck = _BY_L1D
             return False
         if not (local and outcome == HIT):
             sm.stores[w] += _acknowledgements(l1, size)
@@ -355,12 +376,21 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
 
 
 @njit
-def ldst_cycle(run, sm, instructions, x, l1, memory):
-    """One cycle of the unit, the operand collector's step inside it."""
+def _send_constant(run, sm, memory):
+    line = sm.l1c.miss[sm.l1c.miss_head]
+    if inject(memory, sm.index, run.cycle, line, sm.l1c.line_bytes, CONSTANT, -1):
+        sent(sm.l1c)
+
+
+@njit
+def ldst_cycle(run, sm, instructions, l1, memory):
+    """One cycle of the unit, with the operand collector's step where it has no stage of its own."""
     _write_back(run, sm, instructions, l1)
-    collect(run, sm, instructions)
-    _shift_shared(run, sm)
+    if not run.collector_stage:
+        collect(run, sm, instructions)
     _take_reply(run, sm, l1, memory)
+    if sm.l1c.miss_count:
+        _send_constant(run, sm, memory)
     if l1.miss_count and l1_send(l1, memory, sm.index, run.cycle):
         _l1_changed(sm, l1)
     if l1.pipe_count:
@@ -378,18 +408,15 @@ def next_look_up(l1):
 
 
 @njit
-def ldst_busy(run, sm, l1):
-    """True if the unit has to run in the next cycle; a stuck head waits for the network."""
-    if (
+def ldst_busy(sm, l1):
+    """True if the unit has to run in the next cycle; a stuck head waits for the network, the pipe for its time."""
+    return (
         (sm.head >= 0 and not sm.head_stuck)
         or (sm.head < 0 and sm.oc_ex_n[2])
         or sm.latch_load >= 0
         or sm.bypass_head < sm.bypass_tail
         or l1.miss_count
         or l1.cache.n_ready
-    ):
-        return True
-    for k in range(run.shared_pipe):
-        if sm.shared_stage[k] >= 0:
-            return True
-    return False
+        or sm.l1c.miss_count
+        or sm.l1c.n_ready
+    )

@@ -1,8 +1,11 @@
 """Operand collector: from issue to the units' dispatch registers (timing-model section 1.5).
 
-Step order in a cycle: ready collector units go to OC_EX; each collector unit reads one operand whose bank is free
-(banks being written come first); the oldest ID_OC entries move into free collector units. A collector unit with s
-sources is busy for s + 1 cycles without conflicts.
+Step order in a cycle: ready collector units go to OC_EX; each collector unit reads one operand, or one from every bank
+(GPGPU-Sim 4.2), where it is the first that asks the bank and the bank is not being written; the oldest ID_OC entries
+move into free collector units. A collector unit with s sources is busy for s + 1 cycles without conflicts if it reads
+one a cycle.
+
+Handled simply: who asks a bank first is who has been in its unit longest.
 """
 
 from ptxsim.jit import bit, ctz, from_bit, njit
@@ -36,9 +39,21 @@ def _dispatch(run, sm, k):
         unit = ctz(behind) if behind else ctz(ready)
         sm.oc_ex[k, sm.oc_ex_n[k]] = sm.cu_entry[unit]
         sm.oc_ex_n[k] += 1
+        _forget(sm, unit)
         sm.cu_busy &= ~bit(unit)
         sm.cu_ready &= ~bit(unit)
         sm.cu_last[k] = unit - first
+
+
+@njit
+def _forget(sm, unit):
+    """Take a unit out of the order of the busy ones."""
+    k = 0
+    while sm.cu_order[k] != unit:
+        k += 1
+    sm.cu_order_n -= 1
+    for j in range(k, sm.cu_order_n):
+        sm.cu_order[j] = sm.cu_order[j + 1]
 
 
 @njit
@@ -66,35 +81,25 @@ def is_frozen(run, sm):
 
 @njit
 def _read(run, sm, instructions):
-    """One operand per unit, one read per bank, none from a bank that is being written."""
+    """A read per bank, in order of asking, none from a bank that is being written; so many per unit."""
     taken = sm.bank_writes[run.cycle & (WHEEL - 1)]
-    busy = sm.cu_busy & ~sm.cu_ready
-    # the unit that looks first rotates
-    turn = run.cycle & 31
-    ahead = busy & ~(bit(turn) - 1)
-    behind = busy & (bit(turn) - 1)
-    for half in range(2):
-        units = ahead if half == 0 else behind
-        while units:
-            unit = ctz(units)
-            units &= units - 1
-            entry = sm.cu_entry[unit]
-            reads = sm.front_reads[entry]
-            if run.model_banks == 0:
-                sm.front_reads[entry] = reads & (reads - 1)
-            else:
-                number = sm.front_ins[entry]
-                w = sm.front_warp[entry]
-                while reads:
-                    source = ctz(reads)
-                    reads &= reads - 1
-                    bank = bit((instructions[number].bank[source] + w) % run.n_banks)
-                    if taken & bank == 0:
-                        taken |= bank
-                        sm.front_reads[entry] &= ~bit(source)
-                        break
-            if sm.front_reads[entry] == 0:
-                sm.cu_ready |= bit(unit)
+    for k in range(sm.cu_order_n):
+        unit = sm.cu_order[k]
+        entry = sm.cu_entry[unit]
+        reads = sm.front_reads[entry]
+        left = run.collector_reads
+        number = sm.front_ins[entry]
+        w = sm.front_warp[entry]
+        while reads:
+            source = ctz(reads)
+            reads &= reads - 1
+            bank = bit((instructions[number].bank[source] + w) % run.n_banks)
+            if left > 0 and (taken & bank == 0 or run.model_banks == 0):
+                sm.front_reads[entry] &= ~bit(source)
+                left -= 1
+            taken |= bank
+        if sm.front_reads[entry] == 0:
+            sm.cu_ready |= bit(unit)
 
 
 @njit
@@ -111,6 +116,8 @@ def _accept(run, sm, instructions, k):
         unit = ctz(free)
         entry = sm.id_oc[k, moved]
         sm.cu_busy |= bit(unit)
+        sm.cu_order[sm.cu_order_n] = unit
+        sm.cu_order_n += 1
         sm.cu_entry[unit] = entry
         sm.front_reads[entry] = bit(instructions[sm.front_ins[entry]].n_sources) - 1
         if sm.front_reads[entry] == 0:

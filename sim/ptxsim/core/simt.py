@@ -2,7 +2,8 @@
 
 Entries hold a PC, a reconvergence PC (-1: the end of the function), a lane mask and the call depth. A divergent
 instruction turns the top into the entry that waits at the reconvergence point and pushes one entry per distinct
-target; the group that does not hold the highest lane runs first. All PCs are instruction indices.
+target; the group that does not hold the highest lane runs first, or the taken path of a branch. All PCs are
+instruction indices.
 """
 
 from ptxsim.jit import bit, ctz, njit
@@ -103,7 +104,7 @@ def _open(sm, w, rpc):
 
 
 @njit
-def branch(sm, w, target, following, rpc, taken, active):
+def branch(sm, w, target, following, rpc, taken, active, taken_first):
     """Lanes `taken` of `active` go to `target`, the others to `following`. False if the stack is full."""
     if taken == 0:
         advance(sm, w, following)
@@ -114,8 +115,8 @@ def branch(sm, w, target, following, rpc, taken, active):
     sm.divergent_branches += 1
     call = _open(sm, w, rpc)
     rest = active & ~taken
-    # the group with the highest lane is pushed first, so the other one runs first
-    if taken > rest:
+    # what is pushed last runs first: the taken path, or the group without the highest lane
+    if taken > rest and not taken_first:
         first_pc, first_mask, second_pc, second_mask = target, taken, following, rest
     else:
         first_pc, first_mask, second_pc, second_mask = following, rest, target, taken

@@ -32,7 +32,7 @@ from ptxsim.program import (
 )
 from ptxsim.semantics.codes import BARRIER as BARRIER_OPERANDS
 from ptxsim.semantics.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
-from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand, Vector
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Module, Name, Operand, Vector
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES
 
@@ -65,6 +65,19 @@ _KINDS = {
 def instruction_bytes(instruction: Instruction, ptxplus: bool) -> int:
     """Bytes of an instruction's encoding, as the PC counts them."""
     return HALF_PC_BYTES if ptxplus and "half" in instruction.opcode.modifiers else PC_BYTES
+
+
+def code_addresses(module: Module) -> dict[str, int]:
+    """Where each function's code begins: one behind the other, in the order of the text."""
+    found: dict[str, int] = {}
+    address = 0
+    for name, function in module.functions.items():
+        found[name] = address
+        if module.is_ptxplus:
+            address += sum(instruction_bytes(i, True) for i in function.instructions)
+        else:
+            address += PC_BYTES * len(function.instructions)
+    return found
 
 
 def set_control(b: Builder, op: Operation, record: np.void) -> None:

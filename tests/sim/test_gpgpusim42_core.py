@@ -1,0 +1,221 @@
+"""The core of GPGPU-Sim 4.2: figures of timing-model-42 sections 1 and 3.8, most of them measured on it.
+
+c is 1 where a warp's source registers lie in different banks (number modulo 16), 2 where two share one, 0 without any.
+"""
+
+import numpy as np
+import pytest
+
+import ptxsim
+import ptxtool
+
+GPU = "gpgpusim42-c2050"
+
+
+def kernel(body: str, setup: str = ""):
+    """A loop of `n` trips around `body`."""
+    text = f""".version 4.0
+.target sm_35
+.address_size 64
+.const .align 4 .u32 table[64];
+.visible .entry k(.param .u64 p, .param .u32 n)
+{{
+	.reg .pred %p<4>;
+	.reg .b32 %r<40>;
+	.reg .f32 %f<40>;
+	.reg .f64 %d<40>;
+	.reg .b64 %l<40>;
+	.shared .align 4 .b32 tile[1056];
+	ld.param.u32 %r7, [n];
+{setup}
+LOOP:
+{body}
+	add.s32 %r7, %r7, -1;
+	setp.ne.s32 %p1, %r7, 0;
+	@%p1 bra LOOP;
+	ret;
+}}
+"""
+    return ptxtool.parse(text, name="core42.ptx").kernels["k"]
+
+
+def run(body: str, trips: int = 1, setup: str = "", grid: int = 1, block: int = 32, gpu: str = GPU):
+    words = np.zeros(4096, np.uint32)
+    return ptxsim.launch(kernel(body, setup), grid, block, [words, trips], gpu=gpu)
+
+
+def cost(line: str, setup: str = "", few: int = 16, many: int = 48, block: int = 32) -> float:
+    """Cycles that one more `line` costs in a loop of them, warm."""
+
+    def slope(n: int) -> int:
+        body = "\n".join(["\t" + line] * n)
+        return run(body, 12, setup, block=block).cycles - run(body, 4, setup, block=block).cycles
+
+    return (slope(many) - slope(few)) / (8 * (many - few))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [  # D = L + 5 + c
+        ("add.u32 %r1, %r1, %r2;", 10),
+        ("add.f32 %f1, %f1, %f2;", 10),
+        ("add.f64 %d1, %d1, %d2;", 14),
+        ("add.u32 %r1, %r1, %r1;", 10),  # a register named twice is read once
+        ("add.u32 %r1, %r1, %r17;", 11),  # two registers of one bank: c = 2
+        ("max.s32 %r1, %r1, %r2;", 19),
+        ("max.f32 %f1, %f1, %f2;", 19),
+        ("max.f64 %d1, %d1, %d2;", 25),
+        ("mul.lo.u32 %r1, %r1, %r2;", 10),
+        ("mul.f32 %f1, %f1, %f2;", 10),
+        ("mul.f64 %d1, %d1, %d2;", 14),
+        ("mad.lo.u32 %r1, %r1, %r2, %r3;", 11),
+        ("fma.rn.f32 %f1, %f1, %f2, %f3;", 11),
+        ("fma.rn.f64 %d1, %d1, %d2, %d3;", 14),
+        ("mul24.lo.u32 %r1, %r1, %r2;", 11),
+        ("mad24.lo.u32 %r1, %r1, %r2, %r3;", 12),
+        ("div.u32 %r1, %r1, %r2;", 151),
+        ("rem.u32 %r1, %r1, %r2;", 151),
+        ("div.rn.f32 %f1, %f1, %f2;", 45),
+        ("div.rn.f64 %d1, %d1, %d2;", 336),
+        ("rcp.approx.f32 %f1, %f1;", 14),
+        ("mov.u32 %r1, %r1;", 7),
+        ("selp.b32 %r1, %r1, %r2, %p3;", 7),
+        ("selp.b32 %r1, %r1, %r2, %p2;", 8),  # predicates have numbers too
+        ("mov.u32 %r1, 5;", 6),  # c = 0
+        ("ld.const.u32 %r1, [table];", 4),
+        ("ld.param.u32 %r1, [n];", 4),
+    ],
+)
+def test_dependent_issue_distance(line, expected):
+    assert cost(line) == expected
+
+
+def test_one_warp_issues_two_independent_instructions_in_three_cycles():
+    assert cost("\n\t".join(f"mov.u32 %r{k}, %r2;" for k in range(10, 16)), few=4, many=12) == 9
+
+
+@pytest.mark.parametrize(("words", "expected"), [(1, 32), (2, 33), (32, 63)])
+def test_shared_load_costs_31_cycles_and_its_conflict_degree(words, expected):
+    setup = (
+        "\tmov.u32 %r2, %tid.x;\n\tmul.lo.u32 %r2, %r2, %r3;\n"
+        f"\tmov.u32 %r4, tile;\n\tmov.u32 %r5, %tid.x;\n\tmad.lo.u32 %r1, %r5, {4 * words}, %r4;\n\tmov.u32 %r2, %r1;"
+    )
+    assert cost("ld.shared.u32 %r1, [%r1];\n\tadd.u32 %r1, %r1, %r2;", setup) - 10 == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "per_cycle"),
+    [  # warp instructions of an SM: units / initiation interval
+        ("mul.lo.u32 %r1, %r2, %r3;", 1.0),
+        ("max.f32 %f1, %f2, %f3;", 1.0),
+        ("mul24.lo.u32 %r1, %r2, %r3;", 0.667),
+        ("fma.rn.f64 %d1, %d2, %d3, %d4;", 0.125),
+        ("rcp.approx.f32 %f1, %f2;", 0.125),
+    ],
+)
+def test_throughput_of_units(line, per_cycle):
+    assert 24 / cost(line, block=768) == pytest.approx(per_cycle, rel=0.03)
+
+
+def _first_path(taken_by_high_lanes: bool, gpu: str) -> str:
+    """Which path of a divergent branch reads the clock first."""
+    compare = "ge" if taken_by_high_lanes else "lt"
+    text = f""".version 4.0
+.target sm_35
+.address_size 64
+.visible .entry k(.param .u64 p)
+{{
+	.reg .pred %p<2>;
+	.reg .b32 %r<4>;
+	.reg .b64 %l<4>;
+	ld.param.u64 %l1, [p];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %l2, %r1, 4;
+	add.s64 %l1, %l1, %l2;
+	setp.{compare}.u32 %p1, %r1, 16;
+	@%p1 bra TAKEN;
+	mov.u32 %r2, %clock;
+	bra JOIN;
+TAKEN:
+	mov.u32 %r2, %clock;
+JOIN:
+	st.global.u32 [%l1], %r2;
+	ret;
+}}
+"""
+    clock = np.zeros(32, np.uint32)
+    ptxsim.launch(ptxtool.parse(text, name="paths.ptx").kernels["k"], 1, 32, [clock], gpu=gpu)
+    taken, other = (31, 0) if taken_by_high_lanes else (0, 31)
+    return "taken" if clock[taken] < clock[other] else "other"
+
+
+@pytest.mark.parametrize("taken_by_high_lanes", [True, False])
+def test_taken_path_runs_first(taken_by_high_lanes):
+    assert _first_path(taken_by_high_lanes, GPU) == "taken"
+
+
+@pytest.mark.parametrize(("taken_by_high_lanes", "expected"), [(True, "other"), (False, "taken")])
+def test_group_without_the_highest_lane_runs_first_in_322(taken_by_high_lanes, expected):
+    assert _first_path(taken_by_high_lanes, "tesla-c2050") == expected
+
+
+@pytest.mark.parametrize(("warps", "misses", "stalls"), [(16, 32, False), (24, 32, True)])
+def test_33rd_load_of_a_parameter_line_blocks_the_ldst_unit(warps, misses, stalls):
+    # two loads a warp of one line that is cold: 32 wait in one miss entry, the next one is retried until the line comes
+    stats = run("\tmov.u32 %r1, %r2;", setup="\tld.param.u64 %l1, [p];", block=32 * warps).stats
+    assert stats["l1c_misses"] == misses
+    assert stats["l1c_accesses"] == 2 * warps
+    assert (stats["stall_shd_mem"] > 100) == stalls
+
+
+def test_sms_without_work_are_asleep():
+    result = run("\tmov.u32 %r1, %r2;")
+    assert result.active_cycles == result.cycles - 1  # the cycle that launches the CTA is nobody's
+    counted = run("\tmov.u32 %r1, %r2;", grid=2, gpu="tesla-c2050")
+    assert counted.active_cycles > 2 * counted.cycles - 40
+
+
+def test_instruction_cache_misses_by_line():
+    # 13 + 300 instructions from address 0 are 40 lines of 16; one warp, straight, misses each once
+    text = "\n".join(["\tmov.u32 %r1, %r2;"] * 300)
+    assert run(text).stats["l1i_misses"] == -(-(1 + 300 + 4) // 16)
+
+
+def test_code_lies_in_the_order_of_the_module():
+    # a function of 8 instructions before the kernel shifts its lines: 8 + 5 + 4 instructions are 2 lines, 5 + 4 one
+    before = ".visible .entry other()\n{\n\t.reg .b32 %r<4>;\n" + "\tmov.u32 %r1, 1;\n" * 7 + "\tret;\n}\n"
+    source = kernel("\n".join(["\tmov.u32 %r1, %r2;"] * 4)).module.source.text
+    place = source.index(".visible")
+    shifted = ptxtool.parse(source[:place] + before + source[place:], name="two.ptx").kernels["k"]
+    words = np.zeros(64, np.uint32)
+    misses = [
+        ptxsim.launch(k, 1, 32, [words, 1], gpu=GPU).stats["l1i_misses"]
+        for k in (ptxtool.parse(source, name="one.ptx").kernels["k"], shifted)
+    ]
+    assert misses == [1, 2]
+
+
+def test_cta_slots_turn_over_in_ten_cycles_under_load():
+    text = ".version 4.0\n.target sm_35\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
+    empty = ptxtool.parse(text, name="empty.ptx").kernels["k"]
+
+    def cycles(grid: int) -> int:
+        return ptxsim.launch(empty, grid, 32, [], gpu=GPU, registers=20).cycles
+
+    # 8 slots on each of 14 SMs: 20 CTAs a slot take 209 cycles with warm code
+    assert (cycles(2240) - cycles(1120)) / 10 == pytest.approx(10, abs=0.5)
+
+
+@pytest.mark.parametrize("block", [32, 256])
+def test_event_skip_changes_nothing(block):
+    body = (
+        "\tld.param.u64 %l1, [p];\n\tld.global.u32 %r1, [%l1];\n\tld.const.u32 %r3, [table];\n"
+        "\tadd.u32 %r4, %r1, %r3;\n\tst.shared.u32 [tile], %r4;\n\tld.shared.u32 %r5, [tile];\n\tbar.sync 0;"
+    )
+    results = [
+        ptxsim.launch(
+            kernel(body), 40, block, [np.zeros(64, np.uint32), 3], gpu=GPU, event_skip=skip
+        ).to_dict()
+        for skip in (True, False)
+    ]
+    assert results[0] == results[1]
