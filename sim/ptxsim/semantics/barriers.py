@@ -135,6 +135,29 @@ def take_turns(warp):
 
 
 @njit
+def let_outer_run(warp):
+    """Where the top waits: bring up an entry of an outer level that does not. False if there is none."""
+    top = warp.depth - 1
+    above = warp.mask[top]
+    for k in range(top - 1, -1, -1):
+        apart = warp.mask[k] != 0 and warp.mask[k] & above == 0 and warp.call[k] == warp.call[top]
+        if apart and warp.waits[k] == 0 and warp.pc[k] != warp.rpc[k]:
+            for column in (warp.pc, warp.rpc, warp.call, warp.waits, warp.waits_since):
+                found = column[k]
+                for n in range(k, top):
+                    column[n] = column[n + 1]
+                column[top] = found
+            for lanes in (warp.mask, warp.waiting_lanes):
+                of_found = lanes[k]
+                for n in range(k, top):
+                    lanes[n] = lanes[n + 1]
+                lanes[top] = of_found
+            return True
+        above |= warp.mask[k]
+    return False
+
+
+@njit
 def complete(x, barriers, warps, n_warps, instructions, number):
     """Let everyone go on if a barrier is complete. True if it is."""
     barrier = barriers[number]

@@ -74,6 +74,7 @@ from ptxsim.semantics.barriers import (
     advance,
     arrive,
     complete,
+    let_outer_run,
     live_lanes,
     take_turns,
 )
@@ -91,6 +92,7 @@ LIMIT = 1 << 32
 SLICE = 20_000
 """Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
 _PATIENCE = 1 << 18
+_TESTS = 64  # rounds in which all test an mbarrier in vain, before other lanes of the warps have a turn
 _OVERFLOW = 100  # as in ptxsim/faults.py
 _TOO_LONG = 101
 _DEADLOCK = 102
@@ -364,8 +366,8 @@ def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, repor
     done = np.int64(0)
     while warp.depth > 0 and warp.waits[warp.depth - 1] == 0 and done < limit:
         if warp.pc[warp.depth - 1] >= len(instructions):
-            warp.depth = 0
-            break
+            _leave(warp, warp.mask[warp.depth - 1], 0)
+            continue
         if c.what == 0:
             executed = _straight_on(x, instructions, warp, limit - done)
             if x.error:
@@ -387,7 +389,7 @@ def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, repor
             return np.int64(_PAUSED)
         if x.yields:
             break
-    if done == limit and warp.depth > 1:
+    if warp.depth > 1 and (done == limit or (x.yields and c.in_vain > _TESTS)):
         take_turns(warp)
     return done
 
@@ -428,6 +430,9 @@ def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, l
                 ran = True
         if c.what:
             _open(c, barriers)
+        if not ran:
+            for w in range(n_warps):
+                ran |= warps[w].depth > 1 and let_outer_run(warps[w])
         if not ran or c.in_vain > _PATIENCE:
             x.error = _DEADLOCK
             return np.int64(-1)

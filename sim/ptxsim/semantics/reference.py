@@ -11,7 +11,7 @@ Not handled: CTAs that wait for each other, packed and bfloat16 types.
 Reference: PTX ISA; W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -41,7 +41,8 @@ STACK_BYTES = 16384
 """Local memory of a thread for the frames of functions, and for `alloca`."""
 MAX_DEPTH = 2000
 """Frames that a warp may have."""
-SLICE = 2000  # instructions of one warp before the next has its turn
+SLICE = 2000  # instructions of one warp before the next has its turn, and other lanes of it
+SHORT_SLICE = 50  # the same once lanes have waited for lanes of their warp
 _CALL_END = -1  # reconvergence place of a call: only a return ends it
 _PATTERN = 0xDEADBEEF_A5A5A5A5
 
@@ -158,6 +159,8 @@ class Warp:
         existing = threads < np.uint64(cta.n_threads)
         self.stack = [_Entry(0, len(machine.main.code), existing)]
         self.executing: Bools = existing
+        self.apart = False  # some lanes are elsewhere than a SIMT stack has them
+        self.held = 0  # groups in a row that had to wait for others
         self.issued = 0
         row = machine.thread_id_row
         if row is not None:
@@ -272,6 +275,62 @@ class Warp:
                 return
             self.stack.pop()
 
+    # ---- lanes that wait for lanes of their own warp
+
+    def _groups(self) -> Iterator[tuple[int, Bools]]:
+        """The entries below the top that are in the same function, and the lanes that are at their place."""
+        calls = [k for k, entry in enumerate(self.stack) if entry.end == _CALL_END]
+        for k in range(calls[-1] if calls else 0, len(self.stack) - 1):
+            elsewhere = np.logical_or.reduce([entry.lanes for entry in self.stack[k + 1 :]])
+            lanes = self.stack[k].lanes & ~elsewhere
+            if lanes.any() and not self.stack[k].waits:
+                yield k, lanes
+
+    def others_go_on(self) -> bool:
+        """Let other lanes run than those of the top: those that have waited longest, if there are any."""
+        for k, lanes in self._groups():
+            entry = self.stack[k]
+            if (lanes == entry.lanes).all():
+                del self.stack[k]
+                if entry.pc == entry.end:  # come to its end at a barrier
+                    return self.others_go_on()
+            entry.lanes = entry.lanes & ~lanes
+            self.stack.append(_Entry(entry.pc, entry.end, lanes))
+            self.apart = True
+            return True
+        return False
+
+    def is_held(self, code: Code) -> bool:
+        """Whether the top waits for lanes that its instruction names; lanes that can come are the top then."""
+        top = self.stack[-1]
+        lanes = top.lanes if code.guard is None else top.lanes & code.guard(self)
+        if len(self.stack) > 1 and code.members is not None and lanes.any():
+            named = int(np.bitwise_or.reduce(code.members(self)[lanes]))
+            missing = np.array([named >> k & 1 for k in range(LANES)], np.bool_) & self.alive & ~lanes
+            if missing.any():
+                if self._meet(top):
+                    return True
+                if self.held <= len(self.stack) and self.others_go_on():
+                    self.held += 1
+                    return True
+        self.held = 0
+        self.apart = len(self.stack) > 1
+        return False
+
+    def _meet(self, top: _Entry) -> bool:
+        """Make the top one with another group at its place."""
+        for k, lanes in self._groups():
+            entry = self.stack[k]
+            if (entry.pc, entry.end) == (top.pc, top.end):
+                if (lanes == entry.lanes).all():
+                    del self.stack[k]
+                    top.lanes = top.lanes | lanes
+                else:
+                    self.stack.pop()
+                    entry.lanes = entry.lanes | top.lanes
+                return True
+        return False
+
     def branch(self, targets: Raw, lanes: Bools, i: int) -> None:
         """Send `lanes` to their targets; the other active lanes fall through."""
         top = self.stack[-1]
@@ -382,6 +441,9 @@ class _Cta:
         while any(not w.is_done for w in self.warps):
             ready = [w for w in self.warps if not w.is_done and not w.is_waiting]
             if not ready:
+                moved = [w.others_go_on() for w in self.warps if not w.is_done]
+                if any(moved):
+                    continue
                 raise self.stuck()
             for warp in ready:
                 self.turn(warp, limit)
@@ -391,7 +453,7 @@ class _Cta:
     def turn(self, warp: Warp, limit: int) -> None:
         """Run a warp until it waits, ends, or has had its share."""
         machine = self.machine
-        for _ in range(SLICE):
+        for _ in range(SHORT_SLICE if warp.apart else SLICE):
             warp.settle()
             if warp.is_done or warp.is_waiting:
                 return
@@ -403,10 +465,13 @@ class _Cta:
                     machine.kernel.start,
                 )
             i = warp.stack[-1].pc
+            if warp.apart and warp.is_held(warp.routine.code[i]):
+                continue
             try:
                 self.issue(warp, warp.routine.code[i], i)
             except Fault as fault:
                 raise self.fault(warp, i, fault) from None
+        warp.others_go_on()
 
     def issue(self, warp: Warp, code: Code, i: int) -> None:
         machine = self.machine

@@ -51,6 +51,8 @@ class Code:
     exits: bool = False
     aligned: bool = False
     call: Call | None = None
+    members: "Callable[[Warp], Raw] | None" = None
+    """The masks that name the lanes which execute the instruction together."""
 
 
 def decode(kernel: Function, operands: FunctionOperands) -> list[Code]:
@@ -87,7 +89,8 @@ def _one(
         return Code(sem, guard, decode_stack(operands, instruction, TYPES[match.type], sem, i))
     if sem not in CONTROL:
         step = decoder.step(instruction, match, i)
-        return Code(sem, guard, step, exits=operands.is_ptxplus and "exit" in match.modifiers)
+        exits = operands.is_ptxplus and "exit" in match.modifiers
+        return Code(sem, guard, step, exits=exits, members=_members(operands, instruction, match, i))
     given = instruction.operands
     u32 = TYPES["u32"]
     if sem in ("bra", "callp", "breakaddr"):
@@ -121,6 +124,15 @@ def _one(
             aligned=_is_aligned(match),
         )
     return Code(sem, guard, None)
+
+
+def _members(
+    operands: FunctionOperands, instruction: Instruction, match: Match, i: int
+) -> Callable[[Warp], Raw] | None:
+    names = [operand.name for operand in match.form.operands]
+    if "mask" in names and names.index("mask") < len(instruction.operands):
+        return operands.read(instruction.operands[names.index("mask")], TYPES["u32"], i)
+    return (lambda warp: full(0xFFFFFFFF)) if "sync" in instruction.opcode.text.split(".") else None
 
 
 def _is_aligned(match: Match) -> bool:
