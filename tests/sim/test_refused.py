@@ -33,7 +33,12 @@ from ptxtool.parse import parse
         ("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];", "clusters"),
         ("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r1], 8;", "clusters"),
         ("ld.shared::cluster.u32 %r1, [%r2];", "clusters"),
-        ("multimem.red.relaxed.gpu.global.add.u32 [%d1], %r1;", "several GPUs"),
+        ("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r1];", "clusters"),
+        (
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r1];",
+            "clusters",
+        ),
+        ("st.bulk.shared::cta [%r1], 64, 0;", "bulk copies"),
     ],
 )
 def test_families(instruction: str, family: str) -> None:

@@ -28,6 +28,7 @@ from ptxsim.semantics.codes import (
     ACCESS64,
     ATOMIC32,
     COPY,
+    MBARRIER,
     MEMBERS,
     MEMORY_END,
     NARROW,
@@ -55,7 +56,12 @@ _COPIES = {
     "cp.async.wait_all": AWAITS,
     "cp.async.mbarrier.arrive": TRACKS,
 }
-_MODIFIERS = {"release": RELEASES, "acquire": ACQUIRES, "acq_rel": RELEASES | ACQUIRES}
+_MODIFIERS = {
+    "release": RELEASES,
+    "mbarrier::complete_tx::bytes": RELEASES,
+    "acquire": ACQUIRES,
+    "acq_rel": RELEASES | ACQUIRES,
+}
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 
@@ -169,7 +175,7 @@ def _kind(operations: Iterable[int]) -> int:
     kinds = {int(op) for op in operations}
     if any(STORE_8 <= op <= STORE_64 for op in kinds):
         return STORE
-    return ATOMIC if any(ATOMIC32 <= op < MEMORY_END for op in kinds) else LOAD
+    return ATOMIC if any(ATOMIC32 <= op < MEMORY_END or op == MBARRIER for op in kinds) else LOAD
 
 
 def _order(record: Any, program: Program, i: int, instruction: Instruction) -> None:
@@ -206,6 +212,7 @@ def _pieces(record: Any, program: Program, i: int) -> Iterator[tuple[int, int, A
         piece = record.copy()
         piece["bytes"] = program.uops[access]["c"] >> 8
         piece["access"] = _kind(operations[start - first : end - first])
+        piece["strong"] |= MBARRIER in operations[start - first : end - first]
         yield start, end, piece
 
 

@@ -1,11 +1,12 @@
-"""Asynchronous copies and mbarriers.
+"""Asynchronous copies, asynchronous stores, and mbarriers.
 
-A copy is made when it is issued; waiting for copies has no effect on values. The timing model sees a copy as a load of
-its group, and waits for groups. What names the shared memory of a cluster is refused.
+A copy or store is made when it is issued; waiting for copies has no effect on values. The timing model sees a copy as a
+load of its group, and waits for groups. What names the shared memory of a cluster is refused; generic addresses and
+`.shared::cta` are those of the CTA itself.
 """
 
 from ptxsim.lowering.builder import TRUE, Builder, Operation, rule, unsupported
-from ptxsim.lowering.memory import space_of
+from ptxsim.lowering.memory import elements, reduce_at, space_of, store_vector
 from ptxsim.program import GLOBAL, SHARED
 from ptxsim.semantics.codes import (
     ARRIVE,
@@ -77,6 +78,29 @@ def _mbarrier(
     b.emit_access(operand, space_of(op), _STATE_BYTES)
     b.element_bytes = _STATE_BYTES
     b.emit_code(MBARRIER, d, count, n_bytes, e=what)
+
+
+@rule("st_async")
+def _st_async(b: Builder, op: Operation) -> None:
+    """A store whose bytes an mbarrier has waited for."""
+    vector = op.match.one_of("v2", "v4")
+    items = elements(b, op.operands[1], int(vector[1:]) if vector else 1)
+    store_vector(b, op.operands[0], space_of(op), op.type, items)
+    _complete(b, op, op.type.bytes * len(items))
+
+
+@rule("red_async")
+def _red_async(b: Builder, op: Operation) -> None:
+    """A reduction whose bytes an mbarrier has waited for."""
+    reduce_at(b, op, op.operands[0], op.operands[1:2])
+    _complete(b, op, op.type.bytes)
+
+
+def _complete(b: Builder, op: Operation, n_bytes: int) -> None:
+    """Tell the mbarrier of the third operand that bytes have come; the timing model sees the access before it."""
+    seen = b.access_bytes, b.element_bytes
+    _mbarrier(b, op, op.operands[2], COMPLETE_BYTES, b.constant(0), b.constant(n_bytes), b.temporary(64))
+    b.access_bytes, b.element_bytes = seen
 
 
 @rule("mbarrier_init")

@@ -140,7 +140,12 @@ def _atom(b: Builder, op: Operation) -> None:
 
 @rule("red")
 def _red(b: Builder, op: Operation) -> None:
-    _atomic(b, op, None, op.operands[0], op.operands[1:])
+    reduce_at(b, op, op.operands[0], op.operands[1:])
+
+
+def reduce_at(b: Builder, op: Operation, address: Operand, values: tuple[Operand, ...]) -> None:
+    """An atomic without a result."""
+    _atomic(b, op, None, address, values)
 
 
 def _atomic(

@@ -1,7 +1,7 @@
 """Why an instruction without a meaning is refused: the family it belongs to, in words.
 
 What needs machinery that the modelled machine does not have is refused as a whole: clusters of CTAs, bulk copies with
-their tensor maps, matrix instructions of warp groups, tensor memory, multicast addresses.
+their tensor maps, matrix instructions of warp groups, tensor memory.
 """
 
 from ptxtool.isa.table import Match
@@ -15,13 +15,10 @@ _FAMILIES = (
     ("st.bulk", "bulk copies (the tensor memory accelerator)"),
     ("tensormap", "tensor maps"),
     ("fence.proxy.tensormap", "tensor maps"),
-    ("multimem", "addresses of several GPUs' memory"),
     ("barrier.cluster", "clusters of CTAs"),
     ("clusterlaunchcontrol", "clusters of CTAs"),
     ("mapa", "clusters of CTAs"),
     ("getctarank", "clusters of CTAs"),
-    ("st.async", "clusters of CTAs"),
-    ("red.async", "clusters of CTAs"),
 )
 
 

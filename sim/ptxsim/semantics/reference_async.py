@@ -1,4 +1,4 @@
-"""Asynchronous copies and mbarriers of the reference interpreter.
+"""Asynchronous copies, asynchronous stores and mbarriers of the reference interpreter.
 
 For `reference_steps.py`. A copy is made when it is issued, the lanes one after the other, byte by byte. The 64 bits of
 an mbarrier are a number written in a mixed base: phase parity, pending count, expected count, and tx-count.
@@ -20,6 +20,8 @@ from ptxtool.ir.nodes import Immediate, Instruction, Name, Operand
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
+
+Maker = Callable[[Instruction, Match, Op, int], Step]
 
 _U32, _U64 = TYPES["u32"], TYPES["u64"]
 _COUNTS = 1 << 20  # more than the counts of an mbarrier reach
@@ -55,6 +57,8 @@ class Asynchronous:
     """The part of the decoder that knows copies and mbarriers."""
 
     operands: Operands
+    _st: Maker
+    _red: Maker
 
     def _cp_async(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         to, of, size_operand, *more = instruction.operands
@@ -132,6 +136,32 @@ class Asynchronous:
                 result(warp, old, warp.executing)
 
         return step
+
+    def _st_async(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        store, count = self._st(instruction, match, op, i), match.one_of("v2", "v4")
+        return self._then_complete(store, instruction, match, op.type.bits // 8 * int(count[1:] or 1), i)
+
+    def _red_async(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
+        return self._then_complete(
+            self._red(instruction, match, op, i), instruction, match, op.type.bits // 8, i
+        )
+
+    def _then_complete(
+        self, step: Step, instruction: Instruction, match: Match, n_bytes: int, i: int
+    ) -> Step:
+        """A store, then complete-tx on the mbarrier of the third operand."""
+
+        def change(warp: Warp, lane: int, state: Mbarrier) -> None:
+            state.tx -= n_bytes
+            state.end_phase()
+
+        complete = self._mbarrier_step(instruction, match, 2, i, change)
+
+        def both(warp: Warp) -> None:
+            step(warp)
+            complete(warp)
+
+        return both
 
     def _mbarrier_init(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         counts = self.operands.read(instruction.operands[1], _U32, i)

@@ -136,7 +136,7 @@ MAKERS = WITHOUT_EFFECT | {
     *WARP_WIDE,
     "activemask",
     *("cp_async", "mbarrier_init", "mbarrier_inval", "mbarrier_bytes", "mbarrier_arrive", "mbarrier_copies"),
-    *("mbarrier_test", "mbarrier_pending"),
+    *("mbarrier_test", "mbarrier_pending", "st_async", "red_async"),
     *MATRIX_MEANINGS,
     *TEXTURE_MEANINGS,
 }
