@@ -173,6 +173,17 @@ FAULTS = {
     @!%p1 bra wait;
         ld.shared.u32 %r6, [%r4]; // E410
     """,
+    "race: an asynchronous store that nobody waits for": """
+        .shared .align 8 .b64 gate;
+        setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [gate], 64;
+        bar.sync 0;
+        mbarrier.arrive.expect_tx.shared.b64 %rd6, [gate], 4;
+        st.async.weak.shared::cta.mbarrier::complete_tx::bytes.u32 [%r4], %r1, [gate]; // note
+        xor.b32 %r5, %r2, 128;
+        add.s32 %r5, %r3, %r5;
+        ld.shared.u32 %r6, [%r5]; // E410
+    """,
     "a row of ldmatrix behind shared memory": """
         st.shared.u32 [%r4], %r1;
         bar.sync 0;
@@ -374,6 +385,21 @@ CLEAN = {
         mbarrier.test_wait.parity.shared.b64 %p1, [gate], 0;
     @!%p1 bra wait;
         xor.b32 %r5, %r2, 252;
+        add.s32 %r5, %r3, %r5;
+        ld.shared.u32 %r6, [%r5];
+        st.global.u32 [%rd3], %r6;
+    """,
+    "an mbarrier that waits for asynchronous stores": """
+        .shared .align 8 .b64 gate;
+        setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [gate], 64;
+        bar.sync 0;
+        mbarrier.arrive.expect_tx.shared.b64 %rd6, [gate], 4;
+        st.async.weak.shared::cta.mbarrier::complete_tx::bytes.u32 [%r4], %r1, [gate];
+    wait:
+        mbarrier.test_wait.shared.b64 %p1, [gate], %rd6;
+    @!%p1 bra wait;
+        xor.b32 %r5, %r2, 128;
         add.s32 %r5, %r3, %r5;
         ld.shared.u32 %r6, [%r5];
         st.global.u32 [%rd3], %r6;
