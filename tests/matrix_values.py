@@ -83,6 +83,16 @@ def metadata_words(a: str, seed: str) -> np.ndarray:
     return np.array([sum(generator.choice(fields) << 4 * k for k in range(8)) for _ in range(32)], np.uint32)
 
 
+def scale_words(name: str, is_moderate: bool, seed: str) -> np.ndarray:
+    """Scales of blocks in four bytes of 32 lanes, for A and for B."""
+    generator = random.Random(seed)
+    first, last = {"ue8m0": (120, 134), "ue4m3": (1, 0x7E)}[name] if is_moderate else (0, 255)
+    return np.array(
+        [[sum(generator.randint(first, last) << 8 * j for j in range(4)) for _ in range(32)] for _ in "ab"],
+        np.uint32,
+    )
+
+
 def tile_bytes(name: str, rows: int, columns: int, pitch: int, kind: str) -> np.ndarray:
     """A matrix in memory: `rows` lines, `pitch` elements apart."""
     width = WIDTHS.get(name, 8)

@@ -4,13 +4,14 @@ The four warps of `mma` have four kinds of values (matrix_values.py). What a fra
 machine's own affair: a row of it is tried in a chain of loads, product and store, by one warp, memory to memory.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 from form_text import instruction_texts, split_operands, type_name
 from gpu.parts import WARPS, bits, item, load, opcodes, shared_address, show_shared
-from matrix_values import WIDTHS, metadata_words, registers, tile_bytes
+from matrix_values import WIDTHS, metadata_words, registers, scale_words, tile_bytes
 from walk_kernels import LANES, REGISTER, SLOT, Item, items
 
 from ptxtool.isa.forms import Form
@@ -41,33 +42,45 @@ def _some(texts: Iterable[tuple[str, Match]], limit: int) -> list[tuple[str, Mat
 
 
 def _product(text: str, match: Match) -> Iterator[Item]:
-    """A product of fragments; of a sparse one, one for each choice of the threads that have the metadata."""
+    """A product of fragments: for each choice of the threads that have the metadata, and of places of the scales."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     d, *sources = split_operands(rest)
     types = [w for w in opcode.split(".") if w in TYPES or w in WIDTHS][:4]
-    for selector in range(_selectors(opcode, types[1]) if match.form.sem == "mma_sp" else 1):
-        data: list[np.ndarray] = []
-        lines: list[str] = []
-        for operand, element in zip(sources[:3], types[1:], strict=True):
-            names = [f"%{declared}r{number}" for declared, number in REGISTER.findall(operand)]
-            width = 64 if element == "f64" else 32
-            lines += [load(name, len(lines) + k, width) for k, name in enumerate(names)]
-            warps = [
-                registers(element, len(names), kind, f"{opcode} {operand} {w}")
-                for w, kind in enumerate(_KINDS)
-            ]
-            data.append(np.concatenate(warps, axis=1).astype(np.uint64))
-        if match.form.sem == "mma_sp":
-            meta = np.concatenate(
-                [metadata_words(types[1], f"{opcode} {w} {selector}") for w in range(WARPS)]
-            )
-            lines.append(load("%b32r99", len(lines)))
-            data.append(meta.astype(np.uint64).reshape(1, LANES))
-            sources = [*sources[:3], "%b32r99", str(selector)]
-        whole = f"{opcode} {', '.join([d, *sources])};"
-        kind = type_name(next(f for f in match.operands[0].fits if f.type), match)
-        kind = {"b64": "f64"}.get(kind, kind)
-        results = [(f"%{declared}r{number}", kind) for declared, number in REGISTER.findall(d)]
+    is_scaled = "block_scale" in match.modifiers
+    data: list[np.ndarray] = []
+    lines: list[str] = []
+    for operand, element in zip(sources[:3], types[1:], strict=True):
+        names = [f"%{declared}r{number}" for declared, number in REGISTER.findall(operand)]
+        lines += [load(n, len(lines) + k, 64 if element == "f64" else 32) for k, n in enumerate(names)]
+        # four bits an element, not eight
+        packed = (
+            "u4" if is_scaled and element == "e2m1" and "kind::mxf8f6f4" not in match.modifiers else element
+        )
+        seed = f"{opcode} {operand}"
+        warps = [registers(packed, len(names), kind, f"{seed} {w}") for w, kind in enumerate(_KINDS)]
+        data.append(np.concatenate(warps, axis=1).astype(np.uint64))
+    first: list[list[str]] = [[]]
+    if match.form.sem == "mma_sp":
+        lines.append(load("%b32r99", len(lines)))
+        words = np.concatenate([metadata_words(types[1], f"{opcode} {w}") for w in range(WARPS)])
+        data.append(words.astype(np.uint64).reshape(1, LANES))
+        first = [["%b32r99", str(k)] for k in range(1 if is_scaled else _selectors(opcode, types[1]))]
+    then: list[list[str]] = [[]]
+    if is_scaled:
+        lines += [load("%b32r97", len(lines)), load("%b32r98", len(lines) + 1)]
+        scales = "ue4m3" if "ue4m3" in match.modifiers else "ue8m0"
+        pairs = [scale_words(scales, kind != "bits", f"{opcode} {w}") for w, kind in enumerate(_KINDS)]
+        data.append(np.concatenate(pairs, axis=1).astype(np.uint64))
+        size = match.one_of("scale_vec::1X", "scale_vec::2X", "scale_vec::4X")
+        count = int(size[-2]) if size else 1 if "kind::mxf8f6f4" in match.modifiers else 2
+        then = [
+            ["%b32r97", f"{{{byte}, {k}}}", "%b32r98", f"{{0, {3 * k}}}"]
+            for k, byte in enumerate((0, 4 - count))
+        ]
+    kind = type_name(next(f for f in match.operands[0].fits if f.type), match)
+    results = [(f"%{declared}r{n}", {"b64": "f64"}.get(kind, kind)) for declared, n in REGISTER.findall(d)]
+    for metadata, scale in itertools.product(first, then):
+        whole = f"{opcode} {', '.join([d, *sources[:3], *metadata, *scale])};"
         yield item(whole, match, [*lines, whole], results, np.concatenate(data))
 
 

@@ -4,11 +4,9 @@ Scales are random bits (a NaN among them) and moderate ones; the numbers are con
 do by hand is in tests/hand (mma_scaled.ptx, mma_sp_scaled.ptx).
 """
 
-import random
-
 import numpy as np
 import pytest
-from matrix_values import metadata_words, product_text, registers
+from matrix_values import metadata_words, product_text, registers, scale_words
 from three_ways import three_ways
 
 KINDS = [
@@ -19,16 +17,6 @@ KINDS = [
     ("mxf4nvf4", 2, "ue8m0", "e2m1 e2m1", 64),
     ("mxf4nvf4", 4, "ue4m3", "e2m1 e2m1", 64),
 ]
-
-
-def scale_words(name: str, is_moderate: bool, seed: str) -> np.ndarray:
-    """Scales in four bytes of 32 lanes, for A and for B."""
-    generator = random.Random(seed)
-    first, last = {"ue8m0": (120, 134), "ue4m3": (1, 0x7E)}[name] if is_moderate else (0, 255)
-    return np.array(
-        [[sum(generator.randint(first, last) << 8 * j for j in range(4)) for _ in range(32)] for _ in "ab"],
-        np.uint32,
-    )
 
 
 def run_scaled(text: str, given: np.ndarray) -> None:
