@@ -230,8 +230,10 @@ def _item(text: str, match: Match) -> Item:
     if ("w", "cc") in match.form.implicit:
         after = [f"addc.u32 %x0, 0, 0; st.global.u32 [%to+OUT+{len(results) * SLOT}], %x0;", *after]
         results.append("b")
-    if match.form.effects & {"store", "atomic"}:
+    changes = bool(match.form.effects & {"store", "atomic"})
+    if changes or ("load" in match.form.effects and _space(match) in ("shared", "local")):
         before = [*_fill(match), *before]
+    if changes:
         after += _memory(match, len(results))
         results += ["b" if not match.type.startswith(("f", "bf")) else match.type] * 4
     assert len(results) <= SLOTS, text
@@ -306,7 +308,7 @@ def _cell(match: Match) -> tuple[str, str]:
 
 
 def _fill(match: Match) -> list[str]:
-    """Values of the type in the memory that a store or an atomic is about to change."""
+    """Values of the type in the memory that a store or an atomic is about to change, or a load to read."""
     base, space = _cell(match)
     first = list(KINDS).index(KIND_OF.get(match.type, "b")) * PLACES
     lines = ["bar.sync 0;", base]

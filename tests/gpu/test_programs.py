@@ -4,11 +4,13 @@ from functools import cache
 
 import pytest
 from gpu.body_rows import body_items
-from gpu.programs import NOT_MADE, Program, batches, lacking, newest_target, row_items, row_name, rows
+from gpu.programs import BLOCK, NOT_MADE, Program, batches, lacking, newest_target, row_items, row_name, rows
 from ptxas import needs_ptxas, ptxas_errors
 from walk_kernels import Item
 
+from ptxsim.semantics import functional
 from ptxtool.isa.table import table
+from ptxtool.parse import parse
 
 
 def test_every_row_has_a_program() -> None:
@@ -54,6 +56,20 @@ def test_targets(capability: tuple[int, int], target: str) -> None:
 @cache
 def every_item() -> list[Item]:
     return [item for form in rows() for item in row_items(form, 2)[0]] + list(body_items())
+
+
+@pytest.mark.slow
+def test_programs_depend_on_nothing_but_their_inputs() -> None:
+    """Nothing is read that nobody wrote, no two threads race, no barrier is missed: hardware could not but differ."""
+    lacks = lacking(every_item(), "sm_90a", "9.0")
+    left = [item for k, item in enumerate(every_item()) if k not in lacks and not item.fails]
+    told: list[str] = []
+    for batch in batches(left):
+        program = Program(tuple(batch), "sm_90a", "9.0")
+        kernel = parse(program.text).kernels["k"]
+        checks = ("memory", "init", "races", "barriers")
+        told += map(str, functional.run(kernel, (1,), (BLOCK,), program.arguments(), check=checks).problems)
+    assert told == []
 
 
 @needs_ptxas
