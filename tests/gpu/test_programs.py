@@ -29,7 +29,9 @@ def test_an_item_is_an_instruction_of_its_row() -> None:
         for item in row_items(form, 2)[0]:
             opcode = item.text.removeprefix("@%p ").split()[0].rstrip(";")
             assert opcode in item.body
-            assert any(m.form is form for n in range(8) for m in table().matches(opcode, n, False)), item.text
+            assert any(m.form is form for n in range(12) for m in table().matches(opcode, n, False)), (
+                item.text
+            )
 
 
 def test_items_do_not_lack_what_the_target_has() -> None:
