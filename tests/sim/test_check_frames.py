@@ -112,8 +112,8 @@ FAULTS = {
     ld.param.b32 %r1, [n];
     setp.eq.s32 %p, %r1, 0;
     @!%p mov.b32 %r2, 4;
-    add.s32 %r3, %r2, 1; // E411
-    st.param.b32 [result], %r3;
+    add.s32 %r3, %r2, 1;
+    st.param.b32 [result], %r3; // E411
     ret;
 }
 """

@@ -71,7 +71,19 @@ FAULTS = {
         ld.shared.v2.u32 {%r5, %r6}, [%r3+4]; // E405
     """,
     "unwritten register": """
-        add.s32 %r5, %r6, 1; // E411
+        add.s32 %r5, %r6, 1;
+        mov.u32 %r7, %r5;
+        st.global.u32 [%rd3], %r7; // E411
+    """,
+    "branch on an unwritten register": """
+        setp.lt.u32 %p1, %r6, 7;
+    @%p1 bra DONE; // E411
+    DONE:
+    """,
+    "address from an unwritten register": """
+        mul.wide.u32 %rd6, %r6, 0;
+        add.s64 %rd6, %rd6, %rd1;
+        ld.global.u32 %r5, [%rd6]; // E411
     """,
     "register written on one path only": """
         setp.lt.u32 %p1, %r1, 7;
@@ -79,7 +91,8 @@ FAULTS = {
         st.global.u32 [%rd3], %r5; // E411
     """,
     "shuffle of what no lane has written": """
-        shfl.sync.idx.b32 %r5, %r6, 0, 31, -1; // E411
+        shfl.sync.idx.b32 %r5, %r6, 0, 31, -1;
+        st.global.u32 [%rd3], %r5; // E411
     """,
     "unwritten guard": """
     @%p2 st.global.u32 [%rd3], %r1; // E411
@@ -467,6 +480,14 @@ CLEAN = {
         ld.shared.u32 %r6, [%r5];
         st.global.u32 [%rd3], %r6;
     """,
+    "what is computed from nothing and used by nobody": """
+        setp.lt.u32 %p1, %r1, 4;
+    @%p1 mov.u32 %r5, %r1;
+        shfl.sync.bfly.b32 %r6, %r5, 2, 31, -1;
+        add.u32 %r5, %r5, %r6;
+        mov.u32 %r5, %r1;
+        st.global.u32 [%rd3], %r5;
+    """,
     "atomics": """
         setp.eq.u32 %p1, %r1, 0;
     @%p1 st.shared.u32 [tile], 0;
@@ -567,6 +588,13 @@ def test_messages_say_who_where_and_what():
         "which another thread writes (2 times in all)"
     )
     assert found.note.message == "thread (1,0,0) writes it here, and no barrier is between"
+
+
+def test_messages_name_the_register_that_nobody_wrote():
+    (found,) = check(FAULTS["unwritten register"])[1]
+    assert found.message == (
+        "thread (0,0,0) of CTA (0,0,0) uses '%r7', computed from '%r6', which it has not written (128 times in all)"
+    )
 
 
 def test_results_are_those_of_an_unchecked_run():

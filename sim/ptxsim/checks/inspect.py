@@ -108,9 +108,11 @@ def start(c, x):
             local[k] = 0
         at_start = flat_u32(c.written_at_start, c.n_registers)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
+        origins = flat_i32(c.origins, c.n_registers * c.n_warps)
         for w in range(c.n_warps):
             for k in range(c.n_registers):
                 written[w * c.n_registers + k] = at_start[k]
+                origins[w * c.n_registers + k] = 0
     if c.what & RACES:
         clocks = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)
         for k in range(MAX_WARPS * MAX_WARPS):
@@ -127,12 +129,23 @@ def start(c, x):
             forget_copies(c)
 
 
-@njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
-def _unwritten(c, reports, x, i, register, lanes):
-    """Instruction i reads a register that these lanes never wrote; nothing if there are none."""
-    if lanes:
-        thread, count = x.warp * 32 + ctz(lanes), popcount(lanes)
-        _report(c, reports, UNWRITTEN_REGISTER, i, thread, np.uint64(register), NO_SPACE, -1, -1, count)
+@njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
+def _unwritten(c, reports, checked, x, i, register, lanes):
+    """Instruction i reads a register that these lanes never wrote; nothing if there are none.
+
+    One that only computes taints what it writes; others are reported.
+    """
+    if lanes == 0:
+        return
+    origin = np.int64(flat_i32(c.origins, c.n_registers * c.n_warps)[x.warp * c.n_registers + register])
+    if origin == 0:
+        origin = register + 1
+    if checked[i].computes:
+        c.tainted |= lanes
+        c.origin = origin
+        return
+    thread, count = x.warp * 32 + ctz(lanes), popcount(lanes)
+    _report(c, reports, UNWRITTEN_REGISTER, i, thread, np.uint64(register), NO_SPACE, -1, origin - 1, count)
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
@@ -141,18 +154,19 @@ def before(c, reports, checked, x, i, active, mask):
     x.access_mask = np.uint64(0)
     if c.what & INIT == 0:
         return
+    c.tainted = 0
     written = flat_u32(c.written, c.n_registers * c.n_warps)
     base = x.warp * c.n_registers
     guard = checked[i].guard
     if guard >= 0:
-        _unwritten(c, reports, x, i, guard, active & ~np.int64(written[base + guard]))
+        _unwritten(c, reports, checked, x, i, guard, active & ~np.int64(written[base + guard]))
     passed = checked[i].passed
     if passed >= 0 and mask & np.int64(written[base + passed]) == 0:
-        _unwritten(c, reports, x, i, passed, mask)
+        _unwritten(c, reports, checked, x, i, passed, mask)
     registers = flat_i32(c.registers, checked[i].end)
     for k in range(checked[i].reads, checked[i].writes):
         register = registers[k]
-        _unwritten(c, reports, x, i, register, mask & ~np.int64(written[base + register]))
+        _unwritten(c, reports, checked, x, i, register, mask & ~np.int64(written[base + register]))
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
@@ -331,7 +345,10 @@ def after(c, checked, x, i, mask):
         registers = flat_i32(c.registers, checked[i].end)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
         for k in range(checked[i].writes, checked[i].end):
-            written[x.warp * c.n_registers + registers[k]] |= np.uint32(mask)
+            at = x.warp * c.n_registers + registers[k]
+            written[at] = np.uint32((np.int64(written[at]) | mask) & ~c.tainted)
+            if c.tainted:
+                flat_i32(c.origins, c.n_registers * c.n_warps)[at] = np.int32(c.origin)
 
 
 @njit(types.void(_C, _CHECKED, _X, _INT, _INT))

@@ -22,16 +22,20 @@ from ptxsim.checks.state import (
     RELEASES,
     TRACKS,
 )
-from ptxsim.program import ATOMIC, INSTRUCTION, INVOKE, LOAD, NO_ACCESS, STORE, Program
+from ptxsim.program import ATOMIC, INSTRUCTION, INVOKE, LOAD, NO_ACCESS, PLAIN, STORE, Program
 from ptxsim.semantics.codes import (
     ACCESS32,
     ACCESS64,
     ATOMIC32,
     COPY,
+    FIRST,
     MBARRIER,
     MEMBERS,
     MEMORY_END,
     NARROW,
+    PREDICATE,
+    SHUFFLE,
+    SHUFFLE_TEST,
     STORE_8,
     STORE_64,
 )
@@ -102,6 +106,7 @@ class Tables:
             else:
                 _registers(record, function, index, facts[function.name][index], first, registers)
                 _memory(record, program, i, function.instructions[index])
+                record["computes"] = _computes(program, i)
             record["pieces"] = len(checked) + len(parts)
             parts += _pieces(record, program, i)
             record["pieces_end"] = len(checked) + len(parts)
@@ -137,6 +142,14 @@ def _memory(record: Any, program: Program, i: int, instruction: Instruction) -> 
         _access(record, program, i)
         _order(record, program, i, instruction)
     record["allocates"] = instruction.opcode.base == "alloca"
+
+
+def _computes(program: Program, i: int) -> bool:
+    """Whether an instruction computes lane by lane, or passes values on, and does nothing else."""
+    timed = program.instructions[i]
+    uops = program.uops["op"][timed["uop_start"] : timed["uop_end"]]
+    known = ((uops < FIRST) | (uops == PREDICATE) | (uops == SHUFFLE) | (uops == SHUFFLE_TEST)).all()
+    return bool(known) and len(uops) > 0 and timed["kind"] == PLAIN and not timed["exit_after"]
 
 
 def _passed(function: Function, instruction: Instruction, index: int) -> int:

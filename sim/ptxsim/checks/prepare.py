@@ -32,7 +32,17 @@ from ptxtool.ir.nodes import Function
 CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
 """What can be checked, by name."""
 _OF_CTA = frozenset(
-    {"written", "shared_shadow", "local_shadow", "clocks", "published", "segments", "tests", "granules"}
+    {
+        "written",
+        "origins",
+        "shared_shadow",
+        "local_shadow",
+        "clocks",
+        "published",
+        "segments",
+        "tests",
+        "granules",
+    }
 )
 
 
@@ -103,6 +113,7 @@ class Checks:
             "registers": tables.registers,
             "calls": tables.calls,
             "written": np.zeros(max(1, n_registers * n_warps), np.uint32),
+            "origins": np.zeros(max(1, n_registers * n_warps), np.int32),
             "written_at_start": at_start,
             "shared_shadow": np.zeros(shared_bytes + 16, np.uint8),
             "shared_start": shared_start,

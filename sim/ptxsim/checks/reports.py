@@ -141,8 +141,12 @@ class _Reporter:
 
     def _unwritten(self, report: Any, kind: int) -> Diagnostic:
         if kind == UNWRITTEN_REGISTER:
-            name = self.program.register_names[int(report["address"])]
+            name, origin = (self.program.register_names[int(report[k])] for k in ("address", "other_thread"))
             message = f"{self._who(report)} reads register '{name}', which it has not written"
+            if origin != name:
+                message = (
+                    f"{self._who(report)} uses '{name}', computed from '{origin}', which it has not written"
+                )
             return self._told(report, "E411", message, "write it on every path that leads here")
         assert kind == UNWRITTEN_BYTES
         place = self._place(report)

@@ -73,6 +73,10 @@ CHECKED = record(
             "i4",
         ),  # the first of the pieces in which it is executed: numbers in the list of these records,
         ("pieces_end", "i4"),  # where pieces follow the instructions; the same number: it has none
+        (
+            "computes",
+            "i4",
+        ),  # lane by lane, and nothing else: what comes of registers that nobody wrote is passed on
         ("call", "i4"),  # of a call: its entry in the table of calls; -1 none
         ("allocates", "i4"),  # alloca
         ("traced", "i4"),
@@ -111,12 +115,15 @@ CHECKS = record(
         (
             "frame_row",
             "i8",
-        ),  # 32-bit rows of a lane's frame, and of what alloca has taken above frame_end; -1 none
+        ),  # 32-bit rows: of a lane's frame, of what alloca has taken above frame_end; -1 none
         ("grown_row", "i8"),
         ("frame_end", "i8"),
         ("lockstep", "i8"),  # lanes of a warp run in step: no races between them
         ("registers", "u8"),  # i32: the registers that instructions read and write
         ("written", "u8"),  # u32: lanes that wrote a register, n_registers for every warp
+        ("origins", "u8"),  # i32: 1 + the unwritten register of which one was computed; as many
+        ("tainted", "i8"),  # lanes in which the instruction that executes computes with such a one
+        ("origin", "i8"),
         ("written_at_start", "u8"),  # u32: registers that are set when a warp starts, as masks
         ("global_shadow", "u8"),
         ("shared_shadow", "u8"),
