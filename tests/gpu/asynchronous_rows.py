@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from form_text import instruction_texts, split_operands
 from gpu.parts import bits, item, load, opcodes, shared_address, show_shared, small_numbers, words
-from walk_kernels import Item
+from walk_kernels import REGISTER, Item, items
 
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import Match
@@ -17,11 +17,11 @@ from ptxtool.isa.table import Match
 def asynchronous_items(form: Form, limit: int) -> list[Item]:
     """Programs of a row of the family "asynchronous"."""
     make = {
-        "cp_async": _copies,
-        "cp_async_commit": _groups,
-        "cp_async_wait": _groups,
-        "mbarrier_copies": _arriving,
-    }
+        "cp_async": _copies, "cp_async_commit": _groups, "cp_async_wait": _groups, "mbarrier_copies": _arriving,
+        "st_async": _stores, "red_async": _stores,
+    }  # fmt: skip
+    if form.sem not in make and not form.sem.startswith("mbarrier"):
+        return items(form, limit)
     return list(make.get(form.sem, _phases)(form))[:limit]
 
 
@@ -78,6 +78,27 @@ def _groups(form: Form) -> Iterator[Item]:
 
 
 _INIT = f"bar.sync 0; {shared_address('%u64r60', 8)} mbarrier.init.shared.b64 [%u64r60], "
+
+
+def _stores(form: Form) -> Iterator[Item]:
+    """A store or reduction tells the lane's mbarrier how many bytes came; behind it they are there."""
+    for text, match in instruction_texts(form):
+        opcode, _, rest = text.rstrip(";").partition(" ")
+        value = split_operands(rest)[1]
+        names = [f"%{declared}r{number}" for declared, number in REGISTER.findall(value)]
+        width = int("".join(c for c in match.type if c.isdigit()))
+        there, barrier = ("%u64r63", "%u64r60") if "shared" in opcode else ("%u64r64", "%u64r62")
+        whole = f"{opcode} [{there}], {value}, [{barrier}];"
+        lines = [
+            f"{_INIT} 1;", "cvta.shared.u64 %u64r62, %u64r60;", shared_address("%u64r63", 32),
+            "add.s64 %u64r63, %u64r63, 2048;", "cvta.shared.u64 %u64r64, %u64r63;", load("%b64r71", 4, 64),
+            "st.shared.v2.b64 [%u64r63], {%b64r71, %b64r71};", "st.shared.v2.b64 [%u64r63+16], {%b64r71, %b64r71};",
+            *(load(name, k, width) for k, name in enumerate(names)),
+            f"mbarrier.arrive.expect_tx.shared.b64 %b64r70, [%u64r60], {len(names) * width // 8};", whole,
+            "AGAINNUMBER: mbarrier.test_wait.shared.b64 %predr1, [%u64r60], %b64r70; @!%predr1 bra AGAINNUMBER;",
+            show_shared(2048, 0, 32), show_shared(2064, 1, 32), "mbarrier.inval.shared.b64 [%u64r60]; bar.sync 0;",
+        ]  # fmt: skip
+        yield Item(whole, match, "\n".join(lines), ("b", "b"), data=bits(text, 5))
 
 
 def _arriving(form: Form) -> Iterator[Item]:

@@ -29,6 +29,9 @@ BATCH = 40
 NOT_MADE = {
     "prefetch tensormap": "it needs a tensor map",
     "createpolicy.cvt": "its operand comes from the runtime of CUDA alone",
+    "multimem": "it needs a multicast object of several GPUs",
+    "st.async mmio": "nothing tells a program that it has happened",
+    "red.async mmio": "nothing tells a program that it has happened",
 }
 """Rows, by opcode and a modifier, that no program is made for, and why."""
 _CRASHES = re.compile(
@@ -78,7 +81,9 @@ def row_items(form: Form, limit: int) -> tuple[list[Item], str]:
     """Up to `limit` instructions of a row, or none and the reason."""
     for name, reason in NOT_MADE.items():
         base, _, modifier = name.partition(" ")
-        if form.base == base and (not modifier or modifier in form.words):
+        if (form.base == base or form.base.startswith(base + ".")) and (
+            not modifier or modifier in form.words
+        ):
             return [], reason
     makers = {
         "warp": warp_items, "tensor": tensor_items, "asynchronous": asynchronous_items, "texture": texture_items,

@@ -17,9 +17,9 @@ def test_every_row_has_a_program() -> None:
     without = {
         row_name(form): reason for form in rows() for items, reason in [row_items(form, 1)] if not items
     }
-    assert without == {
-        "prefetch const|param tensormap": NOT_MADE["prefetch tensormap"],
-        "createpolicy.cvt L2 b64": NOT_MADE["createpolicy.cvt"],
+    assert set(without.values()) == set(NOT_MADE.values())
+    assert {name.partition(" ")[0].partition(".")[0] for name in without} == {
+        name.partition(" ")[0].partition(".")[0] for name in NOT_MADE
     }
 
 
