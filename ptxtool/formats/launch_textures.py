@@ -14,10 +14,11 @@ _ADDRESSES = ("wrap", "mirror", "clamp", "border")
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "filter": ("point", "linear"),
     "read": ("element", "normalized"),
+    "compare": ("never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"),
 }
 _SWITCHES = ("normalized", "layered")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "texture": ("address", "filter", "normalized", "read", "channels", "layered"),
+    "texture": ("address", "filter", "normalized", "read", "channels", "layered", "compare", "samples"),
     "surface": ("channels", "layered"),
 }
 """The options of each kind."""
@@ -42,6 +43,8 @@ def check_options(options: Mapping[str, Any]) -> None:
             raise ValueProblem(key, f"'{value}' is no {key}", f"there are {', '.join(_WORDS[key])}")
         if key == "channels" and value not in (1, 2, 4):
             raise ValueProblem(key, f"'{value}' channels", "there are 1, 2 or 4")
+        if key == "samples" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise ValueProblem(key, f"'{value}' samples", "a texel has 1 or more")
         if key == "address":
             modes = value if isinstance(value, list) else [value]
             if not 1 <= len(modes) <= 3 or any(mode not in _ADDRESSES for mode in modes):

@@ -3,7 +3,7 @@
 For `launch` and `run`: given among the arguments for the handles that CUDA calls texture and surface objects, or by
 name for the variables of a module. Arrays are used where they are: a surface is written in place.
 
-Not handled: mipmaps, cubes whose edges are filtered across faces, multisampling, formats of packed channels.
+Not handled: mipmaps, cubes whose edges are filtered across faces, formats of packed channels.
 Reference: PTX ISA, section 5.3 (texture, sampler and surface types); CUDA C++ Programming Guide, texture memory.
 """
 
@@ -23,6 +23,7 @@ from ptxtool.ir.nodes import Binary, Declaration, Declarator, Directive, Functio
 Address = Literal["wrap", "mirror", "clamp", "border"]
 Filter = Literal["point", "linear"]
 Read = Literal["element", "normalized"]
+Compare = Literal["never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"]
 
 _MODES = {
     "wrap": columns.WRAP,
@@ -36,6 +37,16 @@ _NAMED_MODES = {
     "clamp_ogl": "clamp",
     "clamp_to_edge": "clamp",
     "clamp_to_border": "border",
+}
+_COMPARISONS = {
+    "never": columns.NEVER,
+    "less": columns.LESS,
+    "equal": columns.EQUAL,
+    "less_equal": columns.LESS_EQUAL,
+    "greater": columns.GREATER,
+    "not_equal": columns.NOT_EQUAL,
+    "greater_equal": columns.GREATER_EQUAL,
+    "always": columns.ALWAYS,
 }
 _TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
 # as OpenCL numbers them (cl.h), which PTX takes over
@@ -78,15 +89,18 @@ class Sampler:
     filter: Filter = "point"
     unnormalized: bool = False
     """Coordinates count texels, whatever the texture says."""
+    compare: Compare = "less_equal"
+    """What an instruction's depth is to a texel for which the result is 1."""
 
     def __post_init__(self) -> None:
         _modes(self.address)
         _of(self.filter, ("point", "linear"), "filter")
+        _of(self.compare, tuple(_COMPARISONS), "comparison")
 
     def row(self) -> Any:
         found = np.zeros(columns.ROW_WORDS, np.int64)
         found[columns.KIND] = columns.SAMPLER
-        _set_sampling(found, self.address, self.filter, self.unnormalized)
+        _set_sampling(found, self.address, self.filter, self.unnormalized, self.compare)
         return found
 
 
@@ -117,12 +131,14 @@ class _Texels:
                 f"an array of shape {array.shape} as texels of {channels} channels",
                 help="there are one to three axes, (depth, height, width), none of them empty",
             )
-        if not array.flags.c_contiguous or array.dtype.byteorder == ">":
-            raise error(
-                "E401", "an array that is not C-contiguous as texels", help="use numpy.ascontiguousarray"
-            )
+        _check_contiguous(array)
         width, height, planes = (*reversed(extents), 1, 1)[:3]
         return width, height, planes
+
+
+def _check_contiguous(array: Any) -> None:
+    if not array.flags.c_contiguous or array.dtype.byteorder == ">":
+        raise error("E401", "an array that is not C-contiguous as texels", help="use numpy.ascontiguousarray")
 
 
 def _row(array: Any, shape: tuple[int, int, int], channels: int, layered: bool, kind: int) -> Any:
@@ -155,8 +171,9 @@ def _tell(row: Any, **properties: int) -> None:
         row[columns.PROPERTIES + columns.QUERIES.index(name)] = value
 
 
-def _set_sampling(row: Any, address: Any, filter_: str, unnormalized: bool) -> None:
+def _set_sampling(row: Any, address: Any, filter_: str, unnormalized: bool, compare: str) -> None:
     modes = _modes(address)
+    row[columns.COMPARE] = _COMPARISONS[compare]
     row[columns.MODE : columns.MODE + 3] = modes
     row[columns.LINEAR], row[columns.FORCED] = filter_ == "linear", unnormalized
     _tell(
@@ -174,7 +191,8 @@ class Texture(_Texels):
     `channels` of a texel are the array's last axis if there are 2 or 4. `layered`: the first axis is that of layers
     (for `.a1d`, `.a2d`; the faces of cubes are layers too). `normalized` coordinates run from 0 to 1.
     `read="normalized"` gives 8- and 16-bit whole numbers as fractions of the greatest; `filter="linear"` needs that, or
-    floats.
+    floats. `samples` of a texel (for `.2dms`, `.a2dms`) are the axis before the height; layers come before them.
+    `compare` is for instructions that give a depth: the result is 1 where the depth is so to the texel, otherwise 0.
     """
 
     address: Address | Sequence[Address] = "clamp"
@@ -183,11 +201,14 @@ class Texture(_Texels):
     read: Read = "element"
     channels: int = 1
     layered: bool = False
+    compare: Compare = "less_equal"
+    samples: int = 1
 
     def __post_init__(self) -> None:
-        self.shape(self.channels)
+        _Texels(self._planes()).shape(self.channels)
         _modes(self.address)
         _of(self.filter, ("point", "linear"), "filter")
+        _of(self.compare, tuple(_COMPARISONS), "comparison")
         _of(self.read, ("element", "normalized"), "read mode")
         _check_layers(self.array, self.channels, self.layered)
         whole = self.array.dtype.kind != "f"
@@ -198,11 +219,29 @@ class Texture(_Texels):
             message = f"filter='linear' of {self.array.dtype.name}"
             raise error("E401", message, help="add read='normalized', or filter floats")
 
+    def _planes(self) -> Any:
+        """The array with layers and samples as one axis. Raises E401."""
+        array: Any = self.array
+        if self.samples == 1 or not isinstance(array, np.ndarray):
+            return array
+        axes = 2 + (self.channels > 1)
+        before = array.shape[: max(array.ndim - axes, 0)]
+        if self.samples < 1 or len(before) != 1 + self.layered or before[-1] != self.samples:
+            shape = f"({'layers, ' * self.layered}{self.samples}, height, width{', channels' * (axes > 2)})"
+            message = f"{self.samples} samples of a texel in an array of shape {array.shape}"
+            raise error("E401", message, help=f"its shape must be {shape}")
+        _check_contiguous(array)
+        return array.reshape(-1, *array.shape[-axes:])
+
     def row(self) -> Any:
-        found = _row(self.array, self.shape(self.channels), self.channels, self.layered, columns.TEXTURE)
+        planes = self._planes()
+        layered = self.layered or self.samples > 1
+        found = _row(planes, _Texels(planes).shape(self.channels), self.channels, layered, columns.TEXTURE)
         found[columns.NORMALIZED] = self.normalized
-        _set_sampling(found, self.address, self.filter, False)
-        _tell(found, normalized_coords=int(self.normalized))
+        _set_sampling(found, self.address, self.filter, False, self.compare)
+        _tell(found, normalized_coords=int(self.normalized), num_samples=self.samples)
+        if self.samples > 1:
+            _tell(found, array_size=found[columns.PLANES] // self.samples if self.layered else 0)
         if self.read == "normalized":
             found[columns.READS_FLOAT] = 1
             _tell(found, channel_data_type=_FRACTION_TYPES[self.array.dtype.name])

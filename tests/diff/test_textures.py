@@ -68,6 +68,30 @@ FETCHES = [
     "tex.2d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%d1, {%f4, %f5}]; mov.b32 %f0, {%h0, %h1}; mov.b32 %f1, {%h2, %h3};",
     "tex.1d.v2.f16x2.f32 {%r0, %r1}, [%d1, {%f4}]; mov.b32 %f0, %r0; mov.b32 %f1, %r1;",
 ]  # fmt: skip
+DEPTHS = [
+    f"tex.1d.v4.f32.f32 {TO}, [%d1, {{%f4}}], %f6;",
+    f"tex.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f5}}], 0.25;",
+    f"tex.a1d.v4.f32.f32 {TO}, [%d1, {{%r7, %f4}}], {{%r5}}, %f7;",
+    f"tex.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f5}}], {{%r4, %r5}}, %f6;",
+    f"tex.a2d.v4.f32.f32 {TO}, [%d1, {{%r7, %f4, %f5, %f5}}], 0f41000000;",
+    f"tex.level.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f6}}], %f5, %f7;",
+    f"tex.level.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f6}}], %f5, {{%r4, %r5}}, %f4;",
+    f"tex.grad.2d.v4.f32.f32 {TO}, [%d1, {{%f6, %f5}}], {{%f4, %f5}}, {{%f6, %f7}}, %f4;",
+    f"tex.grad.1d.v4.f32.f32 {TO}, [%d1, {{%f6}}], {{%f4}}, {{%f6}}, {{%r4}}, %f7;",
+    f"tex.cube.v4.f32.f32 {TO}, [%d1, {{%f4, %f5, %f6, %f6}}], %f7;",
+    f"tex.acube.v4.f32.f32 {TO}, [%d1, {{%r7, %f4, %f5, %f6}}], %r4, %f7;",
+    *(f"tld4.{c}.2d.v4.f32.f32 {TO}, [%d1, {{%f4, %f5}}], %f6;" for c in "rgba"),
+    f"tld4.r.a2d.v4.f32.f32 {TO}, [%d1, {{%r7, %f4, %f5, %f5}}], {{%r4, %r5}}, %f6;",
+    "tex.2d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%d1, {%f4, %f5}], %f6;"
+    " mov.b32 %f0, {%h0, %h1}; mov.b32 %f1, {%h2, %h3};",
+    "tex.2d.v4.u32.f32 {%r0, %r1, %r2, %r3}, [%d1, {%f4, %f5}], %f6; mov.b32 %f0, %r0; mov.b32 %f1, %r1;",
+]  # fmt: skip
+SAMPLES = [
+    f"tex.2dms.v4.f32.s32 {TO}, [%d1, {{%r6, %r4, %r5, %r5}}];",
+    f"tex.2dms.v4.f32.s32 {TO}, [%d1, {{%r4, %r5, %r6, %r6}}], {{%r6, %r4}};",
+    f"tex.a2dms.v4.f32.s32 {TO}, [%d1, {{%r7, %r4, %r5, %r6}}];",
+    f"tex.a2dms.v4.f32.s32 {TO}, [%d1, {{%r7, %r6, %r5, %r4}}], {{%r4, %r5}};",
+]  # fmt: skip
 INDEPENDENT = [
     f"tex.2d.v4.f32.f32 {TO}, [%d1, %d2, {{%f4, %f5}}];",
     f"tex.3d.v4.f32.f32 {TO}, [named, how, {{%f4, %f5, %f6, %f6}}];",
@@ -248,6 +272,41 @@ def test_layers_of_lines() -> None:
         texture = Texture(texels("int16", (4, 6, 2)), "border", "linear", False, "normalized", 2, True)
         return texture, Surface(texels("float32", (4, 5, 6, 4)), 4), named_ones()
 
+    both(FETCHES, made)
+    both(QUERIES, made)
+
+
+COMPARISONS = ("never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always")
+
+
+@pytest.mark.parametrize("compare", COMPARISONS)
+def test_depths(compare: Any) -> None:
+    """Depths that are now and then those of texels; `.f32`, fractions and whole numbers."""
+    for k, (dtype, read, filter_) in enumerate(
+        (
+            ("float32", "element", "linear"),
+            ("float32", "element", "point"),
+            ("uint8", "normalized", "linear"),
+            ("int8", "element", "point"),
+        )
+    ):
+        array = (np.round(texels(dtype, (12, 5, 5)) / 64) / 4).astype(dtype)
+
+        def made(array: Any = array, read: Any = read, filter_: Any = filter_, k: int = k) -> Any:
+            address: Any = ("border", "mirror") if k % 2 else "wrap"
+            texture = Texture(array, address, filter_, True, read, layered=True, compare=compare)
+            return texture, Surface(np.zeros(4, np.int32)), named_ones()
+
+        both(DEPTHS, made, scale=1)
+
+
+@pytest.mark.parametrize(("shape", "layered"), [((4, 5, 6, 2), False), ((3, 4, 5, 6, 2), True)])
+def test_samples(shape: tuple[int, ...], layered: bool) -> None:
+    def made() -> Any:
+        texture = Texture(texels("float32", shape), "border", channels=2, layered=layered, samples=4)
+        return texture, Surface(np.zeros(4, np.int32)), named_ones()
+
+    both(SAMPLES, made)
     both(FETCHES, made)
     both(QUERIES, made)
 

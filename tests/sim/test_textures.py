@@ -265,6 +265,13 @@ def test_wrong_handles(run: Any, handle: Any) -> None:
         (lambda: Texture(LINE, read="normalized"), "read='normalized'"),
         (lambda: Texture(np.zeros(3, np.int32), filter="linear"), "filter='linear'"),
         (lambda: Texture(LINE, layered=True), "layers"),
+        (lambda: Texture(LINE, compare="below"), "'below' as a texture's comparison"),  # type: ignore[arg-type]
+        (lambda: Sampler(compare="lequal"), "'lequal'"),  # type: ignore[arg-type]
+        (lambda: Texture(LINE, samples=2), "2 samples of a texel"),
+        (lambda: Texture(np.zeros((3, 4, 4), np.float32), samples=2), "2 samples of a texel"),
+        (lambda: Texture(np.zeros((2, 3, 4, 4), np.float32), samples=3), "3 samples of a texel"),
+        (lambda: Texture(np.zeros((2, 4, 4), np.float32), samples=0), "0 samples of a texel"),
+        (lambda: Texture(np.zeros((4, 4, 2), np.float32).T, samples=2), "C-contiguous"),
         (lambda: Surface(np.broadcast_to(LINE, (2, 4))), "C-contiguous"),
     ],
 )

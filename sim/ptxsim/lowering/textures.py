@@ -27,17 +27,20 @@ from ptxsim.semantics.texture_table import KIND, PROPERTIES, QUERIES, SAMPLER, S
 from ptxsim.semantics.textures import (
     BY_TEXELS,
     CLAMPED,
+    COMPARES,
     CUBE,
     FLOATING,
     HALVES,
     LAYERED,
     PAIRS,
+    SAMPLED,
     TRAP,
     WORDS,
     WRITES,
     ZERO,
 )
-from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Vector
+from ptxtool.ir.nodes import Dual, Immediate, Memory, Name, Operand, Vector
+from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES, Type
 
 _S32, _U32 = TYPES["s32"], TYPES["u32"]
@@ -49,6 +52,8 @@ _SHAPES = {
     "a2d": 2 | LAYERED,
     "cube": 2 | CUBE,
     "acube": 2 | CUBE | LAYERED,
+    "2dms": 2 | SAMPLED,
+    "a2dms": 2 | SAMPLED | LAYERED,
 }
 _CLAMPING = {"trap": TRAP, "clamp": CLAMPED, "zero": ZERO}
 _KINDS = {"texref": TEXTURE, "samplerref": SAMPLER, "surfref": SURFACE}
@@ -86,18 +91,36 @@ def _rows(b: Builder, operand: Operand, types: tuple[Type, ...], given: int) -> 
 
 
 def _emit_places(b: Builder, operand: Operand, shape: int, type_: Type) -> tuple[int, int, int, int]:
-    """The rows of layer, x, y, z: coordinates of three axes stand in vectors of four."""
+    """The rows of layer, x, y, z: coordinates of three axes stand in vectors of four. z may be a sample's number."""
     n = 3 if shape & CUBE else shape & 3
-    layered = shape & LAYERED != 0
-    types = ((_U32,) if layered else ()) + (type_,) * n
+    layered, sampled = shape & LAYERED != 0, shape & SAMPLED != 0
+    types = ((_U32,) if layered else ()) + (type_,) * (n + sampled)
     given = len(operand.items) if isinstance(operand, Vector) else 4 if len(types) > 2 else len(types)
     rows = _rows(b, operand, types, given)
     if len(rows) < len(types):
         unsupported(f"{given} coordinates")
     zero = b.constant(0)
     layer = rows.pop(0) if layered else zero
+    if sampled:  # stands before x and y
+        rows.append(rows.pop(0))
     x, y, z = [*rows, zero, zero][:3]
     return layer, x, y, z
+
+
+def _optional(b: Builder, op: Operation) -> tuple[Operand | None, Operand | None]:
+    """The offset and the depth of a fetch. One of them alone is the depth if it is a float."""
+    named = dict(zip((spec.name for spec in op.match.form.operands), op.operands, strict=False))
+    offset, depth = named.get("offset"), named.get("depth")
+    if offset is not None and depth is None and _is_float(b, offset):
+        return None, offset
+    return offset, depth
+
+
+def _is_float(b: Builder, operand: Operand) -> bool:
+    if isinstance(operand, Immediate):
+        return literal(operand.text).kind != "int"
+    register = b.register(operand.text) if isinstance(operand, Name) else None
+    return register is not None and register.vector == 1 and register.type == "f32"
 
 
 @rule("tex", "tld4")
@@ -114,13 +137,16 @@ def _tex(b: Builder, op: Operation) -> None:
         coordinates = memory.coordinates[-1]
     is_float = op.stype.is_float
     places = _emit_places(b, coordinates, shape, op.stype if is_float else _S32)
-    names = [spec.name for spec in op.match.form.operands]
+    offset, compared = _optional(b, op)
     offsets = [b.constant(0)] * 3
-    if "offset" in names[: len(op.operands)]:
-        operand = op.operands[names.index("offset")]
-        n = len(operand.items) if isinstance(operand, Vector) else 1
-        given = _rows(b, operand, (_S32,) * (shape & 3), n)
+    if offset is not None:
+        n = len(offset.items) if isinstance(offset, Vector) else 1
+        given = _rows(b, offset, (_S32,) * (shape & 3), n)
         offsets[: len(given)] = given
+    depth = b.constant(0)
+    if compared is not None:
+        depth = b.value(compared, TYPES["f32"])
+        shape |= COMPARES
     target = op.operands[0]
     if isinstance(target, Dual):
         b.combine(0b1111, TRUE, TRUE, d=b.predicate_destination(target.second))
@@ -133,7 +159,7 @@ def _tex(b: Builder, op: Operation) -> None:
     gathered = "rgba".index(component) + 1 if component else 0
     b.emit_code(FETCH, shape | (FLOATING if is_float else 0), texture, sampler, gathered, kind)
     b.emit_code(OPERANDS, *places)
-    b.emit_code(OPERANDS, b.constant(0), *offsets)
+    b.emit_code(OPERANDS, depth, *offsets)
     b.emit_code(OPERANDS, *rows)
     for place in results:
         place.finish()

@@ -9,6 +9,7 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", 9.7.10 and 9.7.11; "CUDA C++
 
 import itertools
 import math
+import operator
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,12 +23,13 @@ from ptxsim.semantics.reference_decode import Operands, Reader, Unsupported, War
 from ptxsim.semantics.reference_memory import OPAQUE_KINDS, Fault
 from ptxsim.semantics.reference_numbers import LANES
 from ptxsim.semantics.reference_op import Op
-from ptxtool.ir.nodes import Dual, Instruction, Name, Operand, Vector
+from ptxtool.ir.nodes import Dual, Immediate, Instruction, Name, Operand, Vector
+from ptxtool.isa.literals import literal
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 
 _U32, _S32, _U64, _WORD = TYPES["u32"], TYPES["s32"], TYPES["u64"], TYPES["b32"]
-_GEOMETRIES = ("1d", "2d", "3d", "a1d", "a2d", "cube", "acube")
+_GEOMETRIES = ("1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms")
 _OPENCL_ORDER = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
 _OPENCL_TYPE = {"i1": 0x10D7, "i2": 0x10D8, "i4": 0x10D9, "u1": 0x10DA, "u2": 0x10DB, "u4": 0x10DC,
                 "f2": 0x10DD, "f4": 0x10DE}  # fmt: skip
@@ -40,22 +42,26 @@ Texel = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Access:
-    """A geometry of an instruction: axes, and whether there are layers, or the faces of cubes."""
+    """A geometry of an instruction: axes, and whether there are layers, the faces of cubes, or samples."""
 
     axes: int
     layered: bool
     cube: bool
+    sampled: bool
 
     @classmethod
     def of(cls, match: Match) -> "Access":
         name = match.one_of(*_GEOMETRIES)
         cube = name.endswith("cube")
-        return cls(2 if cube else int(name[-2]), name.startswith("a"), cube)
+        axes = 2 if cube else int(name.strip("adms"))
+        return cls(axes, name.startswith("a"), cube, name.endswith("ms"))
 
 
 def cells(value: Any) -> np.ndarray:
     """The texels as an array of plane, row, column, channel."""
     array = value.array if value.channels > 1 else value.array[..., None]
+    if getattr(value, "samples", 1) > 1:
+        return array.reshape(-1, *array.shape[-3:])
     if value.layered and array.ndim == 3:
         array = array[:, None]
     while array.ndim < 4:
@@ -98,6 +104,34 @@ def texel_of(value: Any, k: int, j: int, i: int) -> Texel:
             found.append(int(raw) & 0xFFFFFFFF)
         else:
             found.append(struct.unpack("<I", raw.astype("<f4").tobytes())[0])
+    r, g, b, a = found
+    return r, g, b, a
+
+
+_HOLDS: dict[str, Callable[[float, float], bool]] = {
+    "never": lambda depth, texel: False,
+    "less": operator.lt,
+    "equal": operator.eq,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "not_equal": operator.ne,
+    "greater_equal": operator.ge,
+    "always": lambda depth, texel: True,
+}
+
+
+def compared(value: Any, k: int | None, j: int | None, i: int | None, depth: float, how: str) -> Texel:
+    """1.0 or 0.0 for every channel of a texel, or of the border's zeros; missing channels are as ever."""
+    inside = i is not None and j is not None and k is not None
+    found = [0, 0, 0, 0x3F800000 if inside else 0]
+    whole = value.array.dtype.kind != "f" and value.read != "normalized"
+    for channel in range(value.channels):
+        number = 0.0
+        if inside:
+            number = float(cells(value)[k, j, i, channel])
+            if not whole:
+                number = _f32(texel_of(value, k, j, i)[channel])  # type: ignore[arg-type]
+        found[channel] = 0x3F800000 if _HOLDS[how](depth, number) else 0
     r, g, b, a = found
     return r, g, b, a
 
@@ -150,15 +184,18 @@ def fetch(
     given: list[float],
     offsets: list[int],
     gather: str,
+    depth: float | None = None,
 ) -> Texel:
-    """One fetch: `given` are layer and coordinates."""
+    """One fetch: `given` are layer, sample and coordinates."""
     texels = cells(value)
     planes = texels.shape[0]
     plane = 0
     left: list[Any] = list(given)
+    per_layer = 6 if access.cube else value.samples
     if access.layered:
-        n = planes // 6 if access.cube else planes
-        plane = max(min(int(left.pop(0)), n - 1), 0) * (6 if access.cube else 1)
+        plane = max(min(int(left.pop(0)), planes // per_layer - 1), 0) * per_layer
+    if access.sampled:
+        plane += sorted((0, int(left.pop(0)), value.samples - 1))[1]
     modes = list(sampler.address) if not isinstance(sampler.address, str) else [sampler.address] * 3
     modes += modes[-1:] * (3 - len(modes))
     forced = getattr(sampler, "unnormalized", False)
@@ -186,6 +223,8 @@ def fetch(
         axes.append([(min(plane, planes - 1) if len(axes) == 2 else 0, Fraction(1)), (0, Fraction(0))])
 
     def at(i: int | None, j: int | None, k: int | None) -> Texel:
+        if depth is not None:
+            return compared(value, k, j, i, depth, sampler.compare)
         return (0, 0, 0, 0) if i is None or j is None or k is None else texel_of(value, k, j, i)
 
     if gather:
@@ -244,7 +283,7 @@ class Textures:
 
     def _coordinates(self, operand: Operand, access: Access, type_: Type, i: int) -> list[Reader]:
         """Readers of the layer, if there is one, and of the coordinates."""
-        n = 3 if access.cube else access.axes
+        n = 3 if access.cube else access.axes + access.sampled
         types = [_U32] * access.layered + [type_] * n
         items = self._registers_of(operand, i)
         if len(items) < len(types):
@@ -269,6 +308,8 @@ class Textures:
             coordinates = memory.coordinates[-1]
         readers = self._coordinates(coordinates, access, op.stype if floating else _S32, i)
         offsets = self._texel_offsets(instruction, match, access, i)
+        compared = self._depth_operand(instruction, match, i)
+        depth = None if compared is None else self.operands.read(compared, TYPES["f32"], i)
         truth = self.operands.write_truth(to.second, i) if isinstance(to, Dual) else None
         items = self._registers_of(to.first if isinstance(to, Dual) else to, i)
         gather = match.one_of("r", "g", "b", "a")
@@ -286,8 +327,9 @@ class Textures:
                 for row in rows[access.layered :]:
                     given.append(_f32(int(row[lane])) if floating else float(_signed(row)[lane]))
                 moved = [int(s[lane]) for s in shifts] + [0, 0, 0]
-                texel = fetch(value, how, access, floating, given, moved, gather)
-                whole = value.array.dtype.kind != "f" and value.read != "normalized"
+                against = None if depth is None else _f32(int(depth(warp)[lane]))
+                texel = fetch(value, how, access, floating, given, moved, gather, against)
+                whole = value.array.dtype.kind != "f" and value.read != "normalized" and depth is None
                 results[:, lane] = _converted(texel, op.type.name, whole)
             for write, row in zip(writers, results, strict=False):
                 write(warp, row, warp.executing)
@@ -298,9 +340,24 @@ class Textures:
 
     def _texel_offsets(self, instruction: Instruction, match: Match, access: Access, i: int) -> list[Reader]:
         for spec, operand in zip(match.form.operands, instruction.operands, strict=False):
-            if spec.name == "offset":
+            if spec.name == "offset" and operand is not self._depth_operand(instruction, match, i):
                 return [self.operands.read(o, _S32, i) for o in self._registers_of(operand, i)[: access.axes]]
         return []
+
+    def _depth_operand(self, instruction: Instruction, match: Match, i: int) -> Operand | None:
+        """The last operand where it is a depth: by its name, or because no offset is an f32."""
+        n = len(instruction.operands)
+        last, name = instruction.operands[-1], match.form.operands[n - 1].name
+        if name == "depth":
+            return last
+        if name != "offset":
+            return None
+        if isinstance(last, Immediate):
+            is_float = literal(last.text).kind in ("f32", "f64")
+        else:
+            declared = self.operands.register(last.text, i) if isinstance(last, Name) else None
+            is_float = declared is not None and (declared.type, declared.vector) == ("f32", 1)
+        return last if is_float else None
 
     def _suq(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         return self._txq(instruction, match, op, i)
@@ -468,8 +525,9 @@ def _formatted(raw: int, dtype: Any) -> Any:
 
 
 def _extent(value: Any, axis: int) -> int:
-    axes = value.array.ndim - (value.channels > 1) - value.layered
-    return int(value.array.shape[value.layered + axes - 1 - axis]) if axis < axes else 0
+    before = value.layered + (getattr(value, "samples", 1) > 1)
+    axes = value.array.ndim - (value.channels > 1) - before
+    return int(value.array.shape[before + axes - 1 - axis]) if axis < axes else 0
 
 
 def _data_type(value: Any) -> int:
@@ -491,7 +549,7 @@ _ASKED: dict[str, Callable[[Any], int]] = {
     "channel_order": lambda v: _OPENCL_ORDER[v.channels],
     "normalized_coords": lambda v: int(v.normalized),
     "num_mipmap_levels": lambda v: 1,
-    "num_samples": lambda v: 1,
+    "num_samples": lambda v: getattr(v, "samples", 1),
     "memory_layout": lambda v: 0,
     "force_unnormalized_coords": lambda v: int(getattr(v, "unnormalized", False)),
     "filter_mode": lambda v: int(v.filter == "linear"),

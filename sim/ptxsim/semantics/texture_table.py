@@ -27,14 +27,17 @@ HANDLE_BASE, HANDLE_STEP = WINDOWS_END, 64
     LINEAR,
     MODE,  # of three axes
 ) = range(14)
+COMPARE = 16  # how depths are compared
 PROPERTIES = 17  # what the program can ask for, in the order of QUERIES
 
 TEXTURE, SAMPLER, SURFACE = 1, 2, 3
 WRAP, MIRROR, CLAMP, CLAMP_TO_EDGE, BORDER = range(5)  # in the order of PTX
+NEVER, LESS, EQUAL, LESS_EQUAL, GREATER, NOT_EQUAL, GREATER_EQUAL, ALWAYS = range(8)  # of COMPARE
 
 QUERIES = (
     *("width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size"),
     *("num_mipmap_levels", "num_samples", "memory_layout", "force_unnormalized_coords", "filter_mode"),
     *("addr_mode_0", "addr_mode_1", "addr_mode_2"),
 )
+SAMPLES = PROPERTIES + QUERIES.index("num_samples")
 assert PROPERTIES + len(QUERIES) <= ROW_WORDS

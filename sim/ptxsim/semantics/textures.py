@@ -3,18 +3,19 @@
 A micro-operation here is followed by OPERANDS with further rows, d a b c:
 
     FETCH        a handle (64-bit row), b handle of the sampler, d shape, c gathered component + 1, e results; behind it
-                 rows of layer x y z, of offsets - x y z, of the four results
+                 rows of layer x y z, of depth and offsets x y z, of the four results
     QUERY        row d = word e of the table's row of handle a; b 1: zero where there is none
     SURFACE      a handle, d shape | clamping << 4, b bytes of an element, c of all, e flags; behind
                  it layer x y z. Leaves the lanes' addresses as an access to memory does
     STORE_TEXEL  a handle, e components; behind it the rows of the components. Stores where SURFACE has found
 
-A shape is the number of axes, with LAYERED, CUBE, FLOATING. A coordinate becomes a place with 8 bits of fraction (of
-the middle of a texel where it is filtered, so that whole places are texels): the weights of linear filtering are exact
-products of such fractions, the sum is one of f64 in the order of x, y, z. Texels of weight zero do not count. A texel
-outside is found by the address mode: repeated ones are those of normalized coordinates only.
+A shape is the number of axes, with LAYERED, CUBE, FLOATING, SAMPLED (z is the sample's number), COMPARES: every channel
+of a texel counts as 1 where the depth compares with it, otherwise as 0. A coordinate becomes a place with 8 bits of
+fraction (of the middle of a texel where it is filtered, so that whole places are texels): the weights of linear
+filtering are exact products of such fractions, the sum is one of f64 in the order of x, y, z. Texels of weight zero do
+not count. A texel outside is found by the address mode: repeated ones are those of normalized coordinates only.
 
-Not handled: mipmaps, comparison of depths, samples, other border colours than zero.
+Not handled: mipmaps, other border colours than zero.
 Reference: PTX ISA, sections on texture and surface instructions; CUDA C++ Programming Guide, texture fetching.
 """
 
@@ -47,20 +48,29 @@ from ptxsim.semantics.texture_table import (
     BORDER,
     CHANNELS,
     CLAMP,
+    COMPARE,
     DATA,
+    EQUAL,
     FORCED,
+    GREATER,
+    GREATER_EQUAL,
     HANDLE_BASE,
     HANDLE_STEP,
     HEIGHT,
     KIND,
+    LESS,
+    LESS_EQUAL,
     LINEAR,
     MIRROR,
     MODE,
+    NEVER,
     NORMALIZED,
+    NOT_EQUAL,
     PLANES,
     READS_FLOAT,
     ROW_WORDS,
     SAMPLER,
+    SAMPLES,
     SCRATCH_BYTES,
     SORT,
     SURFACE,
@@ -69,7 +79,7 @@ from ptxsim.semantics.texture_table import (
     WRAP,
 )
 
-LAYERED, CUBE, FLOATING = 4, 8, 16
+LAYERED, CUBE, FLOATING, COMPARES, SAMPLED = 4, 8, 16, 32, 64
 TRAP, CLAMPED, ZERO = range(3)
 BY_TEXELS, WRITES = 1, 2  # flags of SURFACE: x counts texels, not bytes
 # results of a fetch
@@ -189,6 +199,33 @@ def _weighed(t, i, j, k, channel):
     return _real(t, np.uint64(t[DATA]) + _texel(t, i, j, k), channel)
 
 
+@njit(types.float64(_ROW, _INT, _INT, _INT, _INT, types.float64, _INT))
+def _compared(t, i, j, k, channel, depth, how):
+    """1 where a depth compares with a channel of a texel, otherwise 0."""
+    if channel >= t[CHANNELS]:
+        return 1.0 if channel == 3 and min(i, j, k) >= 0 else 0.0
+    value = 0.0
+    if i >= 0 and j >= 0 and k >= 0:
+        texel = np.uint64(t[DATA]) + _texel(t, i, j, k)
+        if t[SORT] == FLOAT or t[READS_FLOAT]:
+            value = _real(t, texel, channel)
+        else:
+            value = np.float64(_integer(t, texel, channel))
+    if how == LESS or how == NEVER:
+        holds = depth < value and how == LESS
+    elif how == LESS_EQUAL:
+        holds = depth <= value
+    elif how == EQUAL:
+        holds = depth == value
+    elif how == GREATER:
+        holds = depth > value
+    elif how == GREATER_EQUAL:
+        holds = depth >= value
+    else:
+        holds = depth != value or how != NOT_EQUAL
+    return 1.0 if holds else 0.0
+
+
 @njit(types.float64(_CONTEXT, _UOPS, _INT, _INT, _INT))
 def _face(x, uops, k, n, axis):
     """A direction's coordinate on the face of a cube that it meets (axis 0, 1), or the number of the face (2)."""
@@ -224,9 +261,12 @@ def _find(x, uops, k, n, t, s):
         plane = np.int64(_face(x, uops, k, n, 2))
     if shape & LAYERED:
         row = places.d + base if places.d >= 0 else -1 - places.d
-        layers = t[PLANES] // 6 if shape & CUBE else t[PLANES]
+        layers = t[PLANES] // (6 if shape & CUBE else t[SAMPLES])
         layer = min(np.int64(words[row, n]), max(layers - 1, np.int64(0)))
-        plane += 6 * layer if shape & CUBE else layer
+        plane += (6 if shape & CUBE else t[SAMPLES]) * layer
+    if shape & SAMPLED:
+        sample = np.int64(words[places.c + base if places.c >= 0 else -1 - places.c, n])
+        plane += min(max((sample ^ 0x80000000) - 0x80000000, np.int64(0)), t[SAMPLES] - 1)
     x.matrix_a[2] = min(plane, t[PLANES] - 1) << 8
     x.matrix_a[1] = 0
     for axis in range(shape & 3):
@@ -270,6 +310,10 @@ def _fetch(x, uops, k, n):
             weight = x.matrix_a[axis] & 255
             x.matrix_b[8 + 2 * axis + b] = weight if b else 256 - weight
     first = np.int64(0)
+    compares = shape & COMPARES
+    given = uops[k + 2].d
+    reals = rows_f32(x.r32, x.total_rows32)
+    depth = np.float64(reals[given + base if given >= 0 else -1 - given, n])
     x.lane_address[n] = np.uint64(t[ADDRESS])
     for channel in range(4):
         sum_ = 0.0
@@ -278,6 +322,8 @@ def _fetch(x, uops, k, n):
         if u.c > 0:  # the four around, against the clock from below on the left
             i, j = x.matrix_b[1 if channel == 1 or channel == 2 else 0], x.matrix_b[3 if channel < 2 else 2]
             bits = _one(x, t, i, j, x.matrix_b[4], np.int64(u.c - 1), is_float)
+            if compares:
+                bits = _bits(x, _compared(t, i, j, x.matrix_b[4], np.int64(u.c - 1), depth, s[COMPARE]))
             used = 1
         else:
             for corner in range(1 << n_axes):
@@ -286,16 +332,18 @@ def _fetch(x, uops, k, n):
                 if weight == 0:
                     continue
                 i, j, p = x.matrix_b[a], x.matrix_b[b], x.matrix_b[c]
+                passes = _compared(t, i, j, p, np.int64(channel), depth, s[COMPARE]) if compares else 0.0
                 if used == 0:
-                    bits = _one(x, t, i, j, p, np.int64(channel), is_float)
+                    bits = _bits(x, passes) if compares else _one(x, t, i, j, p, np.int64(channel), is_float)
                     if i >= 0 and j >= 0 and p >= 0:
                         first = np.int64(_texel(t, i, j, p))
                 used += 1
                 if is_float:
-                    sum_ += _weighed(t, i, j, p, np.int64(channel)) * (np.float64(weight) / 16777216.0)
+                    value = passes if compares else _weighed(t, i, j, p, np.int64(channel))
+                    sum_ += value * (np.float64(weight) / 16777216.0)
         if used > 1:
             bits = _bits(x, sum_)
-        if u.e != WORDS and is_float:
+        if u.e != WORDS and (is_float or compares):
             scratch = x.textures + np.uint64(SCRATCH_BYTES)
             rows_u32(scratch, 1)[0, 0] = np.uint32(bits)
             bits = double_to_small(np.float64(rows_f32(scratch, 1)[0, 0]), 10, -14, 0)
