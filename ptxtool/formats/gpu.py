@@ -108,6 +108,7 @@ class L1d(_Part, frozen=True):
     mshr_waiters: Count
     miss_queue: Count
     miss_queue_read_max: Count
+    merge_needs_queue: bool
     flush_when_empty: bool
 
 
@@ -130,6 +131,7 @@ class L2(_Part, frozen=True):
     store_miss: Literal["fetch", "allocate"]
     upper_half_store_quirk: bool
     copies_fill: bool
+    adjacent_buffers: bool
     mshr_entries: Count
     mshr_waiters: Count
     miss_queue: Count

@@ -99,7 +99,7 @@ class MemoryImage:
         layout: Layout = program.layout
         _check_arguments(layout, kernel, args)
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
-        starts, end = _place_buffers(layout, given)
+        starts, end = _place_buffers(layout, given, gpu)
         heap = end
         heap_bytes = heap_bytes & -16 if program.allocates else 0
         end += heap_bytes
@@ -272,14 +272,24 @@ def _is_buffer(parameter: Parameter, value: Any) -> bool:
     return isinstance(value, np.ndarray) and not parameter.is_array
 
 
-def _place_buffers(layout: Layout, given: Sequence[Any]) -> tuple[dict[int, int], int]:
-    """Addresses of the buffers by identity, and the end of the arena."""
+def _place_buffers(layout: Layout, given: Sequence[Any], gpu: Gpu) -> tuple[dict[int, int], int]:
+    """Addresses of the buffers by identity, and the end of the arena.
+
+    The gap behind a buffer may be one that no index of a cache, channel or bank tells from none: the megabytes of it
+    that are never touched cost address space only.
+    """
     end = GLOBAL_BASE + round_up(len(layout.global_bytes), ALIGNMENT)
+    unseen = gpu.dram.channels << 20
+    if gpu.l2.adjacent_buffers:
+        end = -(-end // unseen) * unseen
     starts: dict[int, int] = {}
     for value in given:
         if id(value) not in starts:
             starts[id(value)] = end
-            end = round_up(end + value.nbytes + 1, ALIGNMENT)
+            if gpu.l2.adjacent_buffers:
+                end = round_up(end + value.nbytes, ALIGNMENT) + unseen
+            else:
+                end = round_up(end + value.nbytes + 1, ALIGNMENT)
     return starts, end
 
 

@@ -258,3 +258,18 @@ def test_what_is_forgotten_misses_but_what_is_on_its_way_comes() -> None:
     for sector in range(0, LINE, 32):
         l1_fill(l1, 0x2000 + sector)
     assert waiters(l1) == [2]
+
+
+def test_a_merge_may_need_places_in_the_miss_queue() -> None:
+    for gpu, expected in ((GPU, PENDING), (GPU42, FAIL)):
+        l1 = empty(gpu)
+        assert [l1_load(l1, LINE * k, k, k) for k in range(7)] == [MISS] * 7
+        assert l1_load(l1, 0, 9, 9) == expected
+
+
+def test_a_store_to_a_line_on_its_way_may_count_as_pending() -> None:
+    for gpu, expected in ((GPU, 0), (GPU42, 1)):
+        l1 = make_l1(gpu, 1)
+        l1_load(l1[0], 0x1000, 4, 0)
+        assert l1_store(l1[0], 0x1000, 128, 0, 3, 1) == MISS
+        assert l1_counts(l1)["pending_hits"] == expected

@@ -66,7 +66,7 @@ def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
             c.accesses += 1
             c.hits += 1
             return HIT
-        if not merge(c, place, waiter, 0):
+        if (l1.merge_in_queue and l1.miss_count > l1.miss_read_max) or not merge(c, place, waiter, 0):
             c.reservation_fails += 1
             return FAIL
         c.used[place] = now
@@ -116,7 +116,10 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
         c.hits += 1
         l1.store_hits += 1
         return HIT
-    c.misses += 1
+    if l1.merge_in_queue and place >= 0:  # on its way: so it is counted there
+        c.pending_hits += 1
+    else:
+        c.misses += 1
     return MISS
 
 

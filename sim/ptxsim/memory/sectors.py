@@ -150,7 +150,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
             c.dirty[c.entry[at]] = 1
             _served(m, s, index, r, sector, now)
         else:
-            if c.n_waiters[c.entry[at]] >= c.max_waiters:
+            if s.miss_count > m.miss_read_max or c.n_waiters[c.entry[at]] >= c.max_waiters:
                 return False
             merge(c, at, _reply(m, r, sector), 1 if q.kind == ATOMIC else 0)
         c.used[place] = now

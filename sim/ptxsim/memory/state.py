@@ -95,6 +95,7 @@ L1 = record(
         ("store_hits", "i8"),
         ("miss_capacity", "i8"),
         ("miss_read_max", "i8"),  # a load miss needs at most this many in the miss queue
+        ("merge_in_queue", "i8"),  # a merge needs as many
         ("miss_head", "i8"),
         ("miss_count", "i8"),
         ("miss_line", "i8", (RING,)),
@@ -316,6 +317,7 @@ def make_l1(gpu: Gpu, n_sms: int) -> Any:
     caches["pipe_cycles"] = given.latency_cycles
     caches["replies_per_line"] = -(-given.line_bytes // gpu.l2.sector_bytes)
     caches["flush"] = given.flush_when_empty
+    caches["merge_in_queue"] = given.merge_needs_queue
     if given.set_hash == "fermi":
         if (given.sets, given.line_bytes) != (32, 128):
             raise error(

@@ -1,0 +1,133 @@
+"""Latencies of GPGPU-Sim 4.2's memory as a warp sees them: figures of timing-model-42 section 3.8, measured on it.
+
+Chains of dependent accesses in a loop; the cost of one is the slope over their number, warm. A chase has an addition of
+10 cycles in every hop.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptxsim
+import ptxtool
+
+GPU = "gpgpusim42-c2050"
+
+
+def kernel(body: str, setup: str = "") -> Any:
+    """A loop of `n` trips around `body`; %l3 is the buffer, %l1 a lane's place in it, %l2 what it loads."""
+    text = f""".version 4.0
+.target sm_35
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n)
+{{
+	.reg .pred %p<4>;
+	.reg .b32 %r<20>;
+	.reg .b64 %l<20>;
+	ld.param.u64 %l3, [p];
+	ld.param.u32 %r7, [n];
+	mov.u64 %l1, %l3;
+{setup}
+LOOP:
+{body}
+	add.s32 %r7, %r7, -1;
+	setp.ne.s32 %p1, %r7, 0;
+	@%p1 bra LOOP;
+	ret;
+}}
+"""
+    return ptxtool.parse(text, name="latency42.ptx").kernels["k"]
+
+
+def cost(lines: str, words: Any, setup: str = "", block: int = 32) -> float:
+    """Cycles that one more of `lines` costs."""
+
+    def cycles(n: int, trips: int) -> int:
+        return ptxsim.launch(kernel(lines * n, setup), 1, block, [words.copy(), trips], gpu=GPU).cycles
+
+    def slope(n: int) -> int:
+        return cycles(n, 12) - cycles(n, 4)
+
+    return (slope(24) - slope(8)) / (8 * 16)
+
+
+CHASE = "\tld.global.u64 %l2, [%l1];\n\tadd.u64 %l1, %l2, %l3;\n"
+
+
+def ring(n_lines: int) -> Any:
+    """Offsets of the next line, in a ring of lines."""
+    words = np.zeros(16 * n_lines, np.uint64)
+    words[::16] = 128 * ((np.arange(n_lines) + 1) % n_lines)
+    return words
+
+
+@pytest.mark.parametrize(
+    ("n_lines", "expected"),
+    [
+        (1, 40),  # L1
+        (160, 182),  # more lines than the L1 has: L2
+    ],
+)
+def test_pointer_chase(n_lines: int, expected: int) -> None:
+    assert cost(CHASE, ring(n_lines)) - 10 == expected
+
+
+def test_a_hit_of_32_lines_takes_31_cycles_more() -> None:
+    # lane k goes round on its own line
+    words = np.zeros(16 * 32, np.uint64)
+    words[::16] = 128 * np.arange(32)
+    lane = "\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %l4, %r1, 128;\n\tadd.u64 %l1, %l3, %l4;\n"
+    assert cost(CHASE, words, lane) - 10 == 39 + 32
+
+
+@pytest.mark.parametrize(("block", "expected"), [(1, 143), (32, 174)])
+def test_atomics_on_one_word(block: int, expected: int) -> None:
+    assert cost("\tatom.global.add.u32 %r1, [%l3], %r1;\n", np.zeros(32, np.uint32), block=block) == expected
+
+
+def test_a_fence_forgets_the_lines_of_the_l1() -> None:
+    words = np.zeros(32, np.uint32)
+    load = "\tld.global.u32 %r1, [%l3];\n\tadd.u32 %r2, %r1, 1;\n"
+    plain = ptxsim.launch(kernel(load), 1, 32, [words, 5], gpu=GPU)
+    fenced = ptxsim.launch(kernel(load + "\tmembar.gl;\n"), 1, 32, [words, 5], gpu=GPU)
+    assert (plain.stats["l1d_misses"], fenced.stats["l1d_misses"]) == (1, 5)
+
+
+def test_an_sm_without_threads_forgets_the_lines_of_its_l1() -> None:
+    # the last load is in the pipe before the L1 when its warp exits: nobody waits for it
+    words = np.zeros(32, np.uint32)
+    result = ptxsim.launch(kernel("\tld.global.u32 %r1, [%l3];\n"), 1, 32, [words, 5], gpu=GPU)
+    assert result.stats["l1d_misses"] == 2
+
+
+def test_event_skip_changes_nothing() -> None:
+    words = ring(160)
+    results = [
+        ptxsim.launch(kernel(CHASE * 3), 20, 64, [words.copy(), 7], gpu=GPU, event_skip=skip)
+        for skip in (True, False)
+    ]
+    assert results[0].stats == results[1].stats
+
+
+DISTANCE = """.version 4.0
+.target sm_35
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u64 q)
+{
+	.reg .b64 %l<4>;
+	ld.param.u64 %l1, [p];
+	ld.param.u64 %l2, [q];
+	sub.u64 %l3, %l2, %l1;
+	st.global.u64 [%l1], %l3;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("gpu", "expected"), [("tesla-c2050", 1024 + 256), (GPU, (6 << 20) + 1024)])
+def test_buffers_side_by_side(gpu: str, expected: int) -> None:
+    # 6 MB more: neither bits 8 to 15 of a channel's addresses nor bits up to 19 of the set hash see them
+    first, second = np.zeros(128, np.uint64), np.zeros(1, np.uint64)
+    ptxsim.launch(ptxtool.parse(DISTANCE, name="d.ptx").kernels["k"], 1, 1, [first, second], gpu=gpu)
+    assert int(first[0]) == expected
