@@ -70,7 +70,8 @@ FN_INLINE u64 mulhi_u64(u64 a, u64 b) { return TWIN(__umul64hi(a, b), (u64)((u12
 FN_INLINE i64 mulhi_i64(i64 a, i64 b) { return TWIN(__mul64hi(a, b), (i64)((i128)a * b >> 64)); }
 FN_INLINE i32 cut24(u32 a) { return (i32)(a << 8) >> 8; }
 FN_INLINE u32 umul24(u32 a, u32 b) { return TWIN(__umul24(a, b), (a & 0xFFFFFF) * (b & 0xFFFFFF)); }
-FN_INLINE i32 mul24(i32 a, i32 b) { return TWIN(__mul24(a, b), (i32)((u32)cut24(a) * (u32)cut24(b))); }
+// of small factors: nvcc takes for granted that the product fits into 32 bits
+FN_INLINE i32 mul24(i32 a, i32 b) { a = (i16)a, b = (i16)b; return TWIN(__mul24(a, b), (i32)((u32)cut24(a) * (u32)cut24(b))); }
 FN_INLINE u32 sad_i32(i32 a, i32 b, u32 c) {
     return TWIN(__sad(a, b, c), (a > b ? (u32)a - (u32)b : (u32)b - (u32)a) + c);
 }
