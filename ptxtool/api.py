@@ -423,7 +423,7 @@ def simulate(
     launch: "Launch | str | Path",
     *,
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
-    scheduler: str = "lrr",
+    scheduler: str | None = None,
     share_registers: "Percent" = 0,
     registers: int | None = None,
     max_cycles: int | None = None,
@@ -433,7 +433,8 @@ def simulate(
 ) -> "Run":
     """Run a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
 
-    For arguments of your own use `ptxsim.launch`, which has the meaning of every option.
+    Without `scheduler` it is the launch file's, `lrr` where that has none. For arguments of your own use
+    `ptxsim.launch`, which has the meaning of every option.
     """
     from ptxtool.sweep.run import run_launch
 
@@ -456,13 +457,17 @@ def compare(
     launch: "Launch | str | Path",
     *,
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scheduler: str | None = None,
     share_registers: "Percent" = 90,
     registers: int | None = None,
     announce: Any = None,
     ptxplus_semantics: str = "hardware",
     **options: Any,
 ) -> "Comparison":
-    """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung."""
+    """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung.
+
+    `scheduler` is that of all rungs but the last; without it the launch file's, `lrr` where it has none.
+    """
     from ptxtool.sweep.ladder import ladder
 
     return ladder(
@@ -472,6 +477,7 @@ def compare(
         share_registers,
         registers,
         announce=announce,
+        scheduler=scheduler,
         ptxplus_semantics=ptxplus_semantics,
         **options,
     )

@@ -57,6 +57,7 @@ CODES: dict[str, str] = {
     "E413": "assertion failed",
     "E414": "kernel trapped",
     "E415": "stack overflow",
+    "E416": "a warp scheduler that goes wrong",
     "E501": "unreadable file",
     "E502": "wrong configuration",
     "E503": "cannot write the output",

@@ -50,6 +50,14 @@ def registers_option(function: F) -> F:
     )(function)
 
 
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="NAME",
+    help="lrr, gto, old, rrr, two_level:N, static_limit:N or owf, or FILE.py:FUNCTION, one of your own."
+    "  [default: the launch file's, or lrr]",
+)
+
+
 def share_registers_option(default: str = "0") -> Callable[[F], F]:
     """`--share-registers P`: a percentage, kept as text so that it stays exact."""
     return click.option(

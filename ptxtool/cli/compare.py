@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     put_json,
     put_parts,
     registers_option,
+    scheduler_option,
     share_registers_option,
 )
 from ptxtool.cli.job import Job, job_options
@@ -22,6 +23,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 @job_options
 @registers_option
 @gpu_option
+@scheduler_option
 @share_registers_option("90")
 @ptxplus_semantics_option
 @json_option
@@ -29,6 +31,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 def command(
     job: Job,
     gpu: str,
+    scheduler: str | None,
     share_registers: str,
     registers: int | None,
     ptxplus_semantics: str,
@@ -38,7 +41,8 @@ def command(
     """Simulate the papers' ladder on one kernel: no sharing, sharing, sharing with declarations rewritten, owner first.
 
     Every run's results are compared with the expected ones, and its memory with the first run's. Gains are of thread
-    IPC over the first run. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
+    IPC over the first run. Another --scheduler takes the place of loose round robin. Exits 1 where results are wrong.
+    Ctrl-C prints what there is so far and exits 130.
     """
     from ptxtool.report.comparison import comparison_parts
 
@@ -50,6 +54,7 @@ def command(
             function,
             launch,
             gpu=machine,
+            scheduler=scheduler,
             share_registers=share_registers,
             registers=registers,
             announce=status.announce,

@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     put_json,
     put_parts,
     registers_option,
+    scheduler_option,
     share_registers_option,
 )
 from ptxtool.cli.job import Job, job_options
@@ -22,7 +23,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 @job_options
 @registers_option
 @gpu_option
-@click.option("--scheduler", metavar="NAME", default="lrr", show_default=True, help="lrr, gto or owf.")
+@scheduler_option
 @share_registers_option()
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
@@ -32,7 +33,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 def command(
     job: Job,
     gpu: str,
-    scheduler: str,
+    scheduler: str | None,
     share_registers: str,
     registers: int | None,
     max_cycles: int | None,

@@ -39,6 +39,7 @@ _TOP_KEYS = (
     "block",
     "dynamic_shared",
     "registers",
+    "scheduler",
     "stack_bytes",
     "heap_bytes",
     "args",
@@ -228,6 +229,8 @@ class _Reader:
             registers=registers,
             stack_bytes=self.whole(data, "stack_bytes", 0) if "stack_bytes" in data else None,
             heap_bytes=self.whole(data, "heap_bytes", 64) if "heap_bytes" in data else None,
+            scheduler=self.scheduler(data),
+            scheduler_place=self.place(key="scheduler"),
             inputs=inputs,
             constant_inputs=self.constants(data.get("constants", {})),
             definitions=definitions,
@@ -241,6 +244,11 @@ class _Reader:
         if given is not None and (not isinstance(given, str) or not given):
             raise self.fail(f"'{key}' must be a text in quotes", self.place(key=key))
         return given
+
+    def scheduler(self, data: dict[str, Any]) -> str | None:
+        """The name of a warp scheduler; the file of one of the user's own is relative to the launch file."""
+        given = self.text(data, "scheduler")
+        return str(self.folder / given) if given and ".py" in given else given
 
     def whole(self, data: dict[str, Any], key: str, least: int) -> int:
         given = data[key]

@@ -60,7 +60,7 @@ class Expectation:
 class Launch:
     """A launch file that has been read. `registers` is per thread, for allocation; None where the file says nothing.
 
-    So are `stack_bytes` of a thread, and `heap_bytes`.
+    So are `stack_bytes` of a thread, `heap_bytes`, and `scheduler`, the name of a warp scheduler.
     """
 
     source: Source = field(repr=False)
@@ -77,6 +77,8 @@ class Launch:
     texture_inputs: tuple[Input, ...] = ()
     stack_bytes: int | None = None
     heap_bytes: int | None = None
+    scheduler: str | None = None
+    scheduler_place: tuple[int, int] = (0, 0)
 
     @property
     def threads(self) -> int:

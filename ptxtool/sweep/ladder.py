@@ -6,7 +6,8 @@
     Shared-OWF-Unrolled     the same with owner warps first
 
 Every rung starts from the same inputs; its results are compared with the expected ones and its memory with that of the
-first rung, bit by bit. The dynamic rung (dynamic warp execution) is not among them.
+first rung, bit by bit. Another scheduler may take the place of loose round robin, in the names too. The dynamic rung
+(dynamic warp execution) is not among them.
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
 section VI.
 """
@@ -14,7 +15,7 @@ section VI.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +25,10 @@ from ptxtool.formats.launch import Launch
 from ptxtool.formats.results import Comparison, Run, Rung, first_stall
 from ptxtool.ir.nodes import Function
 from ptxtool.passes import rewrite
-from ptxtool.sweep.run import run_launch
+from ptxtool.sweep.run import chosen_policy, run_launch
+
+if TYPE_CHECKING:
+    from ptxsim.schedulers import Policy
 
 PIPELINE = "unroll-decls,reorder-decls{order=text}"
 
@@ -37,17 +41,21 @@ class Scheme:
     """One rung before it runs."""
 
     name: str
-    scheduler: str
+    scheduler: "Policy"
     shared: bool
     rewritten: bool
 
 
-SCHEMES = (
-    Scheme("Unshared-LRR", "lrr", shared=False, rewritten=False),
-    Scheme("Shared-LRR-NoOpt", "lrr", shared=True, rewritten=False),
-    Scheme("Shared-LRR-Unrolled", "lrr", shared=True, rewritten=True),
-    Scheme("Shared-OWF-Unrolled", "owf", shared=True, rewritten=True),
-)
+def schemes(scheduler: "Policy", owner_first: "Policy") -> tuple[Scheme, ...]:
+    """The rungs with a scheduler in the place of loose round robin."""
+    _, own, function = scheduler.name.rpartition(".py:")
+    name = function if own else scheduler.name.upper()
+    return (
+        Scheme(f"Unshared-{name}", scheduler, shared=False, rewritten=False),
+        Scheme(f"Shared-{name}-NoOpt", scheduler, shared=True, rewritten=False),
+        Scheme(f"Shared-{name}-Unrolled", scheduler, shared=True, rewritten=True),
+        Scheme("Shared-OWF-Unrolled", owner_first, shared=True, rewritten=True),
+    )
 
 
 def ladder(
@@ -58,16 +66,20 @@ def ladder(
     registers: int | None = None,
     pipeline: str = PIPELINE,
     announce: Announce | None = None,
+    scheduler: str | None = None,
     **options: Any,
 ) -> Comparison:
-    """Run the ladder. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`."""
+    """Run the ladder; `scheduler` is that of all rungs but the last.
+
+    Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
+    """
     machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
     percent = percentage(share_registers, "share_registers")
     shown = int(percent) if percent.denominator == 1 else float(percent)
     rewritten = rewrite(kernel.module, pipeline).module.kernels[kernel.name]
     rungs: list[Rung] = []
     first: Run | None = None
-    for scheme in SCHEMES:
+    for scheme in schemes(chosen_policy(launch, scheduler), chosen_policy(launch, "owf")):
         if announce is not None:
             announce(scheme.name)
         run = run_launch(
@@ -84,7 +96,7 @@ def ladder(
         rungs.append(
             Rung(
                 scheme.name,
-                scheme.scheduler,
+                scheme.scheduler.name,
                 shown if scheme.shared else 0,
                 scheme.rewritten,
                 run,

@@ -3,8 +3,9 @@
 For `sim`, for the ladder of `compare`, and for everything that runs kernels many times.
 """
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -13,18 +14,22 @@ from ptxtool.formats.results import Run
 from ptxtool.ir.nodes import Function
 from ptxtool.sweep.textures import given
 
+if TYPE_CHECKING:
+    from ptxsim.schedulers import Policy
+
 
 def run_launch(
     kernel: Function,
     launch: Launch,
     gpu: str | Path | Gpu = "tesla-c2050",
     registers: int | None = None,
+    scheduler: "str | Policy | None" = None,
     **options: Any,
 ) -> Run:
     """Simulate a launch with fresh arguments and compare the results with the expected ones.
 
-    `registers` per thread overrides the launch file's. Raises E401 where the arguments do not fit the kernel, and what
-    `ptxsim.launch` raises. A run that did not end (E408) is not compared.
+    `registers` per thread and `scheduler` override the launch file's. Raises E401 where the arguments do not fit the
+    kernel, and what `ptxsim.launch` raises. A run that did not end (E408) is not compared.
     """
     problems = check_arguments(launch, kernel)
     if problems:
@@ -40,6 +45,7 @@ def run_launch(
         launch.block,
         values,
         gpu=machine,
+        scheduler=chosen_policy(launch, scheduler),
         registers=launch.registers if registers is None else registers,
         dynamic_shared=launch.dynamic_shared,
         constants=launch.constants(),
@@ -59,3 +65,21 @@ def run_launch(
         advice = "raise --max-cycles, or leave it out to run to the end"
         found = (Diagnostic("E408", what, kernel.source, kernel.start, kernel.body_start, advice),)
     return Run(result, tuple(arguments), checked, found)
+
+
+def chosen_policy(launch: Launch, scheduler: "str | Policy | None") -> "Policy":
+    """The scheduler asked for, otherwise the launch file's, otherwise loose round robin. Raises E501, E502."""
+    from ptxsim.schedulers import Policy, policy
+
+    if isinstance(scheduler, Policy):
+        return scheduler
+    if scheduler is not None or launch.scheduler is None:
+        return policy(scheduler or "lrr")
+    try:
+        return policy(launch.scheduler)
+    except PtxError as problem:
+        start, end = launch.scheduler_place
+        raise PtxError(
+            d if d.source else replace(d, source=launch.source, start=start, end=end)
+            for d in problem.diagnostics
+        ) from None

@@ -19,6 +19,7 @@ from ptxsim.memory.sectors import copies_fill
 from ptxsim.memory.state import make_l1, make_memory
 from ptxsim.printing import Printer
 from ptxsim.program import Program
+from ptxsim.schedulers import Policy
 from ptxsim.sharing.registers import pair_slots
 from ptxsim.state import (
     COLLECTORS,
@@ -239,9 +240,17 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["atomic_parts"], r["uncached_segment"] = gpu.ldst.atomic_warp_parts, gpu.ldst.uncached_segment_bytes
 
 
-def drive(simulation: Simulation, policy: Any, progress: Progress | None = None) -> int:
+def settle_accounts(simulation: Simulation, policy: Policy) -> None:
+    """Bring the counters up to the current cycle, for a run that was interrupted."""
+    simulation.run["max_cycles"] = max(1, simulation.cycles)
+    drive(simulation, policy)
+
+
+def drive(simulation: Simulation, policy: Policy, progress: Progress | None = None) -> int:
     """Run to the end; returns one of `core.cycle`'s reasons. `KeyboardInterrupt` leaves the state readable."""
     run = simulation.run
+    run["has_window"] = policy.has_window
+    simulation.sms["policy_number"] = policy.number
     step = 2_000
     while True:
         run["stop_cycle"] = int(run["cycle"][0]) + step
@@ -256,7 +265,8 @@ def drive(simulation: Simulation, policy: Any, progress: Progress | None = None)
                     simulation.arrays["special_rows"],
                     simulation.l1s,
                     simulation.memory,
-                    policy,
+                    policy.pick,
+                    policy.window,
                 )
             )
         simulation.printer.take(simulation.arrays["image"])

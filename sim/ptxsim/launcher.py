@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ptxsim.core import cycle
-from ptxsim.drive import Configuration, Progress, Simulation, build, drive
+from ptxsim.core.issue import WRONG_WARP
+from ptxsim.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
 from ptxsim.faults import fault
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
@@ -30,7 +31,9 @@ from ptxsim.options import (
 )
 from ptxsim.printing import Printer
 from ptxsim.program import Program
-from ptxsim.schedulers import compiled
+from ptxsim.schedulers import Policy
+from ptxsim.schedulers import policy as policy_named
+from ptxsim.state import MAX_WARPS
 from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
 from ptxtool.base.diag import PtxError, error
@@ -45,7 +48,7 @@ def launch(
     args: Sequence[Any] = (),
     *,
     gpu: str | Gpu = "tesla-c2050",
-    scheduler: str = "lrr",
+    scheduler: str | Policy = "lrr",
     share_registers: int | str | Fraction = 0,
     registers: int | None = None,
     dynamic_shared: int = 0,
@@ -70,8 +73,10 @@ def launch(
     allocation (default: from the kernel); `share_registers` the sharing percentage of Jatala et al. `dynamic_shared` is
     in bytes; `constants` fills module variables, `textures` gives its textures, samplers and surfaces by name (handles
     among the parameters take a `Texture`, `Sampler` or `Surface` as argument). `max_cycles` ends the run early with
-    status "max-cycles". `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp
-    stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand reads never conflict. What the
+    status "max-cycles". `scheduler` is `lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N` or `owf`, or one of
+    your own, `FILE.py:FUNCTION` (docs/schedulers.md). `event_skip=False` steps every cycle (same results, slower);
+    `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand
+    reads never conflict. What the
     kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
     exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
@@ -80,13 +85,13 @@ def launch(
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
-    deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E502 unknown machine, scheduler or
-    semantics.
+    deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E416 a scheduler of your own that
+    goes wrong, E502 unknown machine, scheduler or semantics.
     """
     check_kernel(kernel)
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     grid3, block3 = extent("grid", grid), extent("block", block)
-    policy = compiled(scheduler)
+    policy = scheduler if isinstance(scheduler, Policy) else policy_named(scheduler)
     percent = percentage(share_registers, "share_registers")
     whole("dynamic_shared", dynamic_shared, 0)
     for name, given, least in (("registers", registers, 0), ("max_cycles", max_cycles, 1)):
@@ -133,14 +138,20 @@ def launch(
         if on_interrupt == "raise":
             raise
         reason, status = cycle.DONE, "interrupted"
+        settle_accounts(simulation, policy)
+    except Exception as problem:
+        explained = policy.explained(problem)
+        if explained is None:
+            raise
+        raise explained from None
     if reason == cycle.LIMIT:
         status = "max-cycles"
     elif reason == cycle.FAULT:
-        raise _fault(kernel, simulation)
+        raise _wrong_warp(simulation, policy) or _fault(kernel, simulation)
     elif reason == cycle.DEADLOCK:
         raise _deadlock(kernel, simulation)
     image.read_back()
-    return _result(kernel, simulation, plan, scheduler, float(percent), status, per_thread, scratchpad)
+    return _result(kernel, simulation, plan, policy.name, float(percent), status, per_thread, scratchpad)
 
 
 def _placed(problem: PtxError, kernel: Function) -> PtxError:
@@ -162,8 +173,6 @@ def _result(
     scratchpad: int,
 ) -> SimResult:
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
-    if status == "interrupted":
-        cycle.settle_accounts(simulation.run, sms, simulation.l1s)
     slots, by_lanes = slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
     sums = (
@@ -249,6 +258,15 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     )
     message = f"{found.what} in '{program.texts[i]}': {where}"
     return error(found.code, message, *program.span(i), found.help)
+
+
+def _wrong_warp(simulation: Simulation, policy: Policy) -> PtxError | None:
+    """A user's policy has chosen a warp that cannot issue; None for any other fault."""
+    run = simulation.run[0]
+    if int(run["fault_kind"]) != WRONG_WARP or policy.own is None:
+        return None
+    able = int(run["wrong_candidates"])
+    return policy.own.wrong_warp(int(run["wrong_warp"]), [w for w in range(MAX_WARPS) if able >> w & 1])
 
 
 def _cta(simulation: Simulation, number: int) -> str:

@@ -24,7 +24,9 @@ BARRIERS = 16
 SHARED_PIPE = 64  # loads behind the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
 CODE_BASE = 0xF000_0000  # and code
+POLICY = 8 + 2 * MAX_WARPS  # numbers that a scheduling policy may keep: a few, and two lists of warps
 FOREVER = 1 << 62
+LONG = FOREVER + 1  # the same for a register that a load from beyond the SM will write
 
 # why a scheduler issued nothing (timing-model section 4.1); 2 + n is "issued with n active lanes"
 IDLE, SCOREBOARD, STALL = 0, 1, 2
@@ -57,6 +59,7 @@ RUN = record(
         ("rotate_schedulers", "i8"),  # another one is first in every cycle; 0: scheduler 0
         ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
         ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
+        ("has_window", "i8"),  # the policy looks at some warps only
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
         ("first_collector", "i8", (CLASSES,)),
@@ -90,7 +93,9 @@ RUN = record(
         ("fault_cta", "i8"),
         ("fault_instruction", "i8"),
         ("fault_thread", "i8"),
-        ("fault_kind", "i8"),  # 100: SIMT stack overflow; otherwise as CONTEXT.error
+        ("fault_kind", "i8"),  # 100: SIMT stack overflow, 101: wrong warp; otherwise as CONTEXT.error
+        ("wrong_warp", "i8"),  # what the policy chose
+        ("wrong_candidates", "i8"),  # what it could have chosen
     ]
 )
 
@@ -108,6 +113,7 @@ SM = record(
         ("has_head", "i8"),  # a decoded instruction on the right path waits in the I-buffer
         ("stale", "i8"),  # the I-buffer holds wrong-path instructions
         ("ready", "i8"),  # the head has no scoreboard hazard
+        ("long_wait", "i8"),  # the head reads a register that a load from beyond the SM will write
         ("blocked", "i8"),  # the head waits for a register whose time is not known yet
         ("at_barrier", "i8"),
         ("in_membar", "i8"),
@@ -215,8 +221,9 @@ SM = record(
         ("pending_ins", "i4", (PENDING,)),
         ("pending_left", "i4", (PENDING,)),
         ("pending_group", "i4", (PENDING,)),
-        # policy scratch: schedulers and sharing schemes name their own slots
-        ("policy", "i8", (MAX_SCHEDULERS, 8)),
+        # scratch of the scheduling policy, which names its own places
+        ("policy", "i8", (MAX_SCHEDULERS, POLICY)),
+        ("policy_number", "i8"),  # the number behind its name
         # register sharing
         ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
         ("side", "i4", (MAX_CTAS,)),

@@ -291,3 +291,36 @@ def test_compare_on_the_samples(cli: Cli, sample: str, without: int, shared: int
         assert stalls[0] is None
         assert stalls[1]["instruction"] < stalls[2]["instruction"]
         assert stalls[1]["instruction"] < stalls[3]["instruction"]
+
+
+def test_the_scheduler_of_a_launch_file(cli: Cli, job: Path) -> None:
+    file = job.with_name("launch.toml")
+    text = file.read_text()
+    file.write_text('scheduler = "two_level:3"\n' + text)
+    assert data(cli, "sim", job)["scheduler"] == "two_level:3"
+    assert data(cli, "sim", job, "--scheduler", "old")["scheduler"] == "old"
+    rungs = data(cli, "compare", job)["rungs"]
+    assert [rung["scheduler"] for rung in rungs] == ["two_level:3"] * 3 + ["owf"]
+    assert rungs[0]["name"] == "Unshared-TWO_LEVEL:3"
+    file.write_text('scheduler = "gtx"\n' + text)
+    told = cli("sim", job).stderr
+    assert "launch.toml:1:1: error[E502]: no warp scheduler 'gtx'" in told
+    assert "did you mean 'gto'?" in told
+
+
+def test_a_scheduler_beside_the_launch_file(cli: Cli, job: Path) -> None:
+    own = job.with_name("mine.py")
+    own.write_text(
+        "from ptxsim.jit import ctz\n\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+    )
+    file = job.with_name("launch.toml")
+    file.write_text('scheduler = "mine.py:pick"\n' + file.read_text())
+    assert data(cli, "sim", job)["scheduler"] == str(own) + ":pick"
+    rungs = data(cli, "compare", job, "--scheduler", "gto")["rungs"]
+    assert [rung["name"] for rung in rungs] == [
+        "Unshared-GTO",
+        "Shared-GTO-NoOpt",
+        "Shared-GTO-Unrolled",
+        "Shared-OWF-Unrolled",
+    ]
+    assert data(cli, "compare", job)["rungs"][0]["name"] == "Unshared-pick"

@@ -79,7 +79,7 @@ def run(arguments: list[str], **environment: str) -> str:
     ("name", "grid", "share", "scheduler"),
     [
         ("reduction", 2, 0, "lrr"),
-        ("full", 1, 0, "gto"),
+        ("full", 1, 0, "two_level:3"),
     ],
 )
 def test_same_without_compilation(name: str, grid: int, share: int, scheduler: str) -> None:

@@ -151,7 +151,7 @@ def test_small_grids(name: str, grid: tuple[int, ...]) -> None:
     same(run_sample, name, grid, share_registers=90)
 
 
-@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf"])
+@pytest.mark.parametrize("scheduler", ["lrr", "gto", "old", "rrr", "two_level:2", "static_limit:3", "owf"])
 @pytest.mark.parametrize(
     ("grid", "block"), [(1, 1), (5, 45), (40, 96), ((3, 5, 2), (8, 3, 2)), (16, 1024), (29, 250)]
 )

@@ -62,7 +62,7 @@ def test_constants_fill_module_variables() -> None:
         ({"registers": -1}, "E401.*registers = -1"),
         ({"max_cycles": 0}, "E401.*max_cycles = 0.*at least 1"),
         ({"share_registers": 150}, "E502.*share_registers = 150"),
-        ({"scheduler": "fifo"}, "E502.*no warp scheduler 'fifo'.*gto, lrr, owf"),
+        ({"scheduler": "fifo"}, "E502.*no warp scheduler 'fifo'.*gto, lrr, old, owf"),
         ({"gpu": "gt200"}, "E502.*no GPU named 'gt200'.*tesla-c2050"),
         ({"constants": {"table": 3}}, "k.ptx:4:1: error.E401.*int for variable 'table'"),
         ({"constants": {"table": "abc"}}, "k.ptx:4:1: error.E401.*str for variable 'table'"),

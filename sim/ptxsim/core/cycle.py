@@ -31,7 +31,7 @@ from ptxsim.memory.l1 import l1_forget
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.memory.system import memory_cycle, reply_next
 from ptxsim.program import CONTEXT, INSTRUCTION
-from ptxsim.schedulers import SIGNATURE
+from ptxsim.schedulers.signature import PICK, WINDOW
 from ptxsim.sharing.registers import retest, settle_wait
 from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WHEEL
 
@@ -39,22 +39,30 @@ DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
 
 @njit
-def account_skipped(run, sm, l1):
-    """Charge the slots of the cycles since this SM last ran: nothing has changed in them."""
+def _slot_kind(run, sm, own):
+    """What a slot of a cycle counts as in which none of a scheduler's warps has changed."""
+    valid = valid_warps(sm) & own
+    if valid & sm.ready & ~sm.lock_wait:
+        return STALL  # ready, but every port it could take was closed
+    if valid:
+        return STALL if run.lock_as_stall and valid & sm.lock_wait else SCOREBOARD
+    return IDLE
+
+
+@njit
+def account_skipped(run, sm, l1, window):
+    """Charge the slots of the cycles since this SM last ran: nothing but a policy's window has changed in them."""
     skipped = run.cycle - sm.last_cycle - 1
     if skipped > 0 and sm.counting:
         sm.active_cycles += skipped
         charge_stuck_head(sm, l1, skipped)
-        for s in range(run.n_schedulers):
-            valid = valid_warps(sm) & sm.supervised[s]
-            kind = IDLE
-            if valid & sm.ready & ~sm.lock_wait:
-                kind = STALL  # ready, but every port it could take was closed
-            elif valid:
-                kind = SCOREBOARD
-                if run.lock_as_stall and valid & sm.lock_wait:
-                    kind = STALL
-            sm.slots[s, kind] += skipped
+        if run.has_window:
+            for _ in range(skipped):
+                for s in range(run.n_schedulers):
+                    sm.slots[s, _slot_kind(run, sm, sm.supervised[s] & window(sm, s))] += 1
+        else:
+            for s in range(run.n_schedulers):
+                sm.slots[s, _slot_kind(run, sm, sm.supervised[s])] += skipped
 
 
 @njit
@@ -76,9 +84,9 @@ def _release_membars(sm, l1):
 
 
 @njit
-def sm_cycle(run, sm, instructions, x, l1, memory, pick):
+def sm_cycle(run, sm, instructions, x, l1, memory, pick, window):
     """One core cycle of one SM."""
-    account_skipped(run, sm, l1)
+    account_skipped(run, sm, l1, window)
     clear_wheels(run, sm)
     slot = run.cycle & (WHEEL - 1)
     sm.ready |= sm.wheel[slot]
@@ -94,7 +102,7 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick):
     issued = False
     if sm.counting:
         sm.active_cycles += 1
-        issued = issue(run, sm, instructions, x, pick)
+        issued = issue(run, sm, instructions, x, pick, window)
     decode(run, sm, instructions)
     fetch(run, sm, instructions, memory)
     if l1.flush and sm.resident == sm.finishing:
@@ -130,11 +138,11 @@ def _next_cycle(run, sm, l1, issued):
 
 
 @njit
-def _finish(run, sms, l1s):
+def _finish(run, sms, l1s, window):
     """Account every SM up to the last cycle, and every lock wait."""
     for index in range(run.n_sms):
         sm = sms[index]
-        account_skipped(run, sm, l1s[index])
+        account_skipped(run, sm, l1s[index], window)
         sm.last_cycle = run.cycle - 1
         waiting = sm.lock_wait
         while waiting:
@@ -143,13 +151,7 @@ def _finish(run, sms, l1s):
             settle_wait(run, sm, w)
 
 
-@entry
-def settle_accounts(run_array, sms, l1s):
-    """Bring the counters up to the current cycle, for a run that ends early."""
-    _finish(run_array[0], sms, l1s)
-
-
-def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memories, pick):
+def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memories, pick, window):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
     run = run_array[0]
     x = contexts[0]
@@ -157,7 +159,7 @@ def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memorie
     half = x.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
-            _finish(run, sms, l1s)
+            _finish(run, sms, l1s, window)
             return LIMIT
         if run.cycle >= run.stop_cycle or x.host_used > half:
             return PAUSED
@@ -168,10 +170,10 @@ def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memorie
             sm = sms[index]
             reply = reply_next(memory, index) + run.response_hops
             if sm.next <= run.cycle or reply <= run.cycle or run.event_skip == 0:
-                sm_cycle(run, sm, instructions, x, l1s[index], memory, pick)
+                sm_cycle(run, sm, instructions, x, l1s[index], memory, pick, window)
                 if run.fault_kind:
                     run.cycle += 1
-                    _finish(run, sms, l1s)
+                    _finish(run, sms, l1s, window)
                     return FAULT
                 reply = reply_next(memory, index) + run.response_hops
             following = min(following, sm.next, reply)
@@ -185,14 +187,14 @@ def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memorie
         following = max(min(following, memory.next), run.cycle + 1)
         if following >= FOREVER:
             run.cycle += 1
-            _finish(run, sms, l1s)
+            _finish(run, sms, l1s, window)
             return DEADLOCK
         if run.event_skip == 0:
             following = run.cycle + 1
         run.cycle = min(following, run.stop_cycle)
         if run.max_cycles:
             run.cycle = min(run.cycle, run.max_cycles)
-    _finish(run, sms, l1s)
+    _finish(run, sms, l1s, window)
     return DONE
 
 
@@ -200,7 +202,7 @@ def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memorie
 def simulator() -> Any:
     """The compiled loop. Compiling takes a while the first time after an installation or an edit; then it is cached.
 
-    Its policy is a typed argument, so that no policy compiles it again.
+    A policy is two typed arguments, so that none compiles it again.
     """
     arguments = [array_of(d) for d in (RUN, SM, INSTRUCTION, CONTEXT)]
     signature = types.int64(
@@ -208,6 +210,7 @@ def simulator() -> Any:
         types.Array(types.int32, 2, "C"),
         array_of(L1),
         array_of(MEMORY),
-        types.FunctionType(SIGNATURE),
+        types.FunctionType(PICK),
+        types.FunctionType(WINDOW),
     )
     return entry(signature)(_simulate)

@@ -21,6 +21,7 @@ from ptxsim.program import (
     COMMIT,
     EITHER,
     EXIT,
+    GENERIC,
     INDIRECT,
     INVOKE,
     MEMBAR,
@@ -33,9 +34,10 @@ from ptxsim.program import LDST as LDST_PORT
 from ptxsim.semantics.calls import note_exit
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.sharing.registers import may_touch, refuse, take
-from ptxsim.state import IDLE, SCOREBOARD, STALL
+from ptxsim.state import IDLE, MAX_WARPS, SCOREBOARD, STALL
 
 STACK_OVERFLOW = 100  # as in ptxsim/faults.py
+WRONG_WARP = 101
 
 
 @njit
@@ -45,13 +47,15 @@ def valid_warps(sm):
 
 
 @njit
-def issue(run, sm, instructions, x, pick):
+def issue(run, sm, instructions, x, pick, window):
     """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
     any_issued = False
     first = sm.active_cycles - 1 if run.rotate_schedulers else 0
     for k in range(run.n_schedulers):
         s = (first + k) % run.n_schedulers
         own = sm.supervised[s]
+        if run.has_window:
+            own &= window(sm, s)
         if sm.stale & own:
             flush(run, sm, sm.stale & own)
         valid = valid_warps(sm) & own
@@ -69,6 +73,11 @@ def issue(run, sm, instructions, x, pick):
             candidates = ready & open_ports(run, sm)
             if candidates:
                 w = pick(sm, s, candidates)
+                if w < 0 or w >= MAX_WARPS or not candidates & bit(w):
+                    run.fault_kind = WRONG_WARP
+                    run.wrong_warp = w
+                    run.wrong_candidates = candidates
+                    break
                 kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
                 _issue_warp(run, sm, instructions, x, w)
                 any_issued = True
@@ -156,7 +165,7 @@ def _enter_pipe(run, sm, instructions, x, i, w, mask):
     sm.id_oc[port, sm.id_oc_n[port]] = entry
     sm.id_oc_n[port] += 1
     sm.front_count[w] += 1
-    reserve(run, sm, instruction, w)
+    reserve(run, sm, instruction, w, x.access_space if instruction.space == GENERIC else instruction.space)
     if port == LDST_PORT:
         prepare_access(run, sm, instructions, x, i, w, mask, entry)
         if instruction.access == ATOMIC and mask:

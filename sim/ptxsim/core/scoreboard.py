@@ -1,22 +1,27 @@
 """Scoreboard: when a warp's next instruction is free of register hazards (timing-model section 1.4).
 
-A pending write is the cycle at which it is released, kept per warp and register; FOREVER while that is not known yet.
+A pending write is the cycle at which it is released, kept per warp and register; while that is not known yet it is
+FOREVER, or LONG for a load from global, local, parameter or texture memory (what the two-level scheduler looks at;
+section 2). LONG ends with the write; in GPGPU-Sim it lasts until an ALU instruction writes the register.
 The wake-up of a warp's head is computed once, when the head changes or a register it waits for gets its cycle:
 ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
 from ptxsim.jit import bit, flat_i64, njit
-from ptxsim.program import NO_ACCESS
-from ptxsim.state import CLASSES, FOREVER, MAX_WARPS, WHEEL
+from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED
+from ptxsim.state import CLASSES, FOREVER, LONG, MAX_WARPS, WHEEL
 
 
 @njit
-def reserve(run, sm, instruction, w):
-    """Mark the destinations of an issued instruction as pending."""
+def reserve(run, sm, instruction, w, space):
+    """Mark the destinations of an issued instruction, which accesses `space` if it is a load, as pending."""
+    pending = FOREVER
+    if instruction.access == LOAD and space != SHARED and space != CONST:
+        pending = LONG
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
     base = w * run.n_registers
     for k in range(instruction.n_destinations):
-        ready_at[base + instruction.register[k]] = FOREVER
+        ready_at[base + instruction.register[k]] = pending
 
 
 @njit
@@ -43,7 +48,12 @@ def set_wake(run, sm, instructions, w):
         if cycle > wake:
             wake = cycle
     me = bit(w)
+    sm.long_wait &= ~me
     if wake >= FOREVER:
+        if wake == LONG:
+            for k in range(instruction.n_destinations, instruction.n_registers):
+                if ready_at[base + instruction.register[k]] == LONG:
+                    sm.long_wait |= me
         sm.blocked |= me
         sm.ready &= ~me
         return

@@ -3,19 +3,11 @@
 sm.policy[scheduler, 0]: the greedy warp, initially slot 0.
 """
 
-from ptxsim.jit import bit, ctz
+from ptxsim.jit import bit
+from ptxsim.schedulers.warps import oldest
 
 
 def pick(sm, scheduler, candidates):
-    greedy = sm.policy[scheduler, 0]
-    if candidates & bit(greedy):
-        return greedy
-    w = ctz(candidates)
-    rest = candidates & (candidates - 1)
-    while rest:
-        other = ctz(rest)
-        rest &= rest - 1
-        if sm.dynamic_id[other] < sm.dynamic_id[w]:
-            w = other
-    sm.policy[scheduler, 0] = w
-    return w
+    if not candidates & bit(sm.policy[scheduler, 0]):
+        sm.policy[scheduler, 0] = oldest(sm, candidates)
+    return sm.policy[scheduler, 0]

@@ -1,0 +1,22 @@
+"""What policies ask about warps: which can go on at all, which was launched first."""
+
+from ptxsim.jit import ctz, njit
+
+
+@njit
+def runnable(sm):
+    """Mask of the warps that are there, have not exited, and wait for no barrier, fence, copy or atomic."""
+    return sm.resident & ~(sm.finishing | sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+
+
+@njit
+def oldest(sm, warps):
+    """The warp of a mask that was launched first."""
+    w = ctz(warps)
+    rest = warps & (warps - 1)
+    while rest:
+        other = ctz(rest)
+        rest &= rest - 1
+        if sm.dynamic_id[other] < sm.dynamic_id[w]:
+            w = other
+    return w
