@@ -32,8 +32,11 @@ NOT_MADE = {
     "multimem": "it needs a multicast object of several GPUs",
     "st.async mmio": "nothing tells a program that it has happened",
     "red.async mmio": "nothing tells a program that it has happened",
+    "tex depth": "CUDA makes no textures that compare",
+    "tld4 depth": "CUDA makes no textures that compare",
+    "tex 2dms": "CUDA makes no textures with samples",
 }
-"""Rows, by opcode and a modifier, that no program is made for, and why."""
+"""Rows, by opcode and a modifier or operand, that no program is made for, and why."""
 _CRASHES = re.compile(
     r"\.v8\.[busf](8|16) |^atom\..*\.noftz\S* _,|^tex\.grad\.a?cube.*\{%f32r16(, %f32r17)?\}"
 )
@@ -82,7 +85,7 @@ def row_items(form: Form, limit: int) -> tuple[list[Item], str]:
     for name, reason in NOT_MADE.items():
         base, _, modifier = name.partition(" ")
         if (form.base == base or form.base.startswith(base + ".")) and (
-            not modifier or modifier in form.words
+            not modifier or modifier in form.words or modifier in {o.name for o in form.operands}
         ):
             return [], reason
     makers = {
