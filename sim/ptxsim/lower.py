@@ -325,7 +325,7 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: G
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        sources = list(dict.fromkeys(sources))
+        sources = list({_bank(name): name for name in sources}.values())  # told apart by their numbers
     sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [_bank(name) for name in sources]

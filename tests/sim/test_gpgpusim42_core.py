@@ -20,7 +20,7 @@ def kernel(body: str, setup: str = ""):
 .const .align 4 .u32 table[64];
 .visible .entry k(.param .u64 p, .param .u32 n)
 {{
-	.reg .pred %p<4>;
+	.reg .pred %p<20>;
 	.reg .b32 %r<40>;
 	.reg .f32 %f<40>;
 	.reg .f64 %d<40>;
@@ -80,7 +80,8 @@ def cost(line: str, setup: str = "", few: int = 16, many: int = 48, block: int =
         ("rcp.approx.f32 %f1, %f1;", 14),
         ("mov.u32 %r1, %r1;", 7),
         ("selp.b32 %r1, %r1, %r2, %p3;", 7),
-        ("selp.b32 %r1, %r1, %r2, %p2;", 8),  # predicates have numbers too
+        ("selp.b32 %r1, %r1, %r2, %p2;", 7),  # two registers of one number are read once, so it seems
+        ("selp.b32 %r1, %r1, %r2, %p18;", 8),  # predicates have numbers too
         ("mov.u32 %r1, 5;", 6),  # c = 0
         ("ld.const.u32 %r1, [table];", 4),
         ("ld.param.u32 %r1, [n];", 4),

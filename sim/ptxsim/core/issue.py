@@ -56,8 +56,7 @@ def issue(run, sm, instructions, x, pick, window):
         own = sm.supervised[s]
         if run.has_window:
             own &= window(sm, s)
-        if sm.stale & own:
-            flush(run, sm, sm.stale & own)
+        stale = sm.stale & own
         valid = valid_warps(sm) & own
         ready = valid & sm.ready
         refused = False
@@ -72,19 +71,35 @@ def issue(run, sm, instructions, x, pick, window):
         else:
             candidates = ready & open_ports(run, sm)
             if candidates:
-                w = pick(sm, s, candidates)
-                if w < 0 or w >= MAX_WARPS or not candidates & bit(w):
-                    run.fault_kind = WRONG_WARP
-                    run.wrong_warp = w
-                    run.wrong_candidates = candidates
+                w = _chosen(run, sm, pick, s, candidates, stale)
+                if run.fault_kind:
                     break
+                stale = bit(0) & 0
                 kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
                 _issue_warp(run, sm, instructions, x, w)
                 any_issued = True
+        if stale:  # nothing issued: the scan has seen all warps
+            flush(run, sm, stale)
         sm.slots[s, kind] += 1
         if run.fault_kind:
             break
     return any_issued
+
+
+@njit
+def _chosen(run, sm, pick, s, candidates, stale):
+    """The warp that a policy chooses; wrong paths that its scan comes to before are thrown away."""
+    while True:
+        w = pick(sm, s, candidates | stale)
+        if w < 0 or w >= MAX_WARPS or not (candidates | stale) & bit(w):
+            run.fault_kind = WRONG_WARP
+            run.wrong_warp = w
+            run.wrong_candidates = candidates | stale
+            return w
+        if candidates & bit(w):
+            return w
+        flush(run, sm, bit(w))
+        stale &= ~bit(w)
 
 
 @njit

@@ -1,10 +1,12 @@
 """Warp schedulers: policies, one file each, with the functions that docs/schedulers.md describes.
 
-`pick(sm, scheduler, candidates) -> warp` chooses among the warps that can issue now, a mask that is not 0. It is called
-only when the chosen warp then issues. A policy that looks at some of its warps only has also
-`window(sm, scheduler) -> mask`, called once in every cycle before anything else: other warps neither issue nor count as
-valid. Both may keep numbers in `sm.policy[scheduler, ...]`, zero at the start. A number behind a name (`two_level:6`)
-is `sm.policy_number`. A user's own policy is found by `own.py`; from then on it is one like the others.
+`pick(sm, scheduler, candidates) -> warp` chooses among the warps of a mask that is not 0. It is called when a warp can
+issue; besides those that can, the mask has the warps whose buffers hold instructions of a wrong path. One of these that
+is chosen loses them, as a scan in the order of priority would find them, and `pick` is called again without it.
+A policy that looks at some of its warps only has also `window(sm, scheduler) -> mask`, called once in every cycle
+before anything else: other warps neither issue nor count as valid. Both may keep numbers in
+`sm.policy[scheduler, ...]`, zero at the start. A number behind a name (`two_level:6`) is `sm.policy_number`. A user's
+own policy is found by `own.py`; from then on it is one like the others.
 """
 
 from collections.abc import Callable
