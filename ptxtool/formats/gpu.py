@@ -66,6 +66,7 @@ class Pipeline(_Part, frozen=True):
     collector_duplicates: bool
     scheduler_order: Literal["fixed", "rotating"]
     first_path: Literal["lower", "taken"]
+    long_operation: Literal["until-loaded", "until-computed"]
 
 
 class Dispatch(_Part, frozen=True):

@@ -128,6 +128,7 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     resident = min(configuration.plan.resident_ctas, max(1, per_sm))
     arrays = {
         "ready_at": np.zeros((n_sms, sm_limits.warps * n_registers), np.int64),
+        "long_set": np.zeros((n_sms, sm_limits.warps * n_registers), np.uint8),
         "shared": np.zeros((n_sms, max(1, resident * shared_bytes)), np.uint8),
         "stall_warps": np.zeros(n_instructions, np.int64),
         "stall_cycles": np.zeros(n_instructions, np.int64),
@@ -177,7 +178,7 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
         _signed(sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers)))
         for s in range(sm_limits.schedulers)
     ]
-    for name, array in (("ready_at", "ready_at"), ("shared_memory", "shared")):
+    for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):
         data = arrays[array]
         sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
     pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
@@ -231,6 +232,7 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["collector_stage"] = pipeline.collector_step == "own"
     r["collector_reads"] = pipeline.collector_reads
     r["rotate_schedulers"] = pipeline.scheduler_order == "rotating"
+    r["long_lasting"] = pipeline.long_operation == "until-computed"
     r["taken_first"] = pipeline.first_path == "taken"
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count

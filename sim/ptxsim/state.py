@@ -59,6 +59,7 @@ RUN = record(
         ("rotate_schedulers", "i8"),  # another one is first in every cycle; 0: scheduler 0
         ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
         ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
+        ("long_lasting", "i8"),  # what a load wrote counts as long until an ALU instruction writes it
         ("has_window", "i8"),  # the policy looks at some warps only
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
@@ -144,6 +145,10 @@ SM = record(
         ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
         ("loads", "i4", (MAX_WARPS,)),
         ("stores", "i4", (MAX_WARPS,)),
+        (
+            "long_set",
+            "u8",
+        ),  # address of bytes [warps][registers]: written by a load from beyond the SM, not since by an ALU
         ("ready_at", "u8"),  # address of int64 [warps][registers]: scoreboard release cycles
         # SIMT stack
         ("depth", "i4", (MAX_WARPS,)),

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from microkernel import cost, cycles, kernel
+from msgspec.structs import replace
 
 import ptxsim
 from ptxsim.jit import JIT_DISABLED
 from ptxsim.schedulers import policy
 from ptxsim.state import SM
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.gpu import Gpu, load_gpu
 
 ALL = 0b111111
 
@@ -280,3 +282,23 @@ def test_what_a_policy_does_wrong(own: Path, body: str, told: str) -> None:
     own.write_text(f"def pick(sm, scheduler, candidates):\n    {body}\n")
     with pytest.raises(PtxError, match=f"(?s){re.escape(str(own))}:.*{told}"):
         launch(f"{own}:pick")
+
+
+def test_how_long_a_loaded_register_is_long() -> None:
+    # 4 warps per scheduler, one active: a chain of 64 maxima (20 cycles each) that read a loaded register keeps the
+    # others out, 4 x 64 x 20; where the register stays long (section 1.4) its warp goes to the queue's end in every
+    # cycle, comes back after the 24 places of the queue, and the warps overlap
+    chain = "\tmax.u32 $r3, $r3, $r2;\n" * 64
+    machine = load_gpu("tesla-c2050")
+    assert machine.pipeline.long_operation == "until-loaded"
+    pipeline = replace(machine.pipeline, long_operation="until-computed")
+    overlapping = replace(machine, pipeline=pipeline)
+
+    def run(gpu: Gpu, before: str = "") -> int:
+        options: dict[str, Any] = {"block": 256, "words": 1 << 16, "scheduler": "two_level:1", "gpu": gpu}
+        return cycles(LOADS + before + chain, **options) - cycles(LOADS + before, **options)
+
+    serial = 4 * 64 * 20
+    assert run(machine) > 0.9 * serial
+    assert run(overlapping) < 0.6 * serial
+    assert run(overlapping, "\tadd.u32 $r2, $r2, $r2;\n") > 0.9 * serial  # computed: long no more

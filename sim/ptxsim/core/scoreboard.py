@@ -2,12 +2,13 @@
 
 A pending write is the cycle at which it is released, kept per warp and register; while that is not known yet it is
 FOREVER, or LONG for a load from global, local, parameter or texture memory (what the two-level scheduler looks at;
-section 2). LONG ends with the write; in GPGPU-Sim it lasts until an ALU instruction writes the register.
+section 2). In GPGPU-Sim a register stays long, whatever has been loaded, until an ALU instruction writes it
+(section 1.4): `long_set` has these registers where the machine says so.
 The wake-up of a warp's head is computed once, when the head changes or a register it waits for gets its cycle:
 ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
-from ptxsim.jit import bit, flat_i64, njit
+from ptxsim.jit import bit, flat_i64, flat_u8, njit
 from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED
 from ptxsim.state import CLASSES, FOREVER, LONG, MAX_WARPS, WHEEL
 
@@ -22,6 +23,26 @@ def reserve(run, sm, instruction, w, space):
     base = w * run.n_registers
     for k in range(instruction.n_destinations):
         ready_at[base + instruction.register[k]] = pending
+    if run.long_lasting and pending == LONG:
+        _set_long(run, sm, instruction, w, 1)
+
+
+@njit
+def _set_long(run, sm, instruction, w, value):
+    """Note whether the destinations of an instruction are long from now on."""
+    long_set = flat_u8(sm.long_set, run.max_warps * run.n_registers)
+    for k in range(instruction.n_destinations):
+        long_set[w * run.n_registers + instruction.register[k]] = value
+
+
+@njit
+def _reads_long(run, sm, instruction, w):
+    """True if an instruction reads a register that is long."""
+    long_set = flat_u8(sm.long_set, run.max_warps * run.n_registers)
+    for k in range(instruction.n_destinations, instruction.n_registers):
+        if long_set[w * run.n_registers + instruction.register[k]]:
+            return True
+    return False
 
 
 @njit
@@ -32,6 +53,8 @@ def release(run, sm, instructions, i, w, cycle):
     base = w * run.n_registers
     for k in range(instruction.n_destinations):
         ready_at[base + instruction.register[k]] = cycle
+    if run.long_lasting and instruction.access == NO_ACCESS:
+        _set_long(run, sm, instruction, w, 0)
     if instruction.n_destinations and sm.blocked & bit(w):
         set_wake(run, sm, instructions, w)
 
@@ -49,6 +72,8 @@ def set_wake(run, sm, instructions, w):
             wake = cycle
     me = bit(w)
     sm.long_wait &= ~me
+    if run.long_lasting and _reads_long(run, sm, instruction, w):
+        sm.long_wait |= me
     if wake >= FOREVER:
         if wake == LONG:
             for k in range(instruction.n_destinations, instruction.n_registers):
