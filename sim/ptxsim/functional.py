@@ -1,8 +1,8 @@
 """`run`: what a kernel computes, without time: as `launch`, but CTAs run one after the other and nothing is counted
 but instructions.
 
-Buffers are numpy arrays and are updated in place. The loop is `semantics/functional.py`; what cannot be run is said
-before the first instruction.
+Buffers are numpy arrays and are updated in place. The launch is run by `semantics/functional.py`; what cannot be run
+is said before the first instruction.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

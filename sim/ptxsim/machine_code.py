@@ -37,6 +37,7 @@ HOST_ONLY = (
     "ptxsim.places",
     "ptxsim.printing",
     "ptxsim.python_kernels",
+    "ptxsim.semantics.functional",
     "ptxsim.semantics.reference",
     "ptxsim.stats",
     "ptxsim.textures",
@@ -133,5 +134,5 @@ def folder(module: str) -> Path:
 
 def is_compiled(module: str) -> bool:
     """True if what is compiled last for a use is there already: the loop in `ptxsim.core.cycle` for a timed run, the
-    one in `ptxsim.semantics.functional` for one without time."""
+    one in `ptxsim.semantics.cta_loop` for one without time."""
     return any(folder(module).rglob(f"{module.rpartition('.')[2]}.*.nbi"))

@@ -10,7 +10,7 @@ import sys
 from ptxsim.jit import JIT_DISABLED
 from ptxsim.machine_code import is_compiled
 
-_LOOPS = {"run": "ptxsim.semantics.functional", "launch": "ptxsim.core.cycle"}
+_LOOPS = {"run": "ptxsim.semantics.cta_loop", "launch": "ptxsim.core.cycle"}
 
 
 def say_if_compiling(function: str) -> None:

@@ -46,8 +46,7 @@ def test_imports_are_found():
 
 def test_no_source_of_compiled_code_imports_a_host_only_one():
     for module, path in SOURCES.items():
-        # functional.py also lowers and lays out memory, in Python; its compiled part takes nothing from there
-        if _compiles(module) and module not in ("ptxsim", "ptxsim.semantics.functional"):
+        if _compiles(module) and module != "ptxsim":
             assert not any(map(machine_code.is_host_only, _imports(path))), path
 
 
@@ -55,7 +54,7 @@ def test_sources_of_compiled_code_import_only_hashed_instruction_facts():
     """A source outside `FACTS` may change and keep its cache folder, so no constant may come from it."""
     isa = Path(ptxtool.isa.__file__).parent
     facts = [isa / f"{name.rpartition('.')[2]}.py" for name in machine_code.FACTS]
-    own = [path for module, path in SOURCES.items() if _compiles(module) and path.name != "functional.py"]
+    own = [path for module, path in SOURCES.items() if _compiles(module)]
     for path in [*own, *facts]:
         modules = {name for name in _imports(path) if name.startswith("ptxtool.isa")}
         outside = {m for m in modules if not any(m == f or m.startswith(f"{f}.") for f in machine_code.FACTS)}
@@ -104,20 +103,20 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
     [
         ("core/simt.py", '"""', '"""x', {"ptxsim.core.cycle"}),
         ("semantics/memory.py", '"""', '"""x', {"ptxsim.semantics.execute"}),
-        ("semantics/start.py", '"""', '"""x', {"ptxsim.core.cycle", "ptxsim.semantics.functional"}),
+        ("semantics/start.py", '"""', '"""x', {"ptxsim.core.cycle", "ptxsim.semantics.cta_loop"}),
         ("lower.py", '"""', '"""x', set()),
         (
             "program.py",
             "range(8)",
             "range(0, 8)",
-            {"ptxsim.core.cycle", "ptxsim.semantics.execute", "ptxsim.semantics.functional"},
+            {"ptxsim.core.cycle", "ptxsim.semantics.execute", "ptxsim.semantics.cta_loop"},
         ),
     ],
 )
 def test_an_edit_changes_the_folders_of_what_depends_on_it(tmp_path, edited, old, new, changed):
     copy = tmp_path / "ptxsim"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    modules = ("ptxsim.core.cycle", "ptxsim.semantics.execute", "ptxsim.semantics.functional")
+    modules = ("ptxsim.core.cycle", "ptxsim.semantics.execute", "ptxsim.semantics.cta_loop")
     before = _folders(tmp_path, *modules)
     assert _folders(tmp_path, *modules) == before
     callee = copy / edited

@@ -7,7 +7,7 @@ from ptxsim import notice
 
 ALL = "compiling the simulator (once after installation, up to a minute) ...\n"
 TIMING = "compiling the timing model (once after installation, half a minute) ...\n"
-RUN, LAUNCH = "ptxsim.semantics.functional", "ptxsim.core.cycle"
+RUN, LAUNCH = "ptxsim.semantics.cta_loop", "ptxsim.core.cycle"
 
 
 @pytest.mark.parametrize(
