@@ -26,7 +26,7 @@ from ptxsim.core.ldst import (
 from ptxsim.core.operands import collect, is_frozen
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake
-from ptxsim.jit import array_of, bit, ctz, entry, njit
+from ptxsim.jit import array_of, bit, ctz, entry, inline, njit
 from ptxsim.memory.l1 import l1_forget
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.memory.system import memory_cycle, reply_next
@@ -65,7 +65,7 @@ def account_skipped(run, sm, l1, window):
                 sm.slots[s, _slot_kind(run, sm, sm.supervised[s])] += skipped
 
 
-@njit
+@inline
 def _release_membars(sm, l1):
     waiting = sm.in_membar
     while waiting:
@@ -83,7 +83,7 @@ def _release_membars(sm, l1):
             sm.in_wait &= ~bit(w)
 
 
-@njit
+@inline
 def sm_cycle(run, sm, instructions, x, l1, memory, pick, window):
     """One core cycle of one SM."""
     account_skipped(run, sm, l1, window)
@@ -113,7 +113,7 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick, window):
         sm.counting = 0
 
 
-@njit
+@inline
 def _next_cycle(run, sm, l1, issued):
     """When this SM has to run next (replies from the network apart)."""
     soon = run.cycle + 1

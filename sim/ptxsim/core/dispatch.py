@@ -2,13 +2,13 @@
 
 from ptxsim.core import simt
 from ptxsim.core.execute import clear_wheels
-from ptxsim.jit import bit, ctz, flat_i64, flat_u8, njit
+from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline
 from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.registers import cta_started
 from ptxsim.state import BARRIERS
 
 
-@njit
+@inline
 def dispatch(run, sms, x, special_rows):
     """Launch CTAs behind the cores' cycle."""
     for k in range(run.n_sms):
@@ -25,7 +25,7 @@ def dispatch(run, sms, x, special_rows):
             sms[index].next = min(sms[index].next, run.cycle + 1)
 
 
-@njit
+@inline
 def _launch(run, sm, x, special_rows):
     slot = ctz(sm.free_slots)
     sm.free_slots &= ~bit(slot)
@@ -54,7 +54,7 @@ def _launch(run, sm, x, special_rows):
     sm.next = min(sm.next, run.cycle + 1)
 
 
-@njit
+@inline
 def _start_warp(run, sm, x, special_rows, slot, k, cta):
     w = slot * run.warps_per_cta + k
     me = bit(w)

@@ -7,11 +7,11 @@ writes back at C + L + 2, before issue in the same cycle.
 
 from ptxsim.core.operands import leave_oc_ex
 from ptxsim.core.scoreboard import release
-from ptxsim.jit import bit, flat_i32, njit
+from ptxsim.jit import bit, flat_i32, inline, njit
 from ptxsim.state import WHEEL
 
 
-@njit
+@inline
 def execute_units(run, sm, instructions):
     """Let SP 0, SP 1, ... and the SFUs each take their oldest instruction from OC_EX."""
     if sm.oc_ex_n[0]:
@@ -22,7 +22,7 @@ def execute_units(run, sm, instructions):
             _enter(run, sm, instructions, 1, unit)
 
 
-@njit
+@inline
 def _write_banks(run, sm, instruction, w, cycle):
     """The banks of an instruction's destinations are written at `cycle`: no operand is read from them then."""
     number = flat_i32(run.bank_number, run.n_registers)

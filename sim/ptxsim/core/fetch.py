@@ -11,14 +11,14 @@ import numpy as np
 
 from ptxsim.core.retire import retire_passed
 from ptxsim.core.scoreboard import new_head
-from ptxsim.jit import bit, ctz, from_bit, njit
+from ptxsim.jit import bit, ctz, from_bit, inline, njit
 from ptxsim.memory.readonly import FAIL, HIT, next_waiter, read, sent
 from ptxsim.memory.state import INSTRUCTION
 from ptxsim.memory.system import inject
 from ptxsim.state import CODE_BASE
 
 
-@njit
+@inline
 def decode(run, sm, instructions):
     """Move the latch into the warp's I-buffer, and see whether it is on the right path."""
     if sm.latch_warp < 0:
@@ -60,7 +60,7 @@ def fetchable(sm):
     return candidates
 
 
-@njit
+@inline
 def fetch(run, sm, instructions, memory):
     """One fetch attempt, or one warp that gets what it missed; then one miss goes into the network."""
     sm.fetch_stuck = 0
@@ -77,7 +77,7 @@ def fetch(run, sm, instructions, memory):
             sent(sm.l1i)
 
 
-@njit
+@inline
 def _scan(run, sm, instructions):
     """The first warp in turn that may fetch reads L1I."""
     candidates = fetchable(sm)

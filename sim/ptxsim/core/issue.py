@@ -12,7 +12,7 @@ from ptxsim.core.fetch import flush
 from ptxsim.core.ldst import prepare_access
 from ptxsim.core.retire import finish_warp
 from ptxsim.core.scoreboard import new_head, reserve
-from ptxsim.jit import bit, ctz, flat_i64, njit, popcount
+from ptxsim.jit import bit, ctz, flat_i64, inline, njit, popcount
 from ptxsim.program import (
     ATOMIC,
     BARRIER,
@@ -46,7 +46,7 @@ def valid_warps(sm):
     return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
 
 
-@njit
+@inline
 def issue(run, sm, instructions, x, pick, window):
     """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
     any_issued = False
@@ -86,7 +86,7 @@ def issue(run, sm, instructions, x, pick, window):
     return any_issued
 
 
-@njit
+@inline
 def _chosen(run, sm, pick, s, candidates, stale):
     """The warp that a policy chooses; wrong paths that its scan comes to before are thrown away."""
     while True:
@@ -102,7 +102,7 @@ def _chosen(run, sm, pick, s, candidates, stale):
         stale &= ~bit(w)
 
 
-@njit
+@inline
 def _locked_out(run, sm, ready):
     """`ready` without the warps whose shared registers are locked."""
     testing = ready & sm.needs_lock & ~sm.lock_wait
@@ -131,7 +131,7 @@ def open_ports(run, sm):
     return mask
 
 
-@njit
+@inline
 def _issue_warp(run, sm, instructions, x, w):
     i = sm.ib_pc[w]
     instruction = instructions[i]
@@ -187,7 +187,7 @@ def _enter_pipe(run, sm, instructions, x, i, w, mask):
             sm.in_atomic |= bit(w)
 
 
-@njit
+@inline
 def _move(run, sm, instructions, x, i, w, mask, active):
     """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
     instruction = instructions[i]
@@ -232,7 +232,7 @@ def _move(run, sm, instructions, x, i, w, mask, active):
     return True
 
 
-@njit
+@inline
 def _next_head(run, sm, instructions, x, w):
     """Step the I-buffer, and see whether what follows is on the right path."""
     me = bit(w)

@@ -14,7 +14,7 @@ which each load reaches its end.
 
 from ptxsim.core.operands import collect, leave_oc_ex
 from ptxsim.core.scoreboard import release
-from ptxsim.jit import bit, ctz, njit
+from ptxsim.jit import bit, ctz, inline, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.memory.l1 import (
     PIPE_GLOBAL_STORE,
@@ -44,7 +44,7 @@ _SHARED_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = 0, 1,
 _BY_L1D, _BY_L1C = 1, 2
 
 
-@njit
+@inline
 def prepare_access(run, sm, instructions, x, i, w, mask, entry):
     """Queue the accesses of a memory instruction that has just executed."""
     instruction = instructions[i]
@@ -99,7 +99,7 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
             sm.copies[w, group] += 1
 
 
-@njit
+@inline
 def copies_done(sm, w):
     """Whether the copies that a warp waits for are done: all but those of its last groups, and of the open one."""
     left = sm.groups_left[w]
@@ -139,7 +139,7 @@ def _l1_changed(sm, l1):
     l1.pipe_stuck = 0
 
 
-@njit
+@inline
 def _write_back(run, sm, instructions, l1):
     """Empty the latch, then let the next client fill it."""
     if sm.latch_load >= 0:
@@ -175,7 +175,7 @@ def next_shared(sm):
     return sm.shared_due[sm.shared_head] if sm.shared_count else FOREVER
 
 
-@njit
+@inline
 def _take_reply(run, sm, l1, memory):
     """One packet from the response FIFO: a line or part of it, an atomic's result, or a store's acknowledgement."""
     found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
@@ -199,7 +199,7 @@ def _take_reply(run, sm, l1, memory):
         _l1_changed(sm, l1)
 
 
-@njit
+@inline
 def _leave_head(sm, entry, slot):
     sm.head = -1
     sm.front_free |= bit(entry)
@@ -217,7 +217,7 @@ def _refuse_head(sm, l1, cycles):
         l1.cache.reservation_fails += cycles
 
 
-@njit
+@inline
 def charge_stuck_head(sm, l1, cycles):
     """The retries of cycles that were skipped."""
     if sm.head >= 0 and sm.head_stuck:
@@ -226,7 +226,7 @@ def charge_stuck_head(sm, l1, cycles):
         l1.cache.reservation_fails += cycles
 
 
-@njit
+@inline
 def _serve_head(run, sm, instructions, l1, memory):
     """One access of the instruction at the head."""
     if sm.head < 0:
@@ -257,7 +257,7 @@ def _serve_head(run, sm, instructions, l1, memory):
         sm.stall_shared_memory += 1
 
 
-@njit
+@inline
 def _serve_shared(run, sm, slot, p):
     """A cycle per conflict degree, then into the pipe."""
     if sm.memory_next[slot] < sm.memory_count[slot] - 1:
@@ -273,7 +273,7 @@ def _serve_shared(run, sm, slot, p):
     return True
 
 
-@njit
+@inline
 def _serve_constant(run, sm, instructions, slot, p):
     """A line of constants or parameters through L1C."""
     address = sm.memory_line[slot, sm.memory_next[slot]]
@@ -293,7 +293,7 @@ def _serve_constant(run, sm, instructions, slot, p):
     return True
 
 
-@njit
+@inline
 def _serve_pipe(run, sm, instructions, l1):
     """Look up the access that is at the end of the pipe before L1."""
     if l1.pipe_stuck:
@@ -341,7 +341,7 @@ def _enter_pipe(run, sm, l1, slot, p, w):
     return k + 1 == sm.memory_count[slot]
 
 
-@njit
+@inline
 def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     """A global or local access through L1, an atomic past it."""
     if l1.pipe_cycles and sm.memory_kind[slot] != ATOMIC:
@@ -375,14 +375,14 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     return True
 
 
-@njit
+@inline
 def _send_constant(run, sm, memory):
     line = sm.l1c.miss[sm.l1c.miss_head]
     if inject(memory, sm.index, run.cycle, line, sm.l1c.line_bytes, CONSTANT, -1):
         sent(sm.l1c)
 
 
-@njit
+@inline
 def ldst_cycle(run, sm, instructions, l1, memory):
     """One cycle of the unit, with the operand collector's step where it has no stage of its own."""
     _write_back(run, sm, instructions, l1)
@@ -401,13 +401,13 @@ def ldst_cycle(run, sm, instructions, l1, memory):
         leave_oc_ex(sm, 2)
 
 
-@njit
+@inline
 def next_look_up(l1):
     """When the next access comes to the end of the pipe before L1; FOREVER if none does by itself."""
     return l1.pipe_due[l1.pipe_head] if l1.pipe_count and not l1.pipe_stuck else FOREVER
 
 
-@njit
+@inline
 def ldst_busy(sm, l1):
     """True if the unit has to run in the next cycle; a stuck head waits for the network, the pipe for its time."""
     return (

@@ -8,7 +8,7 @@ one a cycle.
 Handled simply: who asks a bank first is who has been in its unit longest.
 """
 
-from ptxsim.jit import bit, ctz, from_bit, njit
+from ptxsim.jit import bit, ctz, from_bit, inline, njit
 from ptxsim.state import CLASSES, WHEEL
 
 
@@ -26,7 +26,7 @@ def collect(run, sm, instructions):
             _accept(run, sm, instructions, k)
 
 
-@njit
+@inline
 def _dispatch(run, sm, k):
     """Ready units to OC_EX, round robin, one per port."""
     first = run.first_collector[k]
@@ -45,7 +45,7 @@ def _dispatch(run, sm, k):
         sm.cu_last[k] = unit - first
 
 
-@njit
+@inline
 def _forget(sm, unit):
     """Take a unit out of the order of the busy ones."""
     k = 0
@@ -65,7 +65,7 @@ def leave_oc_ex(sm, k):
     sm.oc_ex_n[k] = left
 
 
-@njit
+@inline
 def is_frozen(run, sm):
     """True if no collector unit and no ID_OC entry can move until something leaves OC_EX."""
     if sm.cu_busy & ~sm.cu_ready:
@@ -79,7 +79,7 @@ def is_frozen(run, sm):
     return True
 
 
-@njit
+@inline
 def _read(run, sm, instructions):
     """A read per bank, in order of asking, none from a bank that is being written; so many per unit."""
     taken = sm.bank_writes[run.cycle & (WHEEL - 1)]
@@ -102,7 +102,7 @@ def _read(run, sm, instructions):
             sm.cu_ready |= bit(unit)
 
 
-@njit
+@inline
 def _accept(run, sm, instructions, k):
     """The oldest ID_OC entries into free units, one per port."""
     first = run.first_collector[k]

@@ -5,12 +5,12 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 """
 
 from ptxsim.core.barrier import retest_barriers
-from ptxsim.jit import bit, ctz, njit
+from ptxsim.jit import bit, ctz, inline
 from ptxsim.sharing.registers import cta_ended, warp_exited
 from ptxsim.state import FOREVER, MAX_WARPS
 
 
-@njit
+@inline
 def finish_warp(run, sm, instructions, x, w):
     """The last lane of warp w has exited: it takes part in nothing any more."""
     me = bit(w)
@@ -26,13 +26,13 @@ def finish_warp(run, sm, instructions, x, w):
     retest_barriers(run, sm, instructions, x, slot)
 
 
-@njit
+@inline
 def may_retire(run, sm, w):
     """True if nothing of a finished warp is in flight."""
     return sm.front_count[w] == 0 and sm.loads[w] == 0 and sm.stores[w] == 0 and sm.done_at[w] <= run.cycle
 
 
-@njit
+@inline
 def retire_passed(run, sm, first, chosen):
     """Retire the finished warps that a fetch scan from `first` to `chosen` (-1: all) passes."""
     limit = MAX_WARPS
@@ -46,7 +46,7 @@ def retire_passed(run, sm, first, chosen):
             _retire(run, sm, w)
 
 
-@njit
+@inline
 def _retire(run, sm, w):
     me = bit(w)
     slot = sm.cta_slot[w]
@@ -61,7 +61,7 @@ def _retire(run, sm, w):
             cta_ended(run, sm, slot)
 
 
-@njit
+@inline
 def next_retirement(sm):
     """Earliest cycle at which a finished warp may retire as far as is known, FOREVER if none."""
     best = FOREVER

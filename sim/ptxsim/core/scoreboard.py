@@ -8,7 +8,7 @@ The wake-up of a warp's head is computed once, when the head changes or a regist
 ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
-from ptxsim.jit import bit, flat_i64, flat_u8, njit
+from ptxsim.jit import bit, flat_i64, flat_u8, inline, njit
 from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED
 from ptxsim.state import CLASSES, FOREVER, LONG, MAX_WARPS, WHEEL
 
@@ -35,7 +35,7 @@ def _set_long(run, sm, instruction, w, value):
         long_set[w * run.n_registers + instruction.register[k]] = value
 
 
-@njit
+@inline
 def _reads_long(run, sm, instruction, w):
     """True if an instruction reads a register that is long."""
     long_set = flat_u8(sm.long_set, run.max_warps * run.n_registers)
@@ -110,7 +110,7 @@ def new_head(run, sm, instructions, w):
     set_wake(run, sm, instructions, w)
 
 
-@njit
+@inline
 def next_wake(sm):
     """The earliest cycle on the wheel, FOREVER if none."""
     best = FOREVER

@@ -6,13 +6,13 @@ target; the group that does not hold the highest lane runs first, or the taken p
 instruction indices.
 """
 
-from ptxsim.jit import bit, ctz, njit
+from ptxsim.jit import bit, ctz, inline, njit
 from ptxsim.semantics.calls import enter_call, lanes_aside, leave_call
 from ptxsim.semantics.execute import execute
 from ptxsim.state import MAX_STACK
 
 
-@njit
+@inline
 def start(sm, w, mask):
     """The stack of a fresh warp: one entry at instruction 0."""
     sm.depth[w] = 1
@@ -49,7 +49,7 @@ def live_lanes(run, sm, x, w):
     return lanes
 
 
-@njit
+@inline
 def wait(sm, w, number, i, mask, divergent):
     """The top waits at barrier `number`, of instruction i; with a part of the warp, the next of its level goes on."""
     top = sm.depth[w] - 1
@@ -68,7 +68,7 @@ def wait(sm, w, number, i, mask, divergent):
         k -= 1
 
 
-@njit
+@inline
 def _swap(sm, w, k, top):
     """Two entries of one level change places."""
     for column in (sm.stack_pc, sm.stack_wait, sm.waits_since):
@@ -103,7 +103,7 @@ def _open(sm, w, rpc):
     return call
 
 
-@njit
+@inline
 def branch(sm, w, target, following, rpc, taken, active, taken_first):
     """Lanes `taken` of `active` go to `target`, the others to `following`. False if the stack is full."""
     if taken == 0:
@@ -128,7 +128,7 @@ def branch(sm, w, target, following, rpc, taken, active, taken_first):
     return fits
 
 
-@njit
+@inline
 def jump(sm, w, targets, following, rpc, jumping, active):
     """Lanes `jumping` of `active` go to their own `targets`, the others to `following`."""
     rest = active & ~jumping
@@ -167,7 +167,7 @@ def jump(sm, w, targets, following, rpc, jumping, active):
     return fits
 
 
-@njit
+@inline
 def call(sm, w, target, following, calling, active):
     """Lanes `calling` enter a function; they come back to `following`, where the other lanes wait."""
     depth = sm.stack_call[w, sm.depth[w] - 1]
@@ -179,7 +179,7 @@ def call(sm, w, target, following, calling, active):
     return _push(sm, w, target, -1, calling, depth + 1)
 
 
-@njit
+@inline
 def invoke(x, sm, w, i, target, calling):
     """Lanes `calling` enter functions; they come back behind instruction i, where the other lanes wait."""
     if calling == 0:
@@ -204,7 +204,7 @@ def invoke(x, sm, w, i, target, calling):
     return depth > 0
 
 
-@njit
+@inline
 def come_back(x, sm, w):
     """End the calls of which all lanes have come back or exited."""
     while True:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 
 LOCAL_BASE = 1 << 44
 """Where local memory lies for caches and DRAM; far from any global buffer."""
@@ -33,7 +33,7 @@ def _segment_bytes(size: int) -> int:
     return 64 if size == 2 else 128
 
 
-@njit
+@inline
 def _insert(count: int, segment: int, touched: int, lines: Any, words: Any) -> int:
     """Enter the words that a lane touches into the ascending list; the new count."""
     k = count - 1
@@ -99,7 +99,7 @@ def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) 
     return count
 
 
-@njit
+@inline
 def _local_threads(x: Any) -> int:
     """Thread slots of the whole GPU."""
     if x.rows32 <= 0:
@@ -107,7 +107,7 @@ def _local_threads(x: Any) -> int:
     return (x.total_rows32 - x.constant_rows32) // x.rows32 * 32
 
 
-@njit
+@inline
 def _local(x: Any, size: int, lines: Any, sizes: Any, words: Any) -> int:
     """Accesses in local memory: each word of a lane lies with the same word of its neighbours."""
     mask = np.int64(x.access_mask)
@@ -125,7 +125,7 @@ def _local(x: Any, size: int, lines: Any, sizes: Any, words: Any) -> int:
     return _finish(count, segment_bytes, lines, sizes, words)
 
 
-@njit
+@inline
 def _same_before(x: Any, mask: Any, first: int, lane: int) -> int:
     """How many lanes from `first` to before this one access the same address."""
     same = 0
@@ -135,7 +135,7 @@ def _same_before(x: Any, mask: Any, first: int, lane: int) -> int:
     return same
 
 
-@njit
+@inline
 def _atomic(x: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
     """Accesses of an atomic: the n-th lane on an address is in the n-th access of its segment."""
     mask = np.int64(x.access_mask)
@@ -165,7 +165,7 @@ def _atomic(x: Any, size: int, parts: int, segment_bytes: int, lines: Any, sizes
     return _finish(count, segment_bytes, lines, sizes, words)
 
 
-@njit
+@inline
 def coalesce(
     x: Any, size: int, local: int, atomic: int, segment_bytes: int, lines: Any, sizes: Any, words: Any
 ) -> int:
@@ -187,7 +187,7 @@ def coalesce(
     return _finish(count, segment_bytes, lines, sizes, words)
 
 
-@njit
+@inline
 def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
     """List the distinct lines that the lanes' addresses lie in (constant memory: 64 bytes); their number."""
     mask = np.int64(x.access_mask)
@@ -207,7 +207,7 @@ def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
     return count
 
 
-@njit
+@inline
 def shared_conflict_degree(x: Any, size: int) -> int:
     """Cycles that the banks of shared memory need: the most distinct words of 4 bytes in one of the 32 banks.
 

@@ -16,18 +16,18 @@ Reference: timing-model section 3.5, timing-model-42 section 3.7.
 
 from typing import Any
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 from ptxsim.memory.requests import drop_request
 from ptxsim.memory.state import FILL, FOREVER, LATENCY_RING, RING, WRITEBACK
 
 
-@njit
+@inline
 def dram_cycles(m: Any, now: int) -> int:
     """DRAM cycles that are over in core cycle `now`."""
     return now * m.dram_mhz // m.core_mhz
 
 
-@njit
+@inline
 def core_cycle(m: Any, cycle: int) -> int:
     """The first core cycle in which a DRAM cycle is over."""
     return (cycle * m.core_mhz + m.dram_mhz - 1) // m.dram_mhz
@@ -93,7 +93,7 @@ def _earliest(m: Any, ch: Any, bank: int) -> int:
     return ch.bank_precharge[bank]
 
 
-@njit
+@inline
 def _column(m: Any, ch: Any, bank: int, d: int) -> bool:
     """Read or write one atom; True with the last one: the request is done and on its way back."""
     ch.cas_free = d + max(m.tCCD, m.tBURST)
@@ -123,7 +123,7 @@ def _column(m: Any, ch: Any, bank: int, d: int) -> bool:
     return True
 
 
-@njit
+@inline
 def _row(m: Any, ch: Any, bank: int, d: int) -> None:
     """Open the row that a bank's request wants, or close the one that is in its way."""
     if ch.bank_row[bank] < 0:
@@ -140,7 +140,7 @@ def _row(m: Any, ch: Any, bank: int, d: int) -> None:
     ch.bank_turn = (bank + 1) & (m.banks - 1)
 
 
-@njit
+@inline
 def _command(m: Any, ch: Any, d: int) -> None:
     """Give the command that DRAM cycle d allows, if any: of the first bank in turn. A row command may leave the cycle
     to a column command of a later bank, too."""
@@ -169,7 +169,7 @@ def _command(m: Any, ch: Any, d: int) -> None:
             _choose(m, ch)
 
 
-@njit
+@inline
 def _schedule(m: Any, ch: Any, d: int) -> int:
     """DRAM cycle d: choose, and give one command; the next cycle that can do anything."""
     if ch.n_choosable > 0:
@@ -184,7 +184,7 @@ def _schedule(m: Any, ch: Any, d: int) -> int:
     return max(following, d + 1)
 
 
-@njit
+@inline
 def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
     """Send what has come back to the slices' fill queues; False if one is full."""
     while ch.return_count > 0:
@@ -207,7 +207,7 @@ def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
     return True
 
 
-@njit
+@inline
 def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
     """Take one request of the slices in turn, if there is a credit, into the fixed delay."""
     for turn in range(m.slices_per_channel):
@@ -229,7 +229,7 @@ def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
             return
 
 
-@njit
+@inline
 def channel_cycle(m: Any, index: int, now: int, over: int) -> None:
     """One core cycle of a channel and its DRAM cycles up to `over`."""
     ch = m.channel[index]

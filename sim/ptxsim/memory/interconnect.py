@@ -17,7 +17,7 @@ Reference: timing-model section 3.4.
 
 from typing import Any
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 from ptxsim.memory.state import FIFO, FOREVER, MAX_PORTS
 
 
@@ -61,7 +61,7 @@ def take(m: Any, net: Any, target: int, wake: int) -> int:
     return packet
 
 
-@njit
+@inline
 def _grant(m: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first; see who can go next at this input and this output."""
     source = net.wait[target, net.wait_head[target]]
@@ -95,7 +95,7 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
         m.slice_next[target] = min(m.slice_next[target], net.out_due[target])
 
 
-@njit
+@inline
 def _ask(net: Any, now: int) -> int:
     """Let the heads that are ready ask for their outputs; when the next one will be ready."""
     following = FOREVER

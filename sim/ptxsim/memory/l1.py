@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import arrive, lookup, merge, reserve, set_of, tell, victim
 from ptxsim.memory.state import (
     DIRTY,
@@ -123,7 +123,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
     return MISS
 
 
-@njit
+@inline
 def l1_fill(l1: Any, address: int) -> None:
     """The line of `address`, or its next sector, has come from the network (a READ reply)."""
     c = l1.cache
@@ -136,7 +136,7 @@ def l1_fill(l1: Any, address: int) -> None:
             arrive(c, place)
 
 
-@njit
+@inline
 def l1_next_waiter(l1: Any) -> int:
     """Take one waiter whose line is here, or -1: call it once a cycle."""
     if l1.cache.n_ready == 0:
@@ -156,7 +156,7 @@ def l1_forget(l1: Any) -> None:
             c.state[place] = INVALID
 
 
-@njit
+@inline
 def pipe_enter(l1: Any, address: int, size: int, kind: int, tag: int, words: int, now: int) -> bool:
     """Put an access into the pipe; False if every place is taken."""
     if l1.pipe_count >= l1.pipe_cycles:
@@ -172,7 +172,7 @@ def pipe_enter(l1: Any, address: int, size: int, kind: int, tag: int, words: int
     return True
 
 
-@njit
+@inline
 def pipe_look_up(l1: Any, now: int) -> int:
     """Look up the first access of the pipe, which is due: HIT, MISS, PENDING or FAIL. Leaves it where it is."""
     head = l1.pipe_head
@@ -183,7 +183,7 @@ def pipe_look_up(l1: Any, now: int) -> int:
     return l1_store(l1, address, l1.pipe_bytes[head], local, l1.pipe_tag[head], now, l1.pipe_words[head])
 
 
-@njit
+@inline
 def pipe_leave(l1: Any) -> None:
     """The first access of the pipe is served."""
     l1.pipe_head = (l1.pipe_head + 1) & (RING - 1)

@@ -18,7 +18,7 @@ Reference: timing-model section 3.5, timing-model-42 section 3.5.
 
 from typing import Any
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import arrive, lookup, merge, reserve, tell, victim
 from ptxsim.memory.interconnect import has_room, take
 from ptxsim.memory.requests import answer, drop_request, own_request, port_cycles, queue_miss
@@ -39,7 +39,7 @@ from ptxsim.memory.state import (
 )
 
 
-@njit
+@inline
 def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now: int) -> None:
     """Reserve `place` for the line of `r`, ask DRAM for it and write back what it replaces."""
     c = s.cache
@@ -53,7 +53,7 @@ def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now:
         s.port_free = now + port_cycles(m, c.line_bytes)
 
 
-@njit
+@inline
 def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     """One tag access; False if it must be tried again."""
     c = s.cache
@@ -102,7 +102,7 @@ def _wake_channel(m: Any, index: int, when: int) -> None:
     m.channel_next[channel] = min(m.channel_next[channel], when)
 
 
-@njit
+@inline
 def _tags(m: Any, s: Any, index: int, now: int) -> None:
     """Try the tag access at the head; count a try for each cycle that went by since it failed."""
     c = s.cache
@@ -153,7 +153,7 @@ def _backlog(m: Any, s: Any, now: int) -> int:
     return min(s.backlog + now - following, m.icnt_capacity)
 
 
-@njit
+@inline
 def _fill(m: Any, s: Any, index: int, now: int) -> None:
     """Take what has come from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
     r = s.filling[s.fill_head]
@@ -191,7 +191,7 @@ def _open(m: Any, s: Any, now: int) -> bool:
     return m.request[ripe].due > now
 
 
-@njit
+@inline
 def _wait(m: Any, s: Any, index: int, now: int) -> int:
     """When the slice has more to do, FOREVER if only others can help."""
     soon = now + 1
@@ -214,7 +214,7 @@ def _wait(m: Any, s: Any, index: int, now: int) -> int:
     return max(following, soon)
 
 
-@njit
+@inline
 def slice_cycle(m: Any, index: int, now: int) -> None:
     """One cycle of a slice."""
     s = m.slice[index]

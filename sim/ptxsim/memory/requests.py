@@ -6,7 +6,7 @@ Reference: timing-model sections 3.4 and 3.5.
 
 from typing import Any
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import set_of
 from ptxsim.memory.interconnect import push
 from ptxsim.memory.state import FILL, RING, WRITE
@@ -60,7 +60,7 @@ def flits_of(m: Any, size: int) -> int:
     return (m.header_bytes + size + m.flit_bytes - 1) // m.flit_bytes
 
 
-@njit
+@inline
 def reply_flits(m: Any, r: int) -> int:
     """A store is acknowledged with the header alone."""
     q = m.request[r]

@@ -13,7 +13,7 @@ Reference: timing-model-42 sections 3.5 and 3.6.
 
 from typing import Any
 
-from ptxsim.jit import entry, njit
+from ptxsim.jit import entry, inline, njit
 from ptxsim.memory.cache import expect, merge
 from ptxsim.memory.requests import (
     answer,
@@ -124,7 +124,7 @@ def _write(s: Any, index: int, words: int) -> None:
         c.state[index] = DIRTY
 
 
-@njit
+@inline
 def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     """One tag access, for the next sector of request r; False if it must be tried again."""
     c = s.cache
@@ -185,7 +185,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     return True
 
 
-@njit
+@inline
 def _fill_line(m: Any, line: int, first: int, last: int, clock: int) -> None:
     """Sectors first .. last of a line are there, clean; what gives way is forgotten."""
     r = m.free[m.n_free - 1]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import njit
+from ptxsim.jit import inline, njit
 from ptxsim.memory.dram import channel_cycle, core_cycle, dram_cycles
 from ptxsim.memory.interconnect import has_room, network_cycle, push, take
 from ptxsim.memory.l2 import slice_cycle
@@ -57,7 +57,7 @@ def inject_words(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag
     return True
 
 
-@njit
+@inline
 def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
     """Send the head of an L1's miss queue, if there is one and the network has room: call it once a cycle."""
     if l1.miss_count == 0:
@@ -85,7 +85,7 @@ def reply_next(m: Any, sm: int) -> int:
     return m.replies.out_due[sm]
 
 
-@njit
+@inline
 def pop_reply(m: Any, sm: int, now: int) -> int:
     """Take a reply: an index into `m.request` (line, kind, tag, bytes), or -1. Read it before the next `inject`."""
     if m.replies.out_due[sm] > now:
