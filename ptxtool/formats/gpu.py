@@ -23,6 +23,25 @@ from ptxtool.isa.table import table
 Cycles = Annotated[int, msgspec.Meta(ge=0)]
 
 
+CacheWord = Literal[
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "volatile",
+    "relaxed",
+    "acquire",
+    "release",
+    "mmio",
+    "global",
+]
+"""What a memory instruction may say of caches and ordering; "global": all of global memory, whatever it says."""
+
+
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table of a GPU file; the file's comments say what its keys mean."""
 
@@ -110,6 +129,7 @@ class L1d(_Part, frozen=True):
     miss_queue: Count
     miss_queue_read_max: Count
     merge_needs_queue: bool
+    bypass: tuple[CacheWord, ...]
     flush_when_empty: bool
 
 

@@ -239,7 +239,9 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["ibuffer"] = fetch.ibuffer_entries
     r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
-    r["atomic_parts"], r["uncached_segment"] = gpu.ldst.atomic_warp_parts, gpu.ldst.uncached_segment_bytes
+    r["atomic_parts"] = gpu.ldst.atomic_warp_parts
+    segment = gpu.ldst.uncached_segment_bytes
+    r["uncached_segment"] = segment if segment < 128 else 0
 
 
 def settle_accounts(simulation: Simulation, policy: Policy) -> None:

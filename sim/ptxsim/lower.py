@@ -37,6 +37,9 @@ from ptxsim.lowering.straight import count_straight
 from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.program import (
     ATOMIC,
+    BY_ALL,
+    BY_GLOBAL,
+    BY_NONE,
     EITHER,
     INSTRUCTION,
     INVOKE,
@@ -289,6 +292,14 @@ def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
         record["space"] = b.space
         record["access_bytes"] = b.access_bytes
         record["element_bytes"] = b.element_bytes
+        record["bypass"] = _bypass(op, access, gpu)
+
+
+def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
+    """Atomics pass the L1 by, and what the machine says."""
+    if access == ATOMIC or any(op.has(word) for word in gpu.l1d.bypass):
+        return BY_ALL
+    return BY_GLOBAL if "global" in gpu.l1d.bypass else BY_NONE
 
 
 def _timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:

@@ -22,6 +22,9 @@ NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
 # what a memory access does
 NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
 
+# what of an instruction's accesses passes the L1 by: none, those of global memory, those of local memory too
+BY_NONE, BY_GLOBAL, BY_ALL = range(3)
+
 # what a barrier instruction does: wait, only arrive, or wait and count or combine the predicates of all threads
 SYNC, ARRIVE, COUNT, ALL, ANY = range(5)
 
@@ -51,6 +54,7 @@ INSTRUCTION = record(
         ("space", "i4"),
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
         ("element_bytes", "i4"),  # bytes of one element
+        ("bypass", "i4"),  # passes the L1 by: BY_NONE, BY_GLOBAL, BY_ALL
         ("barrier_kind", "i4"),  # SYNC, ARRIVE, or what a reduction gives: COUNT, ALL, ANY
         ("barrier_row", "i4"),  # row of a reduction's result
         ("barrier_aligned", "i4"),  # a warp arrives as a whole; 0: lane by lane

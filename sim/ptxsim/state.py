@@ -78,7 +78,7 @@ RUN = record(
         ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
         ("shared_pipe", "i8"),
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
-        ("uncached_segment", "i8"),  # bytes of a segment of atomics
+        ("uncached_segment", "i8"),  # bytes of a segment of what passes the L1 by; 0: as of other accesses
         # register sharing (timing-model section 5)
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
@@ -205,6 +205,7 @@ SM = record(
         ("memory_pending", "i4", (LDST_QUEUE,)),
         ("memory_space", "i4", (LDST_QUEUE,)),
         ("memory_kind", "i4", (LDST_QUEUE,)),
+        ("memory_bypass", "i4", (LDST_QUEUE,)),  # passes the L1 by
         ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
         ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
         ("memory_words", "i8", (LDST_QUEUE, ACCESSES)),

@@ -25,7 +25,7 @@ from ptxsim.core.ldst import (
 )
 from ptxsim.core.operands import collect, is_frozen
 from ptxsim.core.retire import next_retirement
-from ptxsim.core.scoreboard import next_wake
+from ptxsim.core.scoreboard import next_wake, writes_done
 from ptxsim.jit import array_of, bit, ctz, entry, inline, njit
 from ptxsim.memory.l1 import l1_forget
 from ptxsim.memory.state import L1, MEMORY
@@ -66,12 +66,13 @@ def account_skipped(run, sm, l1, window):
 
 
 @inline
-def _release_membars(sm, l1):
+def _release_membars(run, sm, l1):
+    """A fence waits for the warp's pending register writes only (section 1.3), whatever became of its stores."""
     waiting = sm.in_membar
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if sm.loads[w] == 0 and sm.stores[w] == 0:
+        if writes_done(run, sm, w) <= run.cycle:
             sm.in_membar &= ~bit(w)
             if l1.flush:
                 l1_forget(l1)
@@ -81,6 +82,18 @@ def _release_membars(sm, l1):
         waiting &= waiting - 1
         if copies_done(sm, w):
             sm.in_wait &= ~bit(w)
+
+
+@njit
+def _next_membar(run, sm):
+    """When the next fence can be over as far as is known, FOREVER if all wait for loads."""
+    following = FOREVER
+    waiting = sm.in_membar
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        following = min(following, writes_done(run, sm, w))
+    return following
 
 
 @inline
@@ -98,7 +111,7 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick, window):
     if run.collector_stage:
         collect(run, sm, instructions)
     if sm.in_membar | sm.in_wait:
-        _release_membars(sm, l1)
+        _release_membars(run, sm, l1)
     issued = False
     if sm.counting:
         sm.active_cycles += 1
@@ -134,6 +147,8 @@ def _next_cycle(run, sm, l1, issued):
     following = min(next_wake(sm), next_look_up(l1), next_shared(sm))
     if sm.finishing:
         following = min(following, next_retirement(sm))
+    if sm.in_membar:
+        following = min(following, _next_membar(run, sm))
     return max(following, soon)
 
 

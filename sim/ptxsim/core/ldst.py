@@ -32,9 +32,9 @@ from ptxsim.memory.readonly import FAIL as READ_FAIL
 from ptxsim.memory.readonly import HIT as READ_HIT
 from ptxsim.memory.readonly import fill, next_waiter, read, sent
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
-from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION
+from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, UNCACHED
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
-from ptxsim.memory.system import inject, l1_send, pop_reply
+from ptxsim.memory.system import inject, inject_words, l1_send, pop_reply
 from ptxsim.program import ATOMIC, CONST, COPY_GROUPS, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
 from ptxsim.state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 
@@ -64,12 +64,14 @@ def prepare_access(run, sm, instructions, x, i, w, mask, entry):
             count = constant_lines(x, sm.l1c.line_bytes, sm.memory_line[slot])
         else:
             atomic = instruction.access == ATOMIC
+            bypass = instruction.bypass > (1 if space == LOCAL else 0)
+            sm.memory_bypass[slot] = bypass
             count = coalesce(
                 x,
                 instruction.access_bytes,
                 space == LOCAL,
                 run.atomic_parts if atomic else 0,
-                run.uncached_segment if atomic else 0,
+                run.uncached_segment if bypass else 0,
                 sm.memory_line[slot],
                 sm.memory_bytes[slot],
                 sm.memory_words[slot],
@@ -177,7 +179,7 @@ def next_shared(sm):
 
 @inline
 def _take_reply(run, sm, l1, memory):
-    """One packet from the response FIFO: a line or part of it, an atomic's result, or a store's acknowledgement."""
+    """One packet from the response FIFO: a line or part of it, what passed L1 by, or a store's acknowledgement."""
     found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
     if found < 0:
         return
@@ -186,7 +188,7 @@ def _take_reply(run, sm, l1, memory):
     if kind == WRITE_REQUEST:
         if tag >= 0:
             sm.stores[tag] -= 1
-    elif kind == ATOMIC_REQUEST:
+    elif kind == ATOMIC_REQUEST or kind == UNCACHED:
         sm.bypass[sm.bypass_tail % PENDING] = tag
         sm.bypass_tail += 1
     elif kind == INSTRUCTION:
@@ -341,10 +343,33 @@ def _enter_pipe(run, sm, l1, slot, p, w):
     return k + 1 == sm.memory_count[slot]
 
 
+@njit
+def _pass_by(run, sm, l1, memory, slot, p, w):
+    """An access that passes L1 by goes straight into the network."""
+    k = sm.memory_next[slot]
+    size = sm.memory_bytes[slot, k]
+    kind = UNCACHED
+    tag = p
+    if sm.memory_kind[slot] == ATOMIC:
+        kind = ATOMIC_REQUEST
+    elif sm.memory_kind[slot] == STORE:
+        kind = WRITE_REQUEST
+        tag = w
+    line = sm.memory_line[slot, k]
+    if not inject_words(memory, sm.index, run.cycle, line, size, kind, tag, sm.memory_words[slot, k]):
+        return False
+    if kind == WRITE_REQUEST:
+        sm.stores[w] += _acknowledgements(l1, size)
+    sm.memory_next[slot] = k + 1
+    return k + 1 == sm.memory_count[slot]
+
+
 @inline
 def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
-    """A global or local access through L1, an atomic past it."""
-    if l1.pipe_cycles and sm.memory_kind[slot] != ATOMIC:
+    """A global or local access through L1, or past it."""
+    if sm.memory_bypass[slot]:
+        return _pass_by(run, sm, l1, memory, slot, p, w)
+    if l1.pipe_cycles:
         return _enter_pipe(run, sm, l1, slot, p, w)
     k = sm.memory_next[slot]
     line = sm.memory_line[slot, k]
@@ -358,15 +383,13 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
             return False
         if outcome == HIT:
             sm.pending_left[p] -= 1
-    elif kind == STORE:
+    else:
         outcome = l1_store(l1, line, size, local, w, run.cycle, sm.memory_words[slot, k])
         if outcome == FAIL:
             sm.head_stuck = _BY_L1D
             return False
         if not (local and outcome == HIT):
             sm.stores[w] += _acknowledgements(l1, size)
-    elif not inject(memory, sm.index, run.cycle, line, size, ATOMIC_REQUEST, p):
-        return False
     sm.memory_next[slot] = k + 1
     if k + 1 < sm.memory_count[slot]:
         return False

@@ -60,6 +60,16 @@ def release(run, sm, instructions, i, w, cycle):
 
 
 @njit
+def writes_done(run, sm, w):
+    """When the last pending register write of warp w is released; FOREVER or more while that is not known."""
+    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    last = 0
+    for k in range(w * run.n_registers, (w + 1) * run.n_registers):
+        last = max(last, ready_at[k])
+    return last
+
+
+@njit
 def set_wake(run, sm, instructions, w):
     """Work out when the head of warp w is free of hazards, and note it."""
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)

@@ -3,8 +3,8 @@
 Global and local memory: one access per touched segment of 32, 64 or 128 bytes (for lanes of 1, 2 or more bytes); an
 access that uses one half of 128 or 64 bytes shrinks to that half. Local memory is interleaved by words of 4 bytes over
 all threads of the GPU, so that the same word of consecutive threads lies side by side. Atomics go by half warps or by
-whole ones, and lanes that hit the same address need accesses of their own. Where what passes the L1 goes by sectors,
-the segments of atomics are of 32 bytes. Constant memory and textures: one access per line. Accesses are listed in the
+whole ones, and lanes that hit the same address need accesses of their own. The segments of what passes the L1 by
+are of 32 bytes where the L2 has sectors. Constant memory and textures: one access per line. Accesses are listed in the
 order in which the LDST unit serves them: the highest address first.
 
 Input is what the instruction left in its `CONTEXT` record: `lane_address` and `access_mask`. The lists are arrays of
@@ -108,11 +108,11 @@ def _local_threads(x: Any) -> int:
 
 
 @inline
-def _local(x: Any, size: int, lines: Any, sizes: Any, words: Any) -> int:
+def _local(x: Any, size: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
     """Accesses in local memory: each word of a lane lies with the same word of its neighbours."""
     mask = np.int64(x.access_mask)
     piece = min(size, 4)
-    segment_bytes = _segment_bytes(piece)
+    segment_bytes = segment_bytes or _segment_bytes(piece)
     n_threads = _local_threads(x)
     count = 0
     for lane in range(32):
@@ -175,7 +175,7 @@ def coalesce(
     segments, 0 for those that follow from the size.
     """
     if local:
-        return _local(x, size, lines, sizes, words)
+        return _local(x, size, segment_bytes, lines, sizes, words)
     if atomic:
         return _atomic(x, size, atomic, segment_bytes or 128, lines, sizes, words)
     mask = np.int64(x.access_mask)

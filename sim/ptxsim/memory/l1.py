@@ -12,7 +12,6 @@ There may be a pipe before the tags: an access enters it with `pipe_enter` and i
 that the tags refuse stays, and those behind it close up, so that as many accesses as the pipe has places wait here
 before the LDST unit notices.
 
-Not handled: loads that bypass the cache (send them to the network directly).
 Reference: timing-model sections 3.2 and 3.3; timing-model-42 sections 3.2 and 3.3.
 """
 

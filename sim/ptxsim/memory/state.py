@@ -26,8 +26,9 @@ MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 24, 12
 MAX_PORTS = 64  # of one side of a crossbar
 
 # what a request is; all but WRITEBACK are answered
-READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL = range(7)
-"""WRITEBACK is an evicted dirty line (of the L1 for SMs), FILL the line that an L2 slice reads from DRAM."""
+READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED = range(8)
+"""UNCACHED is a load that has passed the L1 by, WRITEBACK an evicted dirty line (of the L1 for SMs), FILL the line that
+an L2 slice reads from DRAM."""
 
 # state of a cache line
 INVALID, RESERVED, VALID, DIRTY, PARTIAL = range(5)
@@ -465,6 +466,12 @@ def _check(gpu: Gpu) -> None:
             "E502",
             f"{gpu.name}: l2.sector_bytes is {l2.sector_bytes} in lines of {l2.line_bytes} bytes",
             help="sectors are 32 bytes of lines of 128",
+        )
+    if gpu.ldst.uncached_segment_bytes > l2.sector_bytes:
+        raise error(
+            "E502",
+            f"{gpu.name}: ldst.uncached_segment_bytes is above l2.sector_bytes",
+            help="what passes the L1 by goes by sectors: uncached_segment_bytes = 32",
         )
     # a read miss leaves the read and a write-back behind; a write miss the write-back, and without sectors also the
     # line read and the store itself
