@@ -55,6 +55,7 @@ class Clocks(_Part, frozen=True):
 
 class Fetch(_Part, frozen=True):
     ibuffer_entries: Count
+    per_cycle: Count
     line_bytes: Count
     sets: Count
     ways: Count
@@ -103,7 +104,7 @@ class Timing(_Part, frozen=True):
 
 class Ldst(_Part, frozen=True):
     units: tuple[str, ...]
-    shared_pipe_cycles: Cycles
+    shared_pipe_cycles: Count
     response_hops: Cycles
     uncached_segment_bytes: Literal[32, 128]
     atomic_warp_parts: Literal[1, 2]

@@ -236,7 +236,7 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["taken_first"] = pipeline.first_path == "taken"
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
-    r["ibuffer"] = fetch.ibuffer_entries
+    r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle
     r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
     r["atomic_parts"] = gpu.ldst.atomic_warp_parts

@@ -75,6 +75,7 @@ RUN = record(
         ("n_sfu", "i8"),
         ("result_buses", "i8"),
         ("ibuffer", "i8"),
+        ("fetches", "i8"),  # decodes and fetches of a cycle
         ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
         ("shared_pipe", "i8"),
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by

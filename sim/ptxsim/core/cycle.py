@@ -116,8 +116,9 @@ def sm_cycle(run, sm, instructions, x, l1, memory, pick, window):
     if sm.counting:
         sm.active_cycles += 1
         issued = issue(run, sm, instructions, x, pick, window)
-    decode(run, sm, instructions)
-    fetch(run, sm, instructions, memory)
+    for _ in range(run.fetches):
+        decode(run, sm, instructions)
+        fetch(run, sm, instructions, memory)
     if l1.flush and sm.resident == sm.finishing:
         l1_forget(l1)
     sm.last_cycle = run.cycle

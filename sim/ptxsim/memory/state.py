@@ -489,6 +489,28 @@ def _check(gpu: Gpu) -> None:
             f"{gpu.name}: a line of {longest} flits does not fit icnt.injection_queue_flits",
             help=f"give it {longest} or more",
         )
+    if dram.banks < 2:
+        raise error(
+            "E502", f"{gpu.name}: dram.banks is {dram.banks}", help="give it 2 or more, a power of two"
+        )
+    if gpu.l1d.miss_queue_read_max + 2 > gpu.l1d.miss_queue:
+        raise error(
+            "E502",
+            f"{gpu.name}: an l1d.miss_queue of {gpu.l1d.miss_queue} is too short",
+            help="a load miss may leave a read and a write-back: it needs 2 places more than miss_queue_read_max",
+        )
+    for name, line_bytes in (
+        ("fetch", gpu.fetch.line_bytes),
+        ("l1c", gpu.l1c.line_bytes),
+        ("l1d", gpu.l1d.line_bytes),
+    ):
+        _log2(f"{name}.line_bytes", line_bytes)
+        if line_bytes > l2.line_bytes:
+            raise error(
+                "E502",
+                f"{gpu.name}: {name}.line_bytes is {line_bytes}, l2.line_bytes {l2.line_bytes}",
+                help="a line of the L2 has to hold one of the caches before it",
+            )
     _at_most("sm.count", gpu.sm.count, MAX_SMS)
     _at_most("l2.slices", l2.slices, MAX_SLICES)
     _at_most("dram.channels", dram.channels, MAX_CHANNELS)

@@ -1,0 +1,116 @@
+"""The packaged GPU files: the numbers of the papers and configurations they stand for, each with its source."""
+
+import re
+import tomllib
+
+import pytest
+
+from ptxtool.base.resources import resource_dir
+from ptxtool.formats.gpu import gpu_names, load_gpu
+
+SOURCE = re.compile(
+    r"\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"
+)
+"""What a comment names: the timing model, a configuration of GPGPU-Sim, a paper's table; or that there is no source."""
+
+
+def unsourced(text: str) -> list[str]:
+    """Lines of a GPU file that give a number under no source: in their own comment, or at the head of their table."""
+    found, inherited, above = [], False, ""
+    for line in text.splitlines():
+        code, _, comment = line.partition("#")
+        if not code.strip():
+            above += comment
+            continue
+        if code.startswith("["):
+            inherited = bool(SOURCE.search(comment) or SOURCE.search(above))
+        elif re.search(r"=.*\d", re.sub(r'"[^"]*"', "", code)) and not (inherited or SOURCE.search(comment)):
+            found.append(line)
+        above = ""
+    return found
+
+
+@pytest.mark.parametrize("name", gpu_names())
+def test_every_number_carries_its_source(name: str) -> None:
+    text = (resource_dir("gpus") / f"{name}.toml").read_text()
+    assert unsourced(text) == []
+
+
+def test_a_number_without_a_source_is_seen() -> None:
+    assert unsourced('[sm] # TM 0\ncount = 3\nname = "x 5"\n') == []
+    assert unsourced("[sm]\ncount = 3 # SMs\nctas = 2 # choice\n") == ["count = 3 # SMs"]
+    assert unsourced('[latency]\nadd = { int = { unit = "SP", latency = 4 } }\n') != []
+    assert unsourced("# TM 1.6\n[latency]\nadd = { int = { latency = 4 } }\n") == []
+
+
+@pytest.mark.parametrize("name", gpu_names())
+def test_every_file_is_named_after_its_machine(name: str) -> None:
+    gpu = load_gpu(name)
+    assert gpu.name == name
+    assert len(gpu.description) > len(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "sms", "scratchpad", "core_mhz", "dram_mhz"),
+    [  # timing-model section 0; HPDC 2016, Table I for 16 KB; FineReg, Table I
+        ("tesla-c2050", 14, 48 << 10, 575, 750),
+        ("tesla-c2050-16k", 14, 16 << 10, 575, 750),
+        ("gtx480", 15, 48 << 10, 700, 924),
+        ("gpgpusim42-c2050", 14, 48 << 10, 700, 924),
+        ("gpgpusim42-gtx480", 15, 48 << 10, 700, 924),
+        ("gtx980-finereg", 16, 96 << 10, 1126, 1377),
+    ],
+)
+def test_machines(name: str, sms: int, scratchpad: int, core_mhz: int, dram_mhz: int) -> None:
+    gpu = load_gpu(name)
+    assert (gpu.sm.count, gpu.sm.scratchpad_bytes) == (sms, scratchpad)
+    assert (gpu.clocks.core_mhz, gpu.clocks.dram_mhz) == (core_mhz, dram_mhz)
+
+
+def test_the_variants_differ_in_nothing_else() -> None:
+    """16 KB differs from 48 KB in the scratchpad, GPGPU-Sim 4.2's GTX 480 from its C2050 in an SM."""
+    for name, other, key, value in (
+        ("tesla-c2050-16k", "tesla-c2050", "scratchpad_bytes", 49152),
+        ("gpgpusim42-gtx480", "gpgpusim42-c2050", "count", 14),
+    ):
+        gpu, base = load_gpu(name).with_sm(**{key: value}), load_gpu(other)
+        for field in gpu.__struct_fields__:
+            if field not in ("name", "description"):
+                assert getattr(gpu, field) == getattr(base, field)
+
+
+def test_finereg_table_1() -> None:
+    """All 13 numbers of the paper's Table I (the warp scheduler is the 14th entry)."""
+    gpu = load_gpu("gtx980-finereg")
+    sm, l1d, l2, dram = gpu.sm, gpu.l1d, gpu.l2, gpu.dram
+    assert (sm.count, gpu.clocks.core_mhz, sm.warp_size) == (16, 1126, 32)
+    assert (sm.warps, sm.threads, sm.ctas, sm.schedulers) == (64, 2048, 32, 4)
+    assert (sm.registers * 4, sm.scratchpad_bytes) == (256 << 10, 96 << 10)
+    assert (l1d.sets * l1d.ways * l1d.line_bytes, l1d.ways) == (48 << 10, 8)
+    assert (l2.slices * l2.sets * l2.ways * l2.line_bytes, l2.ways) == (2048 << 10, 8)
+    peak = dram.channels * dram.atom_bytes / max(dram.tCCD, dram.tBURST) * gpu.clocks.dram_mhz * 1e6
+    assert peak == pytest.approx(352.5e9, rel=1e-4)
+
+
+def test_fetch_feeds_the_schedulers() -> None:
+    """A fetch brings as many instructions as an I-buffer holds: no machine is starved by its front end."""
+    for name in gpu_names():
+        gpu = load_gpu(name)
+        assert gpu.fetch.per_cycle * gpu.fetch.ibuffer_entries >= gpu.sm.schedulers
+
+
+def test_files_give_only_what_differs() -> None:
+    """A key that repeats what is inherited is one more place for a fact."""
+    for name in gpu_names():
+        data = tomllib.loads((resource_dir("gpus") / f"{name}.toml").read_text())
+        if "inherits" not in data:
+            continue
+        base = load_gpu(str(data.pop("inherits")))
+        repeated = [
+            f"{part}.{key}"
+            for part, keys in data.items()
+            if isinstance(keys, dict) and part != "latency"
+            for key, value in keys.items()
+            if getattr(getattr(base, part), key) == value
+        ]
+        assert repeated == [], name
