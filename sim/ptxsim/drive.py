@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.core import cycle
+from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
 from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.memory.sectors import copies_fill
@@ -57,6 +58,7 @@ class Configuration:
     event_skip: bool = True
     lock_as_stall: bool = False
     bank_conflicts: bool = True
+    hotspots: bool = False
 
 
 @dataclass
@@ -160,6 +162,8 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     r["lock_as_stall"] = configuration.lock_as_stall
     for name in ("stall_warps", "stall_cycles", "stall_first", "issues", "bank_number"):
         r[name] = arrays[name].ctypes.data
+    if configuration.hotspots:
+        count_hotspots(r, n_sms, arrays)
 
     sms = np.zeros(n_sms, SM)
     for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle"):

@@ -15,6 +15,7 @@ from ptxsim.core import cycle
 from ptxsim.core.issue import WRONG_WARP
 from ptxsim.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
 from ptxsim.faults import fault
+from ptxsim.hotspots import read_hotspots
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
 from ptxsim.memory.state import l1_counts, memory_counts
@@ -58,6 +59,7 @@ def launch(
     event_skip: bool = True,
     lock_as_stall: bool = False,
     bank_conflicts: bool = True,
+    hotspots: bool = False,
     progress: Progress | None = None,
     output: Callable[[str], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
@@ -76,9 +78,9 @@ def launch(
     status "max-cycles". `scheduler` is `lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N` or `owf`, or one of
     your own, `FILE.py:FUNCTION` (docs/schedulers.md). `event_skip=False` steps every cycle (same results, slower);
     `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand
-    reads never conflict. What the
-    kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
-    exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
+    reads never conflict. `hotspots=True` finds out where the time goes: `hotspots` of the result (docs/hotspots.md).
+    What the kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C
+    the exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
     has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).
@@ -128,6 +130,7 @@ def launch(
         event_skip=event_skip,
         lock_as_stall=lock_as_stall,
         bank_conflicts=bank_conflicts,
+        hotspots=hotspots,
     )
     simulation = build(program, image, machine, configuration)
     simulation.printer = Printer(output)
@@ -221,6 +224,9 @@ def _result(
         stall_points=_stall_points(kernel, simulation),
         printed=simulation.printer.text,
         issues=tuple(int(n) for n in simulation.arrays["issues"]),
+        hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
+        if configuration.hotspots
+        else None,
     )
 
 

@@ -28,6 +28,7 @@ HOST_ONLY = (
     "ptxsim.drive",
     "ptxsim.faults",
     "ptxsim.functional",
+    "ptxsim.hotspots",
     "ptxsim.image",
     "ptxsim.launcher",
     "ptxsim.lower",
@@ -47,7 +48,12 @@ HOST_ONLY = (
 )
 """Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
 
-BEHIND_BOUNDARY = ("ptxsim.semantics.calls", "ptxsim.semantics.execute", "ptxsim.semantics.host")
+BEHIND_BOUNDARY = (
+    "ptxsim.core.reasons",
+    "ptxsim.semantics.calls",
+    "ptxsim.semantics.execute",
+    "ptxsim.semantics.host",
+)
 """Modules of which other modules import only boundaries (a test holds this)."""
 
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}

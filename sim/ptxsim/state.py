@@ -90,6 +90,7 @@ RUN = record(
         ("stall_cycles", "u8"),
         ("stall_first", "u8"),
         ("issues", "u8"),
+        ("hotspots", "u8"),  # address of a record of core/reasons.py; 0: nobody asks where the time goes
         # first fault
         ("fault_sm", "i8"),
         ("fault_cta", "i8"),

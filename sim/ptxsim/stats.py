@@ -6,12 +6,13 @@ whole GPU, the papers' IPC; warp IPC is warp instructions per cycle and SM.
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ptxsim.state import IDLE, SCOREBOARD, STALL
+from ptxtool.formats.hotspots import Hotspots
 
 # GPGPU-Sim's names, as far as they differ from those of the parts
 _SLOT_NAMES = {
@@ -81,6 +82,7 @@ class SimResult:
     core: dict[str, int]
     stall_points: tuple[StallPoint, ...] = ()
     issues: tuple[int, ...] = field(default=(), repr=False)
+    hotspots: Hotspots | None = field(default=None, repr=False)
     printed: str = field(default="", repr=False)
 
     @property
@@ -110,7 +112,10 @@ class SimResult:
         return flat | {f"issued_w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        data = asdict(self)
+        data = asdict(replace(self, hotspots=None))
+        del data["hotspots"]
+        if self.hotspots is not None:
+            data["hotspots"] = self.hotspots.to_dict()
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc

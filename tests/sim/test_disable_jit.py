@@ -53,7 +53,8 @@ else:
     block, arguments = launch.block, launch.arguments()
     options = {"registers": launch.registers, "dynamic_shared": launch.dynamic_shared}
 result = ptxsim.launch(
-    kernel, grid, block, arguments, share_registers=share, scheduler=scheduler, max_cycles=20000, **options
+    kernel, grid, block, arguments, share_registers=share, scheduler=scheduler, max_cycles=20000, hotspots=True,
+    **options
 )
 print(result.to_json())
 for a in arguments:

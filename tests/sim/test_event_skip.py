@@ -1,7 +1,8 @@
 """Skipping the cycles in which nothing happens changes no counter, on any kind of grid; nor does running again.
 
-Every counter of `SimResult.to_dict` and every byte of memory, with the skip on and off. The PTX kernel mixes what
-keeps warps waiting: divergence, barriers, fences, atomics, conflicts, scattered and local accesses, divisions.
+Every counter of `SimResult.to_dict`, the reasons of slots too, and every byte of memory, with the skip on and off. The
+PTX kernel mixes what keeps warps waiting: divergence, barriers, fences, atomics, conflicts, scattered and local
+accesses, divisions.
 """
 
 from functools import cache
@@ -110,6 +111,7 @@ def run_sample(name: str, grid: tuple[int, ...], **options: Any) -> tuple[dict[s
         arguments,
         registers=launch.registers,
         dynamic_shared=launch.dynamic_shared,
+        hotspots=True,
         **options,
     )
     return result.to_dict(), b"".join(a.tobytes() for a in arguments if isinstance(a, np.ndarray))
@@ -123,7 +125,7 @@ def mixed() -> Function:
 def run_mixed(grid: Any, block: Any, **options: Any) -> tuple[dict[str, Any], bytes]:
     numbers = np.arange(4096, dtype=np.uint32) % 5
     sums = np.zeros(64 + int(np.prod(grid)) * int(np.prod(block)), np.uint32)
-    result = ptxsim.launch(mixed(), grid, block, [numbers, sums, 3], **options)
+    result = ptxsim.launch(mixed(), grid, block, [numbers, sums, 3], hotspots=True, **options)
     sums[32] = 0  # the atomics' sum is the same in any order; what they return is not stored
     return result.to_dict(), sums.tobytes()
 

@@ -67,6 +67,7 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     sm.dynamic_id[w] = sm.next_dynamic_id
     sm.next_dynamic_id += 1
     sm.ib_n[w] = 0
+    sm.ib_pc[w] = 0
     sm.fetch_pc[w] = 0
     sm.done_at[w] = 0
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)

@@ -10,6 +10,7 @@ from ptxsim.core import simt
 from ptxsim.core.barrier import arrive, note_wait, retest_barriers
 from ptxsim.core.fetch import flush
 from ptxsim.core.ldst import prepare_access
+from ptxsim.core.reasons import charge, note_issue
 from ptxsim.core.retire import finish_warp
 from ptxsim.core.scoreboard import new_head, reserve
 from ptxsim.jit import bit, ctz, flat_i64, inline, njit, popcount
@@ -78,6 +79,8 @@ def issue(run, sm, instructions, x, pick, window):
                 kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
                 _issue_warp(run, sm, instructions, x, w)
                 any_issued = True
+        if run.hotspots and kind <= STALL:
+            charge(run, sm, instructions, s, kind, own, valid, 1)
         if stale:  # nothing issued: the scan has seen all warps
             flush(run, sm, stale)
         sm.slots[s, kind] += 1
@@ -157,6 +160,8 @@ def _issue_warp(run, sm, instructions, x, w):
     if not _move(run, sm, instructions, x, i, w, mask, active):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
+    if run.hotspots:
+        note_issue(run, sm, instructions, i, w, mask, active)
     if sm.inner_wait & bit(w):
         retest_barriers(run, sm, instructions, x, slot)
         note_wait(sm, w)

@@ -13,6 +13,8 @@ which each load reaches its end.
 """
 
 from ptxsim.core.operands import collect, leave_oc_ex
+from ptxsim.core.reason_codes import PASSES
+from ptxsim.core.reasons import note_look_up
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, ctz, inline, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
@@ -285,6 +287,8 @@ def _serve_constant(run, sm, instructions, slot, p):
     if outcome == READ_FAIL:
         sm.head_stuck = _BY_L1C
         return False
+    if run.hotspots:
+        note_look_up(run, sm, p, outcome)
     if outcome == READ_HIT:
         sm.pending_left[p] -= 1
     sm.memory_next[slot] += 1
@@ -309,6 +313,8 @@ def _serve_pipe(run, sm, instructions, l1):
         l1.pipe_stuck = 1
         return
     tag = l1.pipe_tag[head]
+    if run.hotspots and l1.pipe_kind[head] == PIPE_LOAD:
+        note_look_up(run, sm, tag, outcome)
     if outcome == HIT:
         if l1.pipe_kind[head] == PIPE_LOAD:
             _returned(run, sm, instructions, tag)
@@ -360,6 +366,8 @@ def _pass_by(run, sm, l1, memory, slot, p, w):
         return False
     if kind == WRITE_REQUEST:
         sm.stores[w] += _acknowledgements(l1, size)
+    elif run.hotspots:
+        note_look_up(run, sm, p, PASSES)
     sm.memory_next[slot] = k + 1
     return k + 1 == sm.memory_count[slot]
 
@@ -381,6 +389,8 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
         if outcome == FAIL:
             sm.head_stuck = _BY_L1D
             return False
+        if run.hotspots:
+            note_look_up(run, sm, p, outcome)
         if outcome == HIT:
             sm.pending_left[p] -= 1
     else:
