@@ -48,7 +48,7 @@ class Keep:
         return self.array
 
 
-def hop(places: list[int], trips: tuple[int, int], addition: int, gpu: str = "tesla-c2050") -> float:
+def hop(places: list[int], trips: tuple[int, int], addition: int, gpu: str | Gpu = "tesla-c2050") -> float:
     """Cycles from a load to what depends on it: one warp goes once along `places`, an addition between hops."""
     setup = POINTER + (f"\n\tadd.s64 %l1, %l1, {places[0]};" if places[0] else "")
     return (
@@ -58,7 +58,7 @@ def hop(places: list[int], trips: tuple[int, int], addition: int, gpu: str = "te
 
 
 def in_dram(gpu: str, channel: int, rest: int) -> int:
-    """The byte of a buffer that lies at `rest` of a channel (section 3.5: chunks of 256 bytes go round six channels)."""
+    """The byte of a buffer that lies at `rest` of a channel (section 3.5: 256 bytes of each in turn)."""
     start = -base(gpu) % (6 << 16)
     return start + ((rest >> 8) * 6 + channel) * 256 + (rest & 255)
 

@@ -1,7 +1,4 @@
-"""The core of GPGPU-Sim 4.2: figures of timing-model-42 sections 1 and 3.8, most of them measured on it.
-
-c is 1 where a warp's source registers lie in different banks (number modulo 16), 2 where two share one, 0 without any.
-"""
+"""The core of GPGPU-Sim 4.2: what `tests/microkernels/gpgpusim42.py` has no figures for (timing-model-42 section 1)."""
 
 import numpy as np
 import pytest
@@ -42,80 +39,6 @@ LOOP:
 def run(body: str, trips: int = 1, setup: str = "", grid: int = 1, block: int = 32, gpu: str = GPU):
     words = np.zeros(4096, np.uint32)
     return ptxsim.launch(kernel(body, setup), grid, block, [words, trips], gpu=gpu)
-
-
-def cost(line: str, setup: str = "", few: int = 16, many: int = 48, block: int = 32) -> float:
-    """Cycles that one more `line` costs in a loop of them, warm."""
-
-    def slope(n: int) -> int:
-        body = "\n".join(["\t" + line] * n)
-        return run(body, 12, setup, block=block).cycles - run(body, 4, setup, block=block).cycles
-
-    return (slope(many) - slope(few)) / (8 * (many - few))
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [  # D = L + 5 + c
-        ("add.u32 %r1, %r1, %r2;", 10),
-        ("add.f32 %f1, %f1, %f2;", 10),
-        ("add.f64 %d1, %d1, %d2;", 14),
-        ("add.u32 %r1, %r1, %r1;", 10),  # a register named twice is read once
-        ("add.u32 %r1, %r1, %r17;", 11),  # two registers of one bank: c = 2
-        ("max.s32 %r1, %r1, %r2;", 19),
-        ("max.f32 %f1, %f1, %f2;", 19),
-        ("max.f64 %d1, %d1, %d2;", 25),
-        ("mul.lo.u32 %r1, %r1, %r2;", 10),
-        ("mul.f32 %f1, %f1, %f2;", 10),
-        ("mul.f64 %d1, %d1, %d2;", 14),
-        ("mad.lo.u32 %r1, %r1, %r2, %r3;", 11),
-        ("fma.rn.f32 %f1, %f1, %f2, %f3;", 11),
-        ("fma.rn.f64 %d1, %d1, %d2, %d3;", 14),
-        ("mul24.lo.u32 %r1, %r1, %r2;", 11),
-        ("mad24.lo.u32 %r1, %r1, %r2, %r3;", 12),
-        ("div.u32 %r1, %r1, %r2;", 151),
-        ("rem.u32 %r1, %r1, %r2;", 151),
-        ("div.rn.f32 %f1, %f1, %f2;", 45),
-        ("div.rn.f64 %d1, %d1, %d2;", 336),
-        ("rcp.approx.f32 %f1, %f1;", 14),
-        ("mov.u32 %r1, %r1;", 7),
-        ("selp.b32 %r1, %r1, %r2, %p3;", 7),
-        ("selp.b32 %r1, %r1, %r2, %p2;", 7),  # two registers of one number are read once, so it seems
-        ("selp.b32 %r1, %r1, %r2, %p18;", 8),  # predicates have numbers too
-        ("mov.u32 %r1, 5;", 6),  # c = 0
-        ("ld.const.u32 %r1, [table];", 4),
-        ("ld.param.u32 %r1, [n];", 4),
-    ],
-)
-def test_dependent_issue_distance(line, expected):
-    assert cost(line) == expected
-
-
-def test_one_warp_issues_two_independent_instructions_in_three_cycles():
-    assert cost("\n\t".join(f"mov.u32 %r{k}, %r2;" for k in range(10, 16)), few=4, many=12) == 9
-
-
-@pytest.mark.parametrize(("words", "expected"), [(1, 32), (2, 33), (32, 63)])
-def test_shared_load_costs_31_cycles_and_its_conflict_degree(words, expected):
-    setup = (
-        "\tmov.u32 %r2, %tid.x;\n\tmul.lo.u32 %r2, %r2, %r3;\n"
-        f"\tmov.u32 %r4, tile;\n\tmov.u32 %r5, %tid.x;\n\tmad.lo.u32 %r1, %r5, {4 * words}, %r4;\n\tmov.u32 %r2, %r1;"
-    )
-    assert cost("ld.shared.u32 %r1, [%r1];\n\tadd.u32 %r1, %r1, %r2;", setup) - 10 == expected
-
-
-@pytest.mark.parametrize(
-    ("line", "per_cycle"),
-    [  # warp instructions of an SM: units / initiation interval
-        ("mul.lo.u32 %r1, %r2, %r3;", 1.0),
-        ("max.f32 %f1, %f2, %f3;", 1.0),
-        ("mul24.lo.u32 %r1, %r2, %r3;", 0.667),
-        ("fma.rn.f64 %d1, %d2, %d3, %d4;", 0.125),
-        ("rcp.approx.f32 %f1, %f2;", 0.125),
-    ],
-)
-def test_throughput_of_units(line, per_cycle):
-    assert 24 / cost(line, block=768) == pytest.approx(per_cycle, rel=0.03)
 
 
 def _first_path(taken_by_high_lanes: bool, gpu: str) -> str:
@@ -194,17 +117,6 @@ def test_code_lies_in_the_order_of_the_module():
         for k in (ptxtool.parse(source, name="one.ptx").kernels["k"], shifted)
     ]
     assert misses == [1, 2]
-
-
-def test_cta_slots_turn_over_in_ten_cycles_under_load():
-    text = ".version 4.0\n.target sm_35\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
-    empty = ptxtool.parse(text, name="empty.ptx").kernels["k"]
-
-    def cycles(grid: int) -> int:
-        return ptxsim.launch(empty, grid, 32, [], gpu=GPU, registers=20).cycles
-
-    # 8 slots on each of 14 SMs: 20 CTAs a slot take 209 cycles with warm code
-    assert (cycles(2240) - cycles(1120)) / 10 == pytest.approx(10, abs=0.5)
 
 
 @pytest.mark.parametrize("block", [32, 256])

@@ -1,8 +1,4 @@
-"""Latencies of GPGPU-Sim 4.2's memory as a warp sees them: figures of timing-model-42 section 3.8, measured on it.
-
-Chains of dependent accesses in a loop; the cost of one is the slope over their number, warm. A chase has an addition of
-10 cycles in every hop.
-"""
+"""The L1 and the memory of GPGPU-Sim 4.2 as a warp sees them, apart from the figures of `tests/microkernels`."""
 
 from typing import Any
 
@@ -40,18 +36,6 @@ LOOP:
     return ptxtool.parse(text, name="latency42.ptx").kernels["k"]
 
 
-def cost(lines: str, words: Any, setup: str = "", block: int = 32) -> float:
-    """Cycles that one more of `lines` costs."""
-
-    def cycles(n: int, trips: int) -> int:
-        return ptxsim.launch(kernel(lines * n, setup), 1, block, [words.copy(), trips], gpu=GPU).cycles
-
-    def slope(n: int) -> int:
-        return cycles(n, 12) - cycles(n, 4)
-
-    return (slope(24) - slope(8)) / (8 * 16)
-
-
 CHASE = "\tld.global.u64 %l2, [%l1];\n\tadd.u64 %l1, %l2, %l3;\n"
 
 
@@ -60,30 +44,6 @@ def ring(n_lines: int) -> Any:
     words = np.zeros(16 * n_lines, np.uint64)
     words[::16] = 128 * ((np.arange(n_lines) + 1) % n_lines)
     return words
-
-
-@pytest.mark.parametrize(
-    ("n_lines", "expected"),
-    [
-        (1, 40),  # L1
-        (160, 182),  # more lines than the L1 has: L2
-    ],
-)
-def test_pointer_chase(n_lines: int, expected: int) -> None:
-    assert cost(CHASE, ring(n_lines)) - 10 == expected
-
-
-def test_a_hit_of_32_lines_takes_31_cycles_more() -> None:
-    # lane k goes round on its own line
-    words = np.zeros(16 * 32, np.uint64)
-    words[::16] = 128 * np.arange(32)
-    lane = "\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %l4, %r1, 128;\n\tadd.u64 %l1, %l3, %l4;\n"
-    assert cost(CHASE, words, lane) - 10 == 39 + 32
-
-
-@pytest.mark.parametrize(("block", "expected"), [(1, 143), (32, 174)])
-def test_atomics_on_one_word(block: int, expected: int) -> None:
-    assert cost("\tatom.global.add.u32 %r1, [%l3], %r1;\n", np.zeros(32, np.uint32), block=block) == expected
 
 
 def test_a_fence_forgets_the_lines_of_the_l1() -> None:
