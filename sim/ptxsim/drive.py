@@ -38,7 +38,7 @@ from ptxsim.state import (
 )
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.base.diag import error
-from ptxtool.formats.gpu import Fetch, Gpu, L1c
+from ptxtool.formats.gpu import Fetch, Gpu, L1c, Pipeline
 
 Progress = Callable[[int, int, int], None]
 """Called now and then with (cycles, CTAs done, CTAs in all)."""
@@ -101,7 +101,7 @@ def _check_machine(gpu: Gpu) -> None:
         ("pipeline entries of a port", max(widths), 8),
         ("pipeline collectors", collectors, COLLECTORS),
         ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
-        ("pipeline.register_banks", pipeline.register_banks, 64),
+        ("pipeline.register_banks", pipeline.register_banks, 32),
         ("pipeline SP and SFU units", pipeline.sp_units + pipeline.sfu_units, UNITS),
         (
             "pipeline entries before the LDST unit",
@@ -114,6 +114,9 @@ def _check_machine(gpu: Gpu) -> None:
     for what, value, most in limits:
         if value > most:
             raise error("E502", f"{gpu.name}: {what}: {value}", help=f"the simulator holds at most {most}")
+    if pipeline.register_banks & (pipeline.register_banks - 1):
+        what = f"{gpu.name}: pipeline.register_banks: {pipeline.register_banks}"
+        raise error("E502", what, help="it has to be a power of two")
 
 
 def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configuration) -> Simulation:
@@ -136,7 +139,8 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
         "stall_cycles": np.zeros(n_instructions, np.int64),
         "stall_first": np.full(n_instructions, -1, np.int64),
         "issues": np.zeros(n_instructions, np.int64),
-        "bank_number": np.array([_bank_number(n) for n in program.register_names] or [0], np.int32),
+        "banks_written": _banks_written(program, gpu.pipeline.register_banks),
+        "banks_read": _banks_read(program, gpu.pipeline),
         "shared_image": image.shared_image,
         "special_rows": program.special_rows,
         "image": image,
@@ -146,6 +150,7 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
     r["max_cycles"] = configuration.max_cycles
     r["event_skip"] = configuration.event_skip
     r["n_sms"], r["n_instructions"], r["n_registers"] = n_sms, n_instructions, n_registers
+    r["code"] = program.instructions.ctypes.data
     r["n_ctas"] = n_ctas
     r["grid"], r["block"] = grid, block
     r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
@@ -160,7 +165,7 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
         r["first_shared_slot"] = resident - 2 * pairs
         r["private_registers"] = plan.private_registers
     r["lock_as_stall"] = configuration.lock_as_stall
-    for name in ("stall_warps", "stall_cycles", "stall_first", "issues", "bank_number"):
+    for name in ("stall_warps", "stall_cycles", "stall_first", "issues", "banks_written", "banks_read"):
         r[name] = arrays[name].ctypes.data
     if configuration.hotspots:
         count_hotspots(r, n_sms, arrays)
@@ -212,6 +217,28 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
     caches["miss_capacity"] = given.miss_queue
 
 
+def _banks_written(program: Program, n_banks: int) -> Any:
+    """Per instruction a mask of the banks that hold its destinations for warp 0, int64."""
+    numbers = np.array([_bank_number(name) for name in program.register_names] or [0], np.int64)
+    code = program.instructions
+    destinations = np.arange(code["register"].shape[1]) < code["n_destinations"][:, None]
+    banks = np.int64(1) << (numbers[np.where(destinations, code["register"], 0)] & (n_banks - 1))
+    return np.bitwise_or.reduce(np.where(destinations, banks, 0), axis=1)
+
+
+def _banks_read(program: Program, pipeline: Pipeline) -> Any:
+    """Per instruction a mask of the banks that hold its sources for warp 0, int64; 0 where two of them share a bank,
+    or where a collector unit cannot read them all in one cycle."""
+    code = program.instructions
+    sources = np.arange(code["bank"].shape[1]) < code["n_sources"][:, None]
+    banks = np.where(
+        sources, np.int64(1) << (code["bank"].astype(np.int64) & (pipeline.register_banks - 1)), 0
+    )
+    together = np.bitwise_or.reduce(banks, axis=1)
+    at_once = (banks.sum(axis=1) == together) & (code["n_sources"] <= pipeline.collector_reads)
+    return np.where(at_once, together, 0)
+
+
 def _bank_number(name: str) -> int:
     """A register's architectural number: the first run of digits in its name (PTXPlus reference, section 3.2)."""
     digits = re.search(r"\d+", name)
@@ -258,6 +285,7 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     """Run to the end; returns one of `core.cycle`'s reasons. `KeyboardInterrupt` leaves the state readable."""
     run = simulation.run
     run["has_window"] = policy.has_window
+    run["long_lasting"] &= policy.may_ask_for_long
     simulation.sms["policy_number"] = policy.number
     step = 2_000
     while True:
@@ -268,7 +296,6 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
                 cycle.simulator()(
                     run,
                     simulation.sms,
-                    simulation.program.instructions,
                     simulation.context,
                     simulation.arrays["special_rows"],
                     simulation.l1s,

@@ -148,6 +148,30 @@ def records(dtype: np.dtype[Any]) -> Any:
     return _compiled_view(numba.from_dtype(dtype), 0)
 
 
+def record_at(dtype: np.dtype[Any]) -> Any:
+    """`at(address, i)`: record i of an array at an address, for the price of an addition."""
+    if JIT_DISABLED:
+
+        @lru_cache(maxsize=4096)
+        def python_at(address: int, i: int) -> Any:
+            data = (ctypes.c_uint8 * dtype.itemsize).from_address(int(address) + int(i) * dtype.itemsize)
+            return np.frombuffer(data, dtype)[0]  # type: ignore[call-overload]
+
+        return python_at
+    record_model = numba.from_dtype(dtype)
+
+    @intrinsic
+    def at(typing_context: Any, address: Any, i: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            offset = builder.mul(arguments[1], context.get_constant(types.int64, dtype.itemsize))
+            where = builder.add(arguments[0], offset)
+            return builder.inttoptr(where, context.get_value_type(record_model))
+
+        return record_model(types.uint64, types.int64), generate
+
+    return at
+
+
 def record_type(dtype: np.dtype[Any]) -> Any:
     """numba's type of one record of a dtype."""
     return numba.from_dtype(dtype)
@@ -195,13 +219,13 @@ ctz = _bit_intrinsic("ctz", _python_ctz)
 popcount = _bit_intrinsic("popcount", _python_popcount)
 
 
-@njit
+@inline
 def bit(position):
     """Mask with one bit, as int64 (bit 63 is the sign bit; use only bitwise operators on masks)."""
     return np.int64(1) << np.int64(position)
 
 
-@njit
+@inline
 def from_bit(position):
     """Mask of the bits from `position` upwards; none from 64 upwards."""
     if position >= 64:

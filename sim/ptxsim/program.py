@@ -10,7 +10,7 @@ Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows
 from dataclasses import dataclass, field
 from typing import Any
 
-from ptxsim.jit import record
+from ptxsim.jit import record, record_at
 
 # control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
 # COMMIT ends a group of asynchronous copies, WAIT waits for groups
@@ -73,6 +73,9 @@ INSTRUCTION = record(
         ("line", "i4"),  # source line
     ]
 )
+
+instruction_at = record_at(INSTRUCTION)
+"""`instruction_at(address of the instructions, i)`"""
 
 UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), ("e", "i4")])
 

@@ -16,6 +16,12 @@ FRONT = 64  # instructions between issue and their unit
 CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
 COLLECTORS = 48  # collector units of all classes
 WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latency
+WAKES, BANK_WRITES, UNITS_DONE, BUSES_USED = range(
+    4
+)  # of a cycle: warps whose head becomes ready then, register
+WHEEL_KINDS = (
+    4  # banks that are written, units that complete an instruction (masks), and a number of result buses
+)
 UNITS = 10  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
@@ -39,6 +45,7 @@ RUN = record(
         ("event_skip", "i8"),
         ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
         ("n_sms", "i8"),
+        ("code", "u8"),  # address of the program's INSTRUCTION records
         ("n_instructions", "i8"),
         ("n_registers", "i8"),
         # grid
@@ -70,7 +77,10 @@ RUN = record(
         ("model_banks", "i8"),  # 0: operand reads never conflict
         ("collector_stage", "i8"),  # the collector steps behind the LDST unit; 0: inside its cycle
         ("collector_reads", "i8"),  # operands that a collector unit reads in a cycle
-        ("bank_number", "u8"),  # address of int32 [registers]: architectural numbers
+        # addresses of int64 per static instruction: the banks of warp 0 that it writes, and those that it reads if it
+        # reads them all at once and none twice (0: not so)
+        ("banks_written", "u8"),
+        ("banks_read", "u8"),
         ("n_sp", "i8"),
         ("n_sfu", "i8"),
         ("result_buses", "i8"),
@@ -132,7 +142,7 @@ SM = record(
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
         ("needs_lock", "i8"),  # head touches a shared register, or would
         ("lock_wait", "i8"),
-        ("wheel", "i8", (WHEEL,)),  # warps whose head becomes ready at a cycle
+        ("wheel", "i8", (WHEEL, WHEEL_KINDS)),  # what happens at a cycle, modulo WHEEL
         ("wake", "i8", (MAX_WARPS,)),
         ("supervised", "i8", (MAX_SCHEDULERS,)),
         ("ib_pc", "i4", (MAX_WARPS,)),
@@ -184,6 +194,11 @@ SM = record(
         ("front_ins", "i4", (FRONT,)),
         ("front_warp", "i4", (FRONT,)),
         ("front_reads", "i8", (FRONT,)),  # bit k: source k still to be read
+        (
+            "front_banks",
+            "i8",
+            (FRONT,),
+        ),  # instead, where all sources are read at once: banks still to be read
         ("front_memory", "i4", (FRONT,)),
         ("id_oc", "i4", (CLASSES, 8)),
         ("id_oc_n", "i4", (CLASSES,)),
@@ -195,11 +210,8 @@ SM = record(
         ("cu_last", "i4", (CLASSES,)),
         ("oc_ex", "i4", (CLASSES, 8)),
         ("oc_ex_n", "i4", (CLASSES,)),
-        ("bank_writes", "i8", (WHEEL,)),
         ("unit_free", "i8", (UNITS,)),
-        ("unit_done", "i8", (UNITS, WHEEL // 64)),
-        ("bus_used", "u1", (WHEEL,)),
-        ("wheels_until", "i8"),  # last cycle with anything on these wheels
+        ("wheels_until", "i8"),  # last cycle of which the wheel has more than WAKES
         # LDST unit
         ("memory_free", "i8"),
         ("memory_count", "i4", (LDST_QUEUE,)),

@@ -10,15 +10,15 @@ level go on; `inner_wait` has the warps with a waiting entry that is not on top.
 
 from ptxsim.core import simt
 from ptxsim.jit import bit, njit, popcount
-from ptxsim.program import ARRIVE
+from ptxsim.program import ARRIVE, instruction_at
 from ptxsim.semantics.warp import give_reduction
 from ptxsim.state import BARRIERS
 
 
 @njit
-def arrive(run, sm, instructions, x, i, w, mask):
+def arrive(run, sm, x, i, w, mask):
     """Lanes `mask` of warp w execute barrier instruction i, which has left its operands in the context."""
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     slot = sm.cta_slot[w]
     number = x.barrier
     sm.barriers += 1
@@ -36,7 +36,7 @@ def arrive(run, sm, instructions, x, i, w, mask):
     else:
         simt.wait(sm, w, number, i, mask, lanes != live)
         note_wait(sm, w)
-    _test(run, sm, instructions, x, slot, number)
+    _test(run, sm, x, slot, number)
 
 
 @njit
@@ -49,7 +49,7 @@ def note_wait(sm, w):
 
 
 @njit
-def _test(run, sm, instructions, x, slot, number):
+def _test(run, sm, x, slot, number):
     """Let everyone go on if a barrier is complete."""
     first = slot * run.warps_per_cta
     if sm.cta_expected[slot, number]:
@@ -65,7 +65,7 @@ def _test(run, sm, instructions, x, slot, number):
     for w in range(first, first + run.warps_per_cta):
         for k in range(sm.depth[w]):
             if sm.stack_wait[w, k] == number + 1:
-                instruction = instructions[sm.waits_since[w, k]]
+                instruction = instruction_at(run.code, sm.waits_since[w, k])
                 x.warp = sm.index * run.max_warps + w
                 give_reduction(
                     x,
@@ -86,8 +86,8 @@ def _test(run, sm, instructions, x, slot, number):
 
 
 @njit
-def retest_barriers(run, sm, instructions, x, slot):
+def retest_barriers(run, sm, x, slot):
     """Lanes of the CTA have exited: those that wait may be complete now."""
     for number in range(BARRIERS):
         if sm.cta_arrived[slot, number]:
-            _test(run, sm, instructions, x, slot, number)
+            _test(run, sm, x, slot, number)

@@ -31,10 +31,10 @@ from ptxsim.jit import array_of, bit, ctz, entry, inline, njit
 from ptxsim.memory.l1 import l1_forget
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.memory.system import memory_cycle, reply_next
-from ptxsim.program import CONTEXT, INSTRUCTION
+from ptxsim.program import CONTEXT
 from ptxsim.schedulers.signature import PICK, WINDOW
 from ptxsim.sharing.registers import retest, settle_wait
-from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WHEEL
+from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WAKES, WHEEL
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
@@ -107,28 +107,28 @@ def _next_membar(run, sm):
 
 
 @inline
-def sm_cycle(run, sm, instructions, x, l1, memory, pick, window):
+def sm_cycle(run, sm, x, l1, memory, pick, window):
     """One core cycle of one SM."""
     account_skipped(run, sm, l1, instructions, window)
     clear_wheels(run, sm)
     slot = run.cycle & (WHEEL - 1)
-    sm.ready |= sm.wheel[slot]
-    sm.wheel[slot] = 0
+    sm.ready |= sm.wheel[slot, WAKES]
+    sm.wheel[slot, WAKES] = 0
     if sm.lock_wait and sm.release_cycle <= run.cycle:
         retest(run, sm)
-    execute_units(run, sm, instructions)
-    ldst_cycle(run, sm, instructions, l1, memory)
+    execute_units(run, sm)
+    ldst_cycle(run, sm, l1, memory)
     if run.collector_stage:
-        collect(run, sm, instructions)
+        collect(run, sm)
     if sm.in_membar | sm.in_wait:
         _release_membars(run, sm, l1)
     issued = False
     if sm.counting:
         sm.active_cycles += 1
-        issued = issue(run, sm, instructions, x, pick, window)
+        issued = issue(run, sm, x, pick, window)
     for _ in range(run.fetches):
-        decode(run, sm, instructions)
-        fetch(run, sm, instructions, memory)
+        decode(run, sm)
+        fetch(run, sm, memory)
     if l1.flush and sm.resident == sm.finishing:
         l1_forget(l1)
     sm.last_cycle = run.cycle
@@ -177,7 +177,7 @@ def _finish(run, sms, instructions, l1s, window):
             settle_wait(run, sm, w)
 
 
-def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memories, pick, window):
+def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, window):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
     run = run_array[0]
     x = contexts[0]
@@ -196,7 +196,7 @@ def _simulate(run_array, sms, instructions, contexts, special_rows, l1s, memorie
             sm = sms[index]
             reply = reply_next(memory, index) + run.response_hops
             if sm.next <= run.cycle or reply <= run.cycle or run.event_skip == 0:
-                sm_cycle(run, sm, instructions, x, l1s[index], memory, pick, window)
+                sm_cycle(run, sm, x, l1s[index], memory, pick, window)
                 if run.fault_kind:
                     run.cycle += 1
                     _finish(run, sms, instructions, l1s, window)
@@ -230,7 +230,7 @@ def simulator() -> Any:
 
     A policy is two typed arguments, so that none compiles it again.
     """
-    arguments = [array_of(d) for d in (RUN, SM, INSTRUCTION, CONTEXT)]
+    arguments = [array_of(d) for d in (RUN, SM, CONTEXT)]
     signature = types.int64(
         *arguments,
         types.Array(types.int32, 2, "C"),

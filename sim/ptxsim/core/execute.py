@@ -5,57 +5,49 @@ its initiation interval), nothing else of the unit completes in the same cycle, 
 writes back at C + L + 2, before issue in the same cycle.
 """
 
-from ptxsim.core.operands import leave_oc_ex
+from ptxsim.core.operands import leave_oc_ex, rotated
 from ptxsim.core.scoreboard import release
-from ptxsim.jit import bit, flat_i32, inline, njit
-from ptxsim.state import WHEEL
+from ptxsim.jit import bit, flat_i64, inline, njit
+from ptxsim.program import instruction_at
+from ptxsim.state import BANK_WRITES, BUSES_USED, UNITS_DONE, WHEEL
 
 
 @inline
-def execute_units(run, sm, instructions):
+def execute_units(run, sm):
     """Let SP 0, SP 1, ... and the SFUs each take their oldest instruction from OC_EX."""
     if sm.oc_ex_n[0]:
         for unit in range(run.n_sp):
-            _enter(run, sm, instructions, 0, unit)
+            _enter(run, sm, 0, unit)
     if sm.oc_ex_n[1]:
         for unit in range(run.n_sp, run.n_sp + run.n_sfu):
-            _enter(run, sm, instructions, 1, unit)
-
-
-@inline
-def _write_banks(run, sm, instruction, w, cycle):
-    """The banks of an instruction's destinations are written at `cycle`: no operand is read from them then."""
-    number = flat_i32(run.bank_number, run.n_registers)
-    for j in range(instruction.n_destinations):
-        sm.bank_writes[cycle & (WHEEL - 1)] |= bit((number[instruction.register[j]] + w) % run.n_banks)
+            _enter(run, sm, 1, unit)
 
 
 @njit
 def clear_wheels(run, sm):
-    """Free the wheel slots of the cycles that have passed since this SM last ran."""
+    """Free what the wheel has of the cycles that have passed since this SM last ran."""
     first = max(sm.last_cycle, run.cycle - WHEEL)
     last = min(run.cycle, sm.wheels_until + 1)
     for cycle in range(first, last):
         slot = cycle & (WHEEL - 1)
-        sm.bus_used[slot] = 0
-        sm.bank_writes[slot] = 0
-        for unit in range(run.n_sp + run.n_sfu):
-            sm.unit_done[unit, slot >> 6] &= ~bit(slot & 63)
+        sm.wheel[slot, BANK_WRITES] = 0
+        sm.wheel[slot, UNITS_DONE] = 0
+        sm.wheel[slot, BUSES_USED] = 0
 
 
-@njit
-def _enter(run, sm, instructions, k, unit):
+@inline
+def _enter(run, sm, k, unit):
     if sm.oc_ex_n[k] == 0 or sm.unit_free[unit] > run.cycle:
         return
     entry = sm.oc_ex[k, 0]
     i = sm.front_ins[entry]
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     done = run.cycle + instruction.latency + 1
     slot = done & (WHEEL - 1)
-    if sm.unit_done[unit, slot >> 6] & bit(slot & 63) or sm.bus_used[slot] >= run.result_buses:
+    if sm.wheel[slot, UNITS_DONE] & bit(unit) or sm.wheel[slot, BUSES_USED] >= run.result_buses:
         return
-    sm.unit_done[unit, slot >> 6] |= bit(slot & 63)
-    sm.bus_used[slot] += 1
+    sm.wheel[slot, UNITS_DONE] |= bit(unit)
+    sm.wheel[slot, BUSES_USED] += 1
     sm.unit_free[unit] = run.cycle + instruction.interval
     leave_oc_ex(sm, k)
     w = sm.front_warp[entry]
@@ -64,6 +56,7 @@ def _enter(run, sm, instructions, k, unit):
     writeback = done + 1
     sm.done_at[w] = max(sm.done_at[w], writeback)
     sm.wheels_until = max(sm.wheels_until, writeback)
-    if run.model_banks:
-        _write_banks(run, sm, instruction, w, writeback)
-    release(run, sm, instructions, i, w, writeback)
+    if run.model_banks:  # no operand is read then from the banks that are written
+        banks = rotated(flat_i64(run.banks_written, run.n_instructions)[i], w, run.n_banks)
+        sm.wheel[writeback & (WHEEL - 1), BANK_WRITES] |= banks
+    release(run, sm, i, w, writeback)

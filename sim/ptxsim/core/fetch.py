@@ -15,11 +15,12 @@ from ptxsim.jit import bit, ctz, from_bit, inline, njit
 from ptxsim.memory.readonly import FAIL, HIT, next_waiter, read, sent
 from ptxsim.memory.state import INSTRUCTION
 from ptxsim.memory.system import inject
+from ptxsim.program import instruction_at
 from ptxsim.state import CODE_BASE
 
 
 @inline
-def decode(run, sm, instructions):
+def decode(run, sm):
     """Move the latch into the warp's I-buffer, and see whether it is on the right path."""
     if sm.latch_warp < 0:
         return
@@ -35,7 +36,7 @@ def decode(run, sm, instructions):
     sm.ib_n[w] = n
     sm.fetch_pc[w] = pc + n
     if pc == sm.stack_pc[w, sm.depth[w] - 1]:
-        new_head(run, sm, instructions, w)
+        new_head(run, sm, w)
     else:
         sm.stale |= bit(w)
 
@@ -61,7 +62,7 @@ def fetchable(sm):
 
 
 @inline
-def fetch(run, sm, instructions, memory):
+def fetch(run, sm, memory):
     """One fetch attempt, or one warp that gets what it missed; then one miss goes into the network."""
     sm.fetch_stuck = 0
     if sm.l1i.n_ready:
@@ -70,7 +71,7 @@ def fetch(run, sm, instructions, memory):
         sm.latch_warp = w
         sm.latch_pc = sm.fetch_pc[w]
     else:
-        _scan(run, sm, instructions)
+        _scan(run, sm)
     if sm.l1i.miss_count:
         line = sm.l1i.miss[sm.l1i.miss_head]
         if inject(memory, sm.index, run.cycle, line, sm.l1i.line_bytes, INSTRUCTION, -1):
@@ -78,7 +79,7 @@ def fetch(run, sm, instructions, memory):
 
 
 @inline
-def _scan(run, sm, instructions):
+def _scan(run, sm):
     """The first warp in turn that may fetch reads L1I."""
     candidates = fetchable(sm)
     first = sm.last_fetched + 1
@@ -95,7 +96,7 @@ def _scan(run, sm, instructions):
         sm.last_fetched = chosen
         sm.fetch_pc[chosen] = sm.stack_pc[chosen, sm.depth[chosen] - 1]
         return
-    outcome = read(sm.l1i, CODE_BASE + np.int64(instructions[pc].address), chosen, run.cycle)
+    outcome = read(sm.l1i, CODE_BASE + np.int64(instruction_at(run.code, pc).address), chosen, run.cycle)
     if outcome == FAIL:  # the slot is lost, and this warp's turn comes again
         sm.fetch_stuck = 1
         return

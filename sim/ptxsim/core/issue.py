@@ -30,25 +30,26 @@ from ptxsim.program import (
     RETURN,
     SP,
     WAIT,
+    instruction_at,
 )
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.semantics.calls import note_exit
 from ptxsim.semantics.execute import execute, guard_mask
 from ptxsim.sharing.registers import may_touch, refuse, take
-from ptxsim.state import IDLE, MAX_WARPS, SCOREBOARD, STALL
+from ptxsim.state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
 
 STACK_OVERFLOW = 100  # as in ptxsim/faults.py
 WRONG_WARP = 101
 
 
-@njit
+@inline
 def valid_warps(sm):
     """Warps whose next instruction is decoded, on the right path, and held back by nothing but hazards and locks."""
     return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
 
 
 @inline
-def issue(run, sm, instructions, x, pick, window):
+def issue(run, sm, x, pick, window):
     """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
     any_issued = False
     first = sm.active_cycles - 1 if run.rotate_schedulers else 0
@@ -77,7 +78,7 @@ def issue(run, sm, instructions, x, pick, window):
                     break
                 stale = bit(0) & 0
                 kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
-                _issue_warp(run, sm, instructions, x, w)
+                _issue_warp(run, sm, x, w)
                 any_issued = True
         if run.hotspots and kind <= STALL:
             charge(run, sm, instructions, s, kind, own, valid, 1)
@@ -117,7 +118,7 @@ def _locked_out(run, sm, ready):
     return ready & ~sm.lock_wait
 
 
-@njit
+@inline
 def open_ports(run, sm):
     """Warps whose head's port has a free ID_OC entry."""
     sp_free = sm.id_oc_n[0] < run.port_width[0]
@@ -135,9 +136,9 @@ def open_ports(run, sm):
 
 
 @inline
-def _issue_warp(run, sm, instructions, x, w):
+def _issue_warp(run, sm, x, w):
     i = sm.ib_pc[w]
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     active = sm.stack_mask[w, sm.depth[w] - 1]
     slot = sm.cta_slot[w]
     x.warp = sm.index * run.max_warps + w
@@ -156,22 +157,22 @@ def _issue_warp(run, sm, instructions, x, w):
     flat_i64(run.issues, run.n_instructions)[i] += 1
     if sm.needs_lock & bit(w):
         take(run, sm, w)
-    _enter_pipe(run, sm, instructions, x, i, w, mask)
-    if not _move(run, sm, instructions, x, i, w, mask, active):
+    _enter_pipe(run, sm, x, i, w, mask)
+    if not _move(run, sm, x, i, w, mask, active):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
     if run.hotspots:
         note_issue(run, sm, instructions, i, w, mask, active)
     if sm.inner_wait & bit(w):
-        retest_barriers(run, sm, instructions, x, slot)
+        retest_barriers(run, sm, x, slot)
         note_wait(sm, w)
-    _next_head(run, sm, instructions, x, w)
+    _next_head(run, sm, x, w)
 
 
 @njit
-def _enter_pipe(run, sm, instructions, x, i, w, mask):
+def _enter_pipe(run, sm, x, i, w, mask):
     """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     port = instruction.unit
     if instruction.access != NO_ACCESS:
         port = LDST_PORT
@@ -187,15 +188,15 @@ def _enter_pipe(run, sm, instructions, x, i, w, mask):
     sm.front_count[w] += 1
     reserve(run, sm, instruction, w, x.access_space if instruction.space == GENERIC else instruction.space)
     if port == LDST_PORT:
-        prepare_access(run, sm, instructions, x, i, w, mask, entry)
+        prepare_access(run, sm, x, i, w, mask, entry)
         if instruction.access == ATOMIC and mask:
             sm.in_atomic |= bit(w)
 
 
 @inline
-def _move(run, sm, instructions, x, i, w, mask, active):
+def _move(run, sm, x, i, w, mask, active):
     """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     following = i + 1
     kind = instruction.kind
     if kind == BRANCH:
@@ -224,7 +225,7 @@ def _move(run, sm, instructions, x, i, w, mask, active):
             simt.come_back(x, sm, w)
         return True
     if kind == BARRIER and mask:
-        arrive(run, sm, instructions, x, i, w, mask)
+        arrive(run, sm, x, i, w, mask)
         return True
     if kind == MEMBAR:
         sm.in_membar |= bit(w)
@@ -238,23 +239,25 @@ def _move(run, sm, instructions, x, i, w, mask, active):
 
 
 @inline
-def _next_head(run, sm, instructions, x, w):
+def _next_head(run, sm, x, w):
     """Step the I-buffer, and see whether what follows is on the right path."""
     me = bit(w)
     sm.has_head &= ~me
+    for k in range(CLASSES + 1):
+        sm.head_class[k] &= ~me
     # lanes that run off the end of the text exit
     while sm.depth[w] and sm.stack_pc[w, sm.depth[w] - 1] >= run.n_instructions:
         simt.leave(sm, w, sm.stack_mask[w, sm.depth[w] - 1], 0)
         simt.settle(sm, w)
     if sm.depth[w] == 0:
-        finish_warp(run, sm, instructions, x, w)
+        finish_warp(run, sm, x, w)
         return
     pc = sm.stack_pc[w, sm.depth[w] - 1]
     sm.ib_n[w] -= 1
     sm.ib_pc[w] += 1
     if sm.ib_n[w] > 0:
         if sm.ib_pc[w] == pc:
-            new_head(run, sm, instructions, w)
+            new_head(run, sm, w)
         else:
             sm.stale |= me
 

@@ -37,7 +37,18 @@ from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, UNCACHED
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, inject_words, l1_send, pop_reply
-from ptxsim.program import ATOMIC, CONST, COPY_GROUPS, LOAD, LOCAL, NO_ACCESS, PARAM, SHARED, STORE
+from ptxsim.program import (
+    ATOMIC,
+    CONST,
+    COPY_GROUPS,
+    LOAD,
+    LOCAL,
+    NO_ACCESS,
+    PARAM,
+    SHARED,
+    STORE,
+    instruction_at,
+)
 from ptxsim.state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 
 # clients of the writeback latch
@@ -47,9 +58,9 @@ _BY_L1D, _BY_L1C = 1, 2
 
 
 @inline
-def prepare_access(run, sm, instructions, x, i, w, mask, entry):
+def prepare_access(run, sm, x, i, w, mask, entry):
     """Queue the accesses of a memory instruction that has just executed."""
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     slot = ctz(sm.memory_free)
     sm.memory_free &= ~bit(slot)
     sm.front_memory[entry] = slot
@@ -114,26 +125,26 @@ def copies_done(sm, w):
 
 
 @njit
-def _complete(run, sm, instructions, p, cycle):
+def _complete(run, sm, p, cycle):
     """A load or atomic has all its data: its destinations are written at `cycle`."""
     w = sm.pending_warp[p]
     sm.loads[w] -= 1
-    if instructions[sm.pending_ins[p]].copies:
+    if instruction_at(run.code, sm.pending_ins[p]).copies:
         sm.copies[w, sm.pending_group[p]] -= 1
-    if instructions[sm.pending_ins[p]].access == ATOMIC:
+    if instruction_at(run.code, sm.pending_ins[p]).access == ATOMIC:
         sm.in_atomic &= ~bit(w)
     sm.done_at[w] = max(sm.done_at[w], cycle)
     sm.pending_free[sm.pending_free_n] = p
     sm.pending_free_n += 1
-    release(run, sm, instructions, sm.pending_ins[p], w, cycle)
+    release(run, sm, sm.pending_ins[p], w, cycle)
 
 
 @njit
-def _returned(run, sm, instructions, p):
+def _returned(run, sm, p):
     """One access of a pending load has returned."""
     sm.pending_left[p] -= 1
     if sm.pending_left[p] <= 0:
-        _complete(run, sm, instructions, p, run.cycle)
+        _complete(run, sm, p, run.cycle)
 
 
 @njit
@@ -144,10 +155,10 @@ def _l1_changed(sm, l1):
 
 
 @inline
-def _write_back(run, sm, instructions, l1):
+def _write_back(run, sm, l1):
     """Empty the latch, then let the next client fill it."""
     if sm.latch_load >= 0:
-        _returned(run, sm, instructions, sm.latch_load)
+        _returned(run, sm, sm.latch_load)
         sm.latch_load = -1
     for k in range(1, _N_CLIENTS + 1):
         client = (sm.writeback_client + k) % _N_CLIENTS
@@ -231,7 +242,7 @@ def charge_stuck_head(sm, l1, cycles):
 
 
 @inline
-def _serve_head(run, sm, instructions, l1, memory):
+def _serve_head(run, sm, l1, memory):
     """One access of the instruction at the head."""
     if sm.head < 0:
         return
@@ -246,16 +257,16 @@ def _serve_head(run, sm, instructions, l1, memory):
     if sm.memory_count[slot] == 0:
         done = True
         if p >= 0:
-            _complete(run, sm, instructions, p, run.cycle)
+            _complete(run, sm, p, run.cycle)
     elif space == SHARED:
         done = _serve_shared(run, sm, slot, p)
     elif space == CONST or space == PARAM:
-        done = _serve_constant(run, sm, instructions, slot, p)
+        done = _serve_constant(run, sm, slot, p)
     else:
-        done = _serve_line(run, sm, instructions, l1, memory, slot, p, sm.front_warp[entry])
+        done = _serve_line(run, sm, l1, memory, slot, p, sm.front_warp[entry])
     if done:
         if p < 0:  # a store writes no register but that of a post-increment
-            release(run, sm, instructions, sm.front_ins[entry], sm.front_warp[entry], run.cycle)
+            release(run, sm, sm.front_ins[entry], sm.front_warp[entry], run.cycle)
         _leave_head(sm, entry, slot)
     else:
         sm.stall_shared_memory += 1
@@ -278,7 +289,7 @@ def _serve_shared(run, sm, slot, p):
 
 
 @inline
-def _serve_constant(run, sm, instructions, slot, p):
+def _serve_constant(run, sm, slot, p):
     """A line of constants or parameters through L1C."""
     address = sm.memory_line[slot, sm.memory_next[slot]]
     if sm.memory_space[slot] == CONST:
@@ -295,12 +306,12 @@ def _serve_constant(run, sm, instructions, slot, p):
     if sm.memory_next[slot] < sm.memory_count[slot]:
         return False
     if sm.pending_left[p] <= 0:
-        _complete(run, sm, instructions, p, run.cycle)
+        _complete(run, sm, p, run.cycle)
     return True
 
 
 @inline
-def _serve_pipe(run, sm, instructions, l1):
+def _serve_pipe(run, sm, l1):
     """Look up the access that is at the end of the pipe before L1."""
     if l1.pipe_stuck:
         l1.cache.reservation_fails += 1
@@ -317,7 +328,7 @@ def _serve_pipe(run, sm, instructions, l1):
         note_look_up(run, sm, tag, outcome)
     if outcome == HIT:
         if l1.pipe_kind[head] == PIPE_LOAD:
-            _returned(run, sm, instructions, tag)
+            _returned(run, sm, tag)
         elif l1.pipe_kind[head] == PIPE_LOCAL_STORE:
             sm.stores[tag] -= _acknowledgements(l1, l1.pipe_bytes[head])
     pipe_leave(l1)
@@ -373,7 +384,7 @@ def _pass_by(run, sm, l1, memory, slot, p, w):
 
 
 @inline
-def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
+def _serve_line(run, sm, l1, memory, slot, p, w):
     """A global or local access through L1, or past it."""
     if sm.memory_bypass[slot]:
         return _pass_by(run, sm, l1, memory, slot, p, w)
@@ -404,7 +415,7 @@ def _serve_line(run, sm, instructions, l1, memory, slot, p, w):
     if k + 1 < sm.memory_count[slot]:
         return False
     if p >= 0 and sm.pending_left[p] <= 0:
-        _complete(run, sm, instructions, p, run.cycle)
+        _complete(run, sm, p, run.cycle)
     return True
 
 
@@ -416,19 +427,19 @@ def _send_constant(run, sm, memory):
 
 
 @inline
-def ldst_cycle(run, sm, instructions, l1, memory):
+def ldst_cycle(run, sm, l1, memory):
     """One cycle of the unit, with the operand collector's step where it has no stage of its own."""
-    _write_back(run, sm, instructions, l1)
+    _write_back(run, sm, l1)
     if not run.collector_stage:
-        collect(run, sm, instructions)
+        collect(run, sm)
     _take_reply(run, sm, l1, memory)
     if sm.l1c.miss_count:
         _send_constant(run, sm, memory)
     if l1.miss_count and l1_send(l1, memory, sm.index, run.cycle):
         _l1_changed(sm, l1)
     if l1.pipe_count:
-        _serve_pipe(run, sm, instructions, l1)
-    _serve_head(run, sm, instructions, l1, memory)
+        _serve_pipe(run, sm, l1)
+    _serve_head(run, sm, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
         sm.head = sm.oc_ex[2, 0]
         leave_oc_ex(sm, 2)

@@ -8,22 +8,30 @@ one a cycle.
 Handled simply: who asks a bank first is who has been in its unit longest.
 """
 
-from ptxsim.jit import bit, ctz, from_bit, inline, njit
-from ptxsim.state import CLASSES, WHEEL
+from ptxsim.jit import bit, ctz, flat_i64, from_bit, inline, njit
+from ptxsim.program import instruction_at
+from ptxsim.state import BANK_WRITES, CLASSES, WHEEL
 
 
 @njit
-def collect(run, sm, instructions):
+def collect(run, sm):
     """One step of all collector units."""
     if sm.cu_ready:
         for k in range(CLASSES):
             if sm.oc_ex_n[k] < run.oc_ex_width[k]:
                 _dispatch(run, sm, k)
     if sm.cu_busy & ~sm.cu_ready:
-        _read(run, sm, instructions)
+        _read(run, sm)
     for k in range(CLASSES):
         if sm.id_oc_n[k]:
-            _accept(run, sm, instructions, k)
+            _accept(run, sm, k)
+
+
+@inline
+def rotated(banks, w, n_banks):
+    """A mask of banks of warp 0 as one of warp w."""
+    turn = w & (n_banks - 1)
+    return (banks << turn | banks >> (n_banks - turn)) & (bit(n_banks) - 1)
 
 
 @inline
@@ -80,12 +88,19 @@ def is_frozen(run, sm):
 
 
 @inline
-def _read(run, sm, instructions):
+def _read(run, sm):
     """A read per bank, in order of asking, none from a bank that is being written; so many per unit."""
-    taken = sm.bank_writes[run.cycle & (WHEEL - 1)]
+    taken = sm.wheel[run.cycle & (WHEEL - 1), BANK_WRITES]
     for k in range(sm.cu_order_n):
         unit = sm.cu_order[k]
         entry = sm.cu_entry[unit]
+        banks = sm.front_banks[entry]
+        if banks:
+            sm.front_banks[entry] = banks & taken if run.model_banks else 0
+            taken |= banks
+            if sm.front_banks[entry] == 0:
+                sm.cu_ready |= bit(unit)
+            continue
         reads = sm.front_reads[entry]
         left = run.collector_reads
         number = sm.front_ins[entry]
@@ -93,7 +108,7 @@ def _read(run, sm, instructions):
         while reads:
             source = ctz(reads)
             reads &= reads - 1
-            bank = bit((instructions[number].bank[source] + w) % run.n_banks)
+            bank = bit((instruction_at(run.code, number).bank[source] + w) & (run.n_banks - 1))
             if left > 0 and (taken & bank == 0 or run.model_banks == 0):
                 sm.front_reads[entry] &= ~bit(source)
                 left -= 1
@@ -103,7 +118,7 @@ def _read(run, sm, instructions):
 
 
 @inline
-def _accept(run, sm, instructions, k):
+def _accept(run, sm, k):
     """The oldest ID_OC entries into free units, one per port."""
     first = run.first_collector[k]
     own = (bit(run.n_collectors[k]) - 1) << first
@@ -119,8 +134,14 @@ def _accept(run, sm, instructions, k):
         sm.cu_order[sm.cu_order_n] = unit
         sm.cu_order_n += 1
         sm.cu_entry[unit] = entry
-        sm.front_reads[entry] = bit(instructions[sm.front_ins[entry]].n_sources) - 1
-        if sm.front_reads[entry] == 0:
+        i = sm.front_ins[entry]
+        sm.front_reads[entry] = 0
+        sm.front_banks[entry] = rotated(
+            flat_i64(run.banks_read, run.n_instructions)[i], sm.front_warp[entry], run.n_banks
+        )
+        if sm.front_banks[entry] == 0:
+            sm.front_reads[entry] = bit(instruction_at(run.code, i).n_sources) - 1
+        if sm.front_reads[entry] | sm.front_banks[entry] == 0:
             sm.cu_ready |= bit(unit)
         moved += 1
     if moved:

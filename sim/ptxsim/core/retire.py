@@ -11,7 +11,7 @@ from ptxsim.state import FOREVER, MAX_WARPS
 
 
 @inline
-def finish_warp(run, sm, instructions, x, w):
+def finish_warp(run, sm, x, w):
     """The last lane of warp w has exited: it takes part in nothing any more."""
     me = bit(w)
     slot = sm.cta_slot[w]
@@ -23,7 +23,7 @@ def finish_warp(run, sm, instructions, x, w):
     sm.ib_n[w] = 0
     if sm.pair[slot] >= 0:
         warp_exited(run, sm, w)
-    retest_barriers(run, sm, instructions, x, slot)
+    retest_barriers(run, sm, x, slot)
 
 
 @inline

@@ -9,11 +9,11 @@ ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
 from ptxsim.jit import bit, flat_i64, flat_u8, inline, njit
-from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED
-from ptxsim.state import CLASSES, FOREVER, LONG, MAX_WARPS, WHEEL
+from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED, instruction_at
+from ptxsim.state import FOREVER, LONG, MAX_WARPS, WAKES, WHEEL
 
 
-@njit
+@inline
 def reserve(run, sm, instruction, w, space):
     """Mark the destinations of an issued instruction, which accesses `space` if it is a load, as pending."""
     pending = FOREVER
@@ -46,17 +46,17 @@ def _reads_long(run, sm, instruction, w):
 
 
 @njit
-def release(run, sm, instructions, i, w, cycle):
+def release(run, sm, i, w, cycle):
     """The destinations of instruction i of warp w are written at `cycle`."""
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     base = w * run.n_registers
     for k in range(instruction.n_destinations):
         ready_at[base + instruction.register[k]] = cycle
     if run.long_lasting and instruction.access == NO_ACCESS:
         _set_long(run, sm, instruction, w, 0)
     if instruction.n_destinations and sm.blocked & bit(w):
-        set_wake(run, sm, instructions, w)
+        set_wake(run, sm, w)
 
 
 @njit
@@ -70,10 +70,10 @@ def writes_done(run, sm, w):
 
 
 @njit
-def set_wake(run, sm, instructions, w):
+def set_wake(run, sm, w):
     """Work out when the head of warp w is free of hazards, and note it."""
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
-    instruction = instructions[sm.ib_pc[w]]
+    instruction = instruction_at(run.code, sm.ib_pc[w])
     base = w * run.n_registers
     wake = 0
     for k in range(instruction.n_registers):
@@ -98,16 +98,14 @@ def set_wake(run, sm, instructions, w):
     else:
         sm.ready &= ~me
         sm.wake[w] = wake
-        sm.wheel[wake & (WHEEL - 1)] |= me
+        sm.wheel[wake & (WHEEL - 1), WAKES] |= me
 
 
 @njit
-def new_head(run, sm, instructions, w):
+def new_head(run, sm, w):
     """Warp w has a new head instruction: classify it and find its wake-up."""
     me = bit(w)
-    instruction = instructions[sm.ib_pc[w]]
-    for k in range(CLASSES + 1):
-        sm.head_class[k] &= ~me
+    instruction = instruction_at(run.code, sm.ib_pc[w])
     if instruction.access != NO_ACCESS:
         sm.head_class[2] |= me
     else:
@@ -117,7 +115,7 @@ def new_head(run, sm, instructions, w):
     else:
         sm.needs_lock &= ~me
     sm.has_head |= me
-    set_wake(run, sm, instructions, w)
+    set_wake(run, sm, w)
 
 
 @inline

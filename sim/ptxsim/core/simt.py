@@ -23,7 +23,7 @@ def start(sm, w, mask):
     sm.stack_wait[w, 0] = 0
 
 
-@njit
+@inline
 def advance(sm, w, pc):
     """All lanes of the top go to `pc`; entries at their reconvergence point are left, unless they wait."""
     top = sm.depth[w] - 1

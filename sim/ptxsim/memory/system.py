@@ -79,7 +79,7 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
     return True
 
 
-@njit
+@inline
 def reply_next(m: Any, sm: int) -> int:
     """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none is on its last way."""
     return m.replies.out_due[sm]

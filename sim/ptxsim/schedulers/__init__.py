@@ -49,6 +49,11 @@ class Policy:
     number: int
     own: OwnPolicy | None = None
 
+    @property
+    def may_ask_for_long(self) -> bool:
+        """Whether the policy may look at `sm.long_wait`: of the built-in ones only a window does."""
+        return self.has_window or self.own is not None
+
     def explained(self, problem: Exception) -> PtxError | None:
         """What an exception of a user's policy means to the user; None where it is not the policy's."""
         return self.own.raised(problem) if self.own else None
