@@ -51,7 +51,7 @@ def _slot_kind(run, sm, own):
 
 
 @njit
-def account_skipped(run, sm, l1, instructions, window):
+def account_skipped(run, sm, l1, window):
     """Charge the slots of the cycles since this SM last ran: nothing but a policy's window has changed in them."""
     skipped = run.cycle - sm.last_cycle - 1
     if skipped > 0 and sm.counting:
@@ -60,19 +60,19 @@ def account_skipped(run, sm, l1, instructions, window):
         if run.has_window:
             for _ in range(skipped):
                 for s in range(run.n_schedulers):
-                    _charge_slots(run, sm, instructions, s, sm.supervised[s] & window(sm, s), 1)
+                    _charge_slots(run, sm, s, sm.supervised[s] & window(sm, s), 1)
         else:
             for s in range(run.n_schedulers):
-                _charge_slots(run, sm, instructions, s, sm.supervised[s], skipped)
+                _charge_slots(run, sm, s, sm.supervised[s], skipped)
 
 
 @njit
-def _charge_slots(run, sm, instructions, s, own, cycles):
+def _charge_slots(run, sm, s, own, cycles):
     """Charge slots of cycles in which none of the warps that a scheduler looks at has changed."""
     kind = _slot_kind(run, sm, own)
     sm.slots[s, kind] += cycles
     if run.hotspots:
-        charge(run, sm, instructions, s, kind, own, valid_warps(sm) & own, cycles)
+        charge(run, sm, s, kind, own, valid_warps(sm) & own, cycles)
 
 
 @inline
@@ -109,7 +109,7 @@ def _next_membar(run, sm):
 @inline
 def sm_cycle(run, sm, x, l1, memory, pick, window):
     """One core cycle of one SM."""
-    account_skipped(run, sm, l1, instructions, window)
+    account_skipped(run, sm, l1, window)
     clear_wheels(run, sm)
     slot = run.cycle & (WHEEL - 1)
     sm.ready |= sm.wheel[slot, WAKES]
@@ -164,11 +164,11 @@ def _next_cycle(run, sm, l1, issued):
 
 
 @njit
-def _finish(run, sms, instructions, l1s, window):
+def _finish(run, sms, l1s, window):
     """Account every SM up to the last cycle, and every lock wait."""
     for index in range(run.n_sms):
         sm = sms[index]
-        account_skipped(run, sm, l1s[index], instructions, window)
+        account_skipped(run, sm, l1s[index], window)
         sm.last_cycle = run.cycle - 1
         waiting = sm.lock_wait
         while waiting:
@@ -185,7 +185,7 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
     half = x.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
-            _finish(run, sms, instructions, l1s, window)
+            _finish(run, sms, l1s, window)
             return LIMIT
         if run.cycle >= run.stop_cycle or x.host_used > half:
             return PAUSED
@@ -199,7 +199,7 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
                 sm_cycle(run, sm, x, l1s[index], memory, pick, window)
                 if run.fault_kind:
                     run.cycle += 1
-                    _finish(run, sms, instructions, l1s, window)
+                    _finish(run, sms, l1s, window)
                     return FAULT
                 reply = reply_next(memory, index) + run.response_hops
             following = min(following, sm.next, reply)
@@ -213,14 +213,14 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
         following = max(min(following, memory.next), run.cycle + 1)
         if following >= FOREVER:
             run.cycle += 1
-            _finish(run, sms, instructions, l1s, window)
+            _finish(run, sms, l1s, window)
             return DEADLOCK
         if run.event_skip == 0:
             following = run.cycle + 1
         run.cycle = min(following, run.stop_cycle)
         if run.max_cycles:
             run.cycle = min(run.cycle, run.max_cycles)
-    _finish(run, sms, instructions, l1s, window)
+    _finish(run, sms, l1s, window)
     return DONE
 
 

@@ -81,7 +81,7 @@ def issue(run, sm, x, pick, window):
                 _issue_warp(run, sm, x, w)
                 any_issued = True
         if run.hotspots and kind <= STALL:
-            charge(run, sm, instructions, s, kind, own, valid, 1)
+            charge(run, sm, s, kind, own, valid, 1)
         if stale:  # nothing issued: the scan has seen all warps
             flush(run, sm, stale)
         sm.slots[s, kind] += 1
@@ -162,7 +162,7 @@ def _issue_warp(run, sm, x, w):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
     if run.hotspots:
-        note_issue(run, sm, instructions, i, w, mask, active)
+        note_issue(run, sm, i, w, mask, active)
     if sm.inner_wait & bit(w):
         retest_barriers(run, sm, x, slot)
         note_wait(sm, w)

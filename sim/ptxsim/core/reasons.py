@@ -57,9 +57,9 @@ from ptxsim.core.reason_codes import (
     TRANSACTIONS,
     WINDOW,
 )
-from ptxsim.jit import array_of, bit, ctz, flat_i64, njit, popcount, record_type, records
+from ptxsim.jit import bit, ctz, flat_i64, njit, popcount, record_type, records
 from ptxsim.memory.state import HIT
-from ptxsim.program import CONST, INSTRUCTION, LOCAL, NO_ACCESS, PARAM, SHARED, TEXTURE
+from ptxsim.program import CONST, LOCAL, NO_ACCESS, PARAM, SHARED, TEXTURE, instruction_at
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.program import SFU as SFU_PORT
 from ptxsim.semantics.boundary import boundary
@@ -106,13 +106,13 @@ def _idle_reason(run, sm, last, w):
 
 
 @njit
-def _register_reason(run, sm, h, instructions, w):
+def _register_reason(run, sm, h, w):
     """What the register is that holds up a warp's next instruction longest, and the instruction that writes it."""
     n = run.max_warps * run.n_registers
     ready_at = flat_i64(sm.ready_at, n)
     writer = flat_i64(h.writer, run.n_sms * n)
     base = w * run.n_registers
-    instruction = instructions[sm.ib_pc[w]]
+    instruction = instruction_at(run.code, sm.ib_pc[w])
     latest = instruction.register[0]
     for k in range(1, instruction.n_registers):
         register = instruction.register[k]
@@ -123,13 +123,13 @@ def _register_reason(run, sm, h, instructions, w):
     space = code >> _SPACE_SHIFT & 255
     load = (code >> _LOAD_SHIFT) - 1  # -1: the instruction is no load
     missed = flat_i64(h.missed, run.n_sms * PENDING)[sm.index * PENDING + load] if load >= 0 else 0
-    if instructions[cause].access == NO_ACCESS:
-        reason = SFU if instructions[cause].unit == SFU_PORT else ALU
+    if instruction_at(run.code, cause).access == NO_ACCESS:
+        reason = SFU if instruction_at(run.code, cause).unit == SFU_PORT else ALU
     elif space == SHARED:
         reason = SHARED_LOAD
     elif space == CONST or space == PARAM:
         reason = CONSTANT
-    elif instructions[cause].space == TEXTURE:
+    elif instruction_at(run.code, cause).space == TEXTURE:
         reason = TEXTURE_FETCH
     elif space == LOCAL:
         reason = LOCAL_MISS if missed else LOCAL_L1
@@ -141,9 +141,9 @@ def _register_reason(run, sm, h, instructions, w):
 
 
 @njit
-def _port_reason(run, sm, instructions, w):
+def _port_reason(run, sm, w):
     """What keeps the port of a warp's next instruction closed, and the instruction in the way (-1: none by itself)."""
-    instruction = instructions[sm.ib_pc[w]]
+    instruction = instruction_at(run.code, sm.ib_pc[w])
     port = LDST_PORT if instruction.access != NO_ACCESS else instruction.unit
     nobody = np.int64(-1)
     if port == SFU_PORT:
@@ -166,7 +166,6 @@ def _port_reason(run, sm, instructions, w):
     types.void(
         record_type(RUN),
         record_type(SM),
-        array_of(INSTRUCTION),
         types.int64,
         types.int64,
         types.int64,
@@ -174,7 +173,7 @@ def _port_reason(run, sm, instructions, w):
         types.int64,
     )
 )
-def _charge(run, sm, instructions, scheduler, kind, own, valid, cycles):
+def _charge(run, sm, scheduler, kind, own, valid, cycles):
     h = _hotspots(run.hotspots, 1)[0]
     last = flat_i64(h.last_issued, run.n_sms * run.max_warps)
     none = run.n_instructions
@@ -201,11 +200,11 @@ def _charge(run, sm, instructions, scheduler, kind, own, valid, cycles):
         if sm.lock_wait & bit(w):
             reason = LOCK
         else:
-            reason, cause = _register_reason(run, sm, h, instructions, w)
+            reason, cause = _register_reason(run, sm, h, w)
     else:
         w = _oldest(sm, ready)
         at = sm.ib_pc[w]
-        reason, cause = _port_reason(run, sm, instructions, w)
+        reason, cause = _port_reason(run, sm, w)
     flat_i64(h.slots, run.n_sms * N_REASONS)[sm.index * N_REASONS + reason] += cycles
     flat_i64(h.reasons, (none + 1) * N_REASONS)[at * N_REASONS + reason] += cycles
     if cause >= 0:
@@ -216,16 +215,15 @@ def _charge(run, sm, instructions, scheduler, kind, own, valid, cycles):
     types.void(
         record_type(RUN),
         record_type(SM),
-        array_of(INSTRUCTION),
         types.int64,
         types.int64,
         types.int64,
         types.int64,
     )
 )
-def _note_issue(run, sm, instructions, i, w, mask, active):
+def _note_issue(run, sm, i, w, mask, active):
     h = _hotspots(run.hotspots, 1)[0]
-    instruction = instructions[i]
+    instruction = instruction_at(run.code, i)
     counts = flat_i64(h.counts, run.n_instructions * N_COUNTS)
     first = i * N_COUNTS
     counts[first + LANES] += popcount(mask)
@@ -262,14 +260,14 @@ def _note_look_up(run, sm, load, outcome):
 
 
 charge: Any = boundary("charge", _charge)
-"""`charge(run, sm, instructions, scheduler, kind, own, valid, cycles)`: give `cycles` slots of a scheduler a reason.
+"""`charge(run, sm, scheduler, kind, own, valid, cycles)`: give `cycles` slots of a scheduler a reason.
 
 They issued nothing and count as `kind`. `own` are the warps that the scheduler looks at, `valid` those of them with a
 valid instruction.
 """
 
 note_issue: Any = boundary("note_issue", _note_issue)
-"""`note_issue(run, sm, instructions, i, w, mask, active)`: warp w has just issued instruction i, for lanes `mask` of
+"""`note_issue(run, sm, i, w, mask, active)`: warp w has just issued instruction i, for lanes `mask` of
 `active`, and its SIMT stack has moved."""
 
 note_look_up: Any = boundary("note_look_up", _note_look_up)
