@@ -56,6 +56,7 @@ class Clocks(_Part, frozen=True):
 class Fetch(_Part, frozen=True):
     ibuffer_entries: Count
     per_cycle: Count
+    perfect: bool
     line_bytes: Count
     sets: Count
     ways: Count
@@ -81,6 +82,7 @@ class Pipeline(_Part, frozen=True):
     ports_sfu: Count
     ports_mem: Count
     register_banks: Count
+    bank_conflicts: bool
     collector_step: Literal["ldst", "own"]
     collector_reads: Count
     collector_duplicates: bool
@@ -111,6 +113,7 @@ class Ldst(_Part, frozen=True):
 
 
 class L1c(_Part, frozen=True):
+    perfect: bool
     sets: Count
     ways: Count
     line_bytes: Count
@@ -141,6 +144,7 @@ class Icnt(_Part, frozen=True):
     header_bytes: Count
     unloaded_cycles: Annotated[tuple[Count, ...], msgspec.Meta(min_length=1)]
     packet_gap_cycles: Cycles
+    head_of_line: bool
     response_fifo: Count
 
 

@@ -215,6 +215,10 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
     caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
     caches["n_entries"], caches["max_waiters"] = given.mshr_entries, given.mshr_waiters
     caches["miss_capacity"] = given.miss_queue
+    if given.perfect:  # one line has every address, and it is there
+        caches["sets"] = caches["ways"] = 1
+        caches["line_bytes"] = 1 << 40
+        caches["tag"][:, 0] = 1
 
 
 def _banks_written(program: Program, n_banks: int) -> Any:
@@ -258,7 +262,9 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["n_collectors"] = collectors
     r["first_collector"] = 0, collectors[0], collectors[0] + collectors[1]
     r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
-    r["n_banks"], r["model_banks"] = pipeline.register_banks, configuration.bank_conflicts
+    r["n_banks"], r["model_banks"] = pipeline.register_banks, (
+        pipeline.bank_conflicts and configuration.bank_conflicts
+    )
     r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
     r["collector_stage"] = pipeline.collector_step == "own"
     r["collector_reads"] = pipeline.collector_reads
@@ -268,6 +274,7 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
     r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle
+    r["constant_line"] = gpu.l1c.line_bytes
     r["response_hops"] = gpu.ldst.response_hops
     r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
     r["atomic_parts"] = gpu.ldst.atomic_warp_parts

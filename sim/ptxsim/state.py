@@ -86,6 +86,7 @@ RUN = record(
         ("result_buses", "i8"),
         ("ibuffer", "i8"),
         ("fetches", "i8"),  # decodes and fetches of a cycle
+        ("constant_line", "i8"),  # bytes of a line of constants: an access of a load
         ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
         ("shared_pipe", "i8"),
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by

@@ -74,7 +74,7 @@ def prepare_access(run, sm, x, i, w, mask, entry):
             sm.shared_accesses += 1
             sm.bank_conflict_cycles += count - 1
         elif space == CONST or space == PARAM:
-            count = constant_lines(x, sm.l1c.line_bytes, sm.memory_line[slot])
+            count = constant_lines(x, run.constant_line, sm.memory_line[slot])
         else:
             atomic = instruction.access == ATOMIC
             bypass = instruction.bypass > (1 if space == LOCAL else 0)

@@ -11,6 +11,9 @@ with `take` by the slice or the SM that owns it.
 With a gap of 0 and packets of one flit this is the input-queued crossbar whose rate head-of-line blocking limits to
 0.59 of its ports, which is what is measured of GPGPU-Sim 4.2 (timing-model-42 section 3.4).
 
+Without head-of-line blocking (`by_output`) a FIFO belongs to an output instead, and packets of all inputs wait there in
+the order in which they came; how many an input may have in them is as before.
+
 Handled simply: the queues before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
 Reference: timing-model section 3.4.
 """
@@ -30,16 +33,17 @@ def has_room(net: Any, source: int, flits: int) -> bool:
 @njit
 def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
     """Put a packet into an input's FIFO; it asks for its output in cycle `ready` at the earliest."""
-    tail = (net.in_head[source] + net.in_count[source]) & (FIFO - 1)
-    net.fifo[source, tail] = packet
-    net.fifo_out[source, tail] = target
-    net.fifo_flits[source, tail] = flits
-    if net.in_count[source] == 0:
-        when = max(ready, net.in_free[source])
-        net.in_next[source] = when
+    lane = target if net.by_output else source
+    tail = (net.in_head[lane] + net.in_count[lane]) & (FIFO - 1)
+    net.fifo[lane, tail] = packet
+    net.fifo_out[lane, tail] = target
+    net.fifo_flits[lane, tail] = flits
+    if net.in_count[lane] == 0:
+        when = max(ready, net.in_free[lane])
+        net.in_next[lane] = when
         net.asking = min(net.asking, when)
         net.next = min(net.next, when)
-    net.in_count[source] += 1
+    net.in_count[lane] += 1
     net.in_flits[source] += flits
     net.packets += 1
     net.flits += flits
@@ -64,22 +68,25 @@ def take(m: Any, net: Any, target: int, wake: int) -> int:
 @inline
 def _grant(m: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first; see who can go next at this input and this output."""
-    source = net.wait[target, net.wait_head[target]]
+    lane = net.wait[target, net.wait_head[target]]
     net.wait_head[target] = (net.wait_head[target] + 1) & (MAX_PORTS - 1)
     net.wait_count[target] -= 1
-    head = net.in_head[source]
-    packet = net.fifo[source, head]
-    flits = net.fifo_flits[source, head]
-    net.in_head[source] = (head + 1) & (FIFO - 1)
-    net.in_count[source] -= 1
+    head = net.in_head[lane]
+    packet = net.fifo[lane, head]
+    flits = net.fifo_flits[lane, head]
+    net.in_head[lane] = (head + 1) & (FIFO - 1)
+    net.in_count[lane] -= 1
+    source = lane
+    if net.by_output:
+        source = m.request[packet].slice if net.is_reply else m.request[packet].sm
     if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
         m.slice_next[source] = min(m.slice_next[source], now + 1)
     net.in_flits[source] -= flits
     free = now + flits + net.gap
-    net.in_free[source] = free
+    net.in_free[lane] = free
     net.out_free[target] = free
-    if net.in_count[source] > 0:
-        net.in_next[source] = free
+    if net.in_count[lane] > 0:
+        net.in_next[lane] = free
         net.asking = min(net.asking, free)
     net.out_next[target] = free if net.wait_count[target] > 0 else FOREVER
     arrival = now + net.unloaded[flits]

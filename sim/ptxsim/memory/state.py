@@ -144,6 +144,7 @@ NETWORK = record(
         ("n_in", "i8"),
         ("n_out", "i8"),
         ("is_reply", "i8"),
+        ("by_output", "i8"),  # packets wait in a FIFO for each output, not for each input: no head-of-line blocking
         ("input_flits", "i8"),  # room of one input FIFO
         ("longest", "i8"),  # flits of the longest packet
         ("output_packets", "i8"),  # room behind one output, packets on their way included
@@ -418,6 +419,10 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
     if is_reply:
         network["input_flits"] += gpu.l2.reply_queue * longest
+    if not icnt.head_of_line:  # as many FIFOs as outputs, each with room for what all inputs may send to it
+        network["by_output"], network["n_in"] = 1, n_out
+        network["input_flits"] = min(network["input_flits"], FIFO // n_in)
+        _at_most("icnt inputs without head-of-line blocking", n_in, FIFO // longest)
     network["output_packets"] = icnt.buffer_flits + (icnt.response_fifo if is_reply else 0)
     network["gap"] = icnt.packet_gap_cycles
     last = len(icnt.unloaded_cycles) - 1

@@ -1,0 +1,206 @@
+"""What each part of the machine is worth: cycles with the part simplified or switched off, against the whole model.
+
+    python benchmarks/simplifications.py [--gpu NAME] [--scheduler NAME] [--kernels A,B] [--switches A,B] [--json]
+
+For researchers who want to know which simplification they can afford, and for docs/simplifications.md, whose table
+this prints (Markdown). Every switch is a setting of the GPU file, the same as `ptxtool sim --set`. Kernels are the
+packaged samples and, where the reference material lies beside the checkout, small kernels from there (marked *).
+Cycles are deterministic: no run is repeated.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ptxsim
+from ptxtool.base.resources import resource_dir
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.launch import load_launch
+from ptxtool.formats.settings import with_settings
+from ptxtool.parse import parse
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+SAMPLES = ("sgemm", "hotspot", "reduction", "saxpy")
+REFERENCE = (
+    "fma_chain",
+    "shared_conflict_s8",
+    "black_scholes",
+    "backprop_adjust",
+    "conv_rows",
+    "histogram",
+    "pointer_chase",
+    "srad1",
+    "vecadd",
+    "spmv_csr",
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A launch that can be repeated on any machine: `run(gpu, parts)` with one `parts`-th of its grid."""
+
+    name: str
+    run: Callable[[Gpu, int], int]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A part of the model, and the settings that take it away. `parts`: into how many the grid is cut."""
+
+    name: str
+    settings: Callable[[Gpu], list[str]]
+    parts: int = 1
+
+
+def _always(*settings: str) -> Callable[[Gpu], list[str]]:
+    return lambda gpu: list(settings)
+
+
+def _one_clock(gpu: Gpu) -> list[str]:
+    """DRAM at the core's clock, its times scaled and rounded up."""
+    core, dram = gpu.clocks.core_mhz, gpu.clocks.dram_mhz
+    names = [n for n in gpu.dram.__struct_fields__ if n[0] == "t" or n in ("CL", "WL")]
+    times = [f"dram.{n}={math.ceil(getattr(gpu.dram, n) * core / dram)}" for n in names]
+    return [f"clocks.dram_mhz={core}", *times]
+
+
+def _half(gpu: Gpu) -> list[str]:
+    """Half the SMs with half the memory."""
+    return [
+        f"sm.count={gpu.sm.count // 2}",
+        f"l2.slices={gpu.l2.slices // 2}",
+        f"dram.channels={gpu.dram.channels // 2}",
+    ]
+
+
+SWITCHES = (
+    Switch("bank conflicts", _always("pipeline.bank_conflicts=false")),
+    Switch("result buses", lambda gpu: [f"pipeline.ex_wb={gpu.pipeline.sp_units + gpu.pipeline.sfu_units}"]),
+    Switch("instruction cache", _always("fetch.perfect=true")),
+    Switch("constant cache", _always("l1c.perfect=true")),
+    Switch("head-of-line blocking", _always("icnt.head_of_line=false")),
+    Switch("gap between packets", _always("icnt.packet_gap_cycles=0")),
+    Switch("FR-FCFS of 4", _always("dram.reorder_window=4")),
+    Switch("one request a time", _always("dram.reorder_window=1")),
+    Switch("DRAM clock", _one_clock),
+    Switch("half the machine", _half, parts=2),
+    Switch("control", lambda gpu: [f"dispatch.first_sm={(gpu.dispatch.first_sm + 1) % gpu.sm.count}"]),
+)
+"""The last one takes nothing away: another SM gets the first CTA. What it changes is the noise of the others."""
+
+
+def samples(scheduler: str) -> Iterator[Kernel]:
+    """The packaged samples."""
+    for name in SAMPLES:
+        launch = load_launch(resource_dir("samples") / name / "launch.toml")
+        assert launch.file is not None
+        kernel = parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]
+
+        def run(gpu: Gpu, parts: int, launch: Any = launch, kernel: Any = kernel) -> int:
+            result = ptxsim.launch(
+                kernel,
+                _cut(launch.grid, parts),
+                launch.block,
+                launch.arguments(),
+                gpu=gpu,
+                scheduler=scheduler,
+                registers=launch.registers,
+                dynamic_shared=launch.dynamic_shared,
+            )
+            return result.cycles
+
+        yield Kernel(name, run)
+
+
+def reference(scheduler: str) -> Iterator[Kernel]:
+    """Small kernels of the reference material; none where it is absent."""
+    shared = CHECKOUT.parent / "shared"
+    if not shared.is_dir():
+        return
+    sys.path.insert(0, str(CHECKOUT / "tests"))
+    from reference_kernels import launches
+
+    rows = json.loads((shared / "reference" / "reference_runs.json").read_text(encoding="utf-8"))["runs"]
+    registers = {row["launch"]: row["registers_per_thread"] for row in rows}
+    text = (shared / "corpus" / "reference_kernels" / "kernels.sm35.ptx").read_bytes()
+    module = parse(text, name="kernels.sm35.ptx")
+    by_name = {str(launch): launch for launch in launches(shared)}
+    for name in REFERENCE:
+
+        def run(gpu: Gpu, parts: int, launch: Any = by_name[name], name: str = name) -> int:
+            result = ptxsim.launch(
+                module.kernels[launch.data["kernel"]],
+                _cut(launch.data["grid"], parts),
+                launch.data["block"],
+                launch.arguments()[0],
+                gpu=gpu,
+                scheduler=scheduler,
+                registers=registers[name],
+                dynamic_shared=launch.data["dynamic_shared_bytes"],
+                constants=launch.constants(),
+            )
+            return result.cycles
+
+        yield Kernel(f"{name}*", run)
+
+
+def _cut(grid: Any, parts: int) -> list[int]:
+    """A grid with one `parts`-th of its CTAs: its longest side cut."""
+    sides = [grid] if isinstance(grid, int) else list(grid)
+    longest = sides.index(max(sides))
+    sides[longest] = -(-sides[longest] // parts)
+    return sides
+
+
+def measure(gpu: Gpu, kernels: list[Kernel], switches: list[Switch]) -> list[dict[str, Any]]:
+    """One row for each kernel: its cycles, and the change with each part taken away."""
+    machines = [with_settings(gpu, switch.settings(gpu)) for switch in switches]
+    rows: list[dict[str, Any]] = []
+    for kernel in kernels:
+        whole = kernel.run(gpu, 1)
+        row: dict[str, Any] = {"kernel": kernel.name, "cycles": whole}
+        for switch, machine in zip(switches, machines, strict=True):
+            row[switch.name] = round(100 * (kernel.run(machine, switch.parts) / whole - 1), 2)
+        rows.append(row)
+        print(kernel.name, file=sys.stderr, flush=True)
+    return rows
+
+
+def markdown(rows: list[dict[str, Any]], switches: list[Switch]) -> str:
+    """The rows as a table; below it the mean of the changes' sizes, and the largest."""
+    names = [switch.name for switch in switches]
+    lines = ["| kernel | cycles | " + " | ".join(names) + " |", "|---|---:" + "|---:" * len(names) + "|"]
+    for row in rows:
+        changes = " | ".join(f"{row[name]:+.1f}%" for name in names)
+        lines.append(f"| {row['kernel']} | {row['cycles']} | {changes} |")
+    for title, combine in (("mean size", lambda v: sum(v) / len(v)), ("largest", max)):
+        sizes = " | ".join(f"{combine([abs(row[name]) for row in rows]):.1f}%" for name in names)
+        lines.append(f"| **{title}** | | {sizes} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--gpu", default="tesla-c2050")
+    parser.add_argument("--scheduler", default="lrr")
+    parser.add_argument("--kernels", help="only these, separated by commas")
+    parser.add_argument("--switches", help="only these, separated by commas")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    kernels = [*samples(options.scheduler), *reference(options.scheduler)]
+    if options.kernels:
+        kernels = [k for k in kernels if k.name.rstrip("*") in options.kernels.split(",")]
+    switches = [s for s in SWITCHES if options.switches is None or s.name in options.switches.split(",")]
+    rows = measure(load_gpu(options.gpu), kernels, switches)
+    print(json.dumps(rows, indent=2) if options.json else markdown(rows, switches))
+
+
+if __name__ == "__main__":
+    main()

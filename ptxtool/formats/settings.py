@@ -1,0 +1,75 @@
+"""Single keys of a machine changed by hand: `pipeline.bank_conflicts=false`. For `--set`, the API and benchmarks.
+
+A setting is a dotted key of a GPU file and a value as TOML writes it (`2`, `true`, `[6, 7]`); a word that is no TOML is
+text. The machine's name then says what was changed, so that no result passes for the machine's own.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+from ptxtool.formats.gpu import Gpu
+
+_NOT_SET = ("name", "description", "origin")
+"""What a machine is called and where it was read is no part of it."""
+
+
+def with_settings(gpu: Gpu, settings: Iterable[str]) -> Gpu:
+    """The same machine with these keys changed (KEY=VALUE each; the last one counts). Raises E502."""
+    given = list(settings)
+    for setting in given:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise error(
+                "E502", f"setting '{setting}' is no KEY=VALUE", help="such as pipeline.bank_conflicts=false"
+            )
+        gpu = _changed(gpu, key.strip().split("."), _value(value.strip()), setting)
+    return msgspec.structs.replace(gpu, name=f"{gpu.name} with {', '.join(given)}") if given else gpu
+
+
+def _value(text: str) -> object:
+    """A value of TOML; the text itself where it is none."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _changed(node: Any, keys: list[str], value: object, setting: str) -> Any:
+    """A struct or mapping with what lies under `keys` replaced, checked as in a file."""
+    first, rest = keys[0], keys[1:]
+    fields: Mapping[str, Any] = node if isinstance(node, dict) else msgspec.structs.asdict(node)
+    known = [name for name in fields if name not in _NOT_SET]
+    if first not in known:
+        near = nearest(first, known)
+        raise error(
+            "E502",
+            f"setting '{setting}': no key '{first}'",
+            help=f"did you mean '{near}'?" if near else f"there are {', '.join(known)}",
+        )
+    inner = fields[first]
+    is_part = isinstance(inner, dict | msgspec.Struct)
+    if is_part and not rest:
+        example = next(iter(inner if isinstance(inner, dict) else inner.__struct_fields__))
+        raise error(
+            "E502",
+            f"setting '{setting}': '{first}' is a table",
+            help=f"name one of its keys: {first}.{example}",
+        )
+    if rest and not is_part:
+        raise error("E502", f"setting '{setting}': '{first}' has no keys", help=f"write {first}=VALUE")
+    new = _changed(inner, rest, value, setting) if rest else value
+    if isinstance(node, dict):
+        return {**node, first: new}
+    if rest:
+        return msgspec.structs.replace(node, **{first: new})
+    try:
+        return msgspec.convert({**fields, first: value}, type(node))
+    except msgspec.ValidationError as problem:
+        text = str(problem).partition(" - at `")[0].replace("`", "'")
+        what = f"setting '{setting}': {text[:1].lower()}{text[1:]}"
+        raise error("E502", what, help="tesla-c2050.toml shows what is meant") from None
