@@ -78,20 +78,24 @@ def _half(gpu: Gpu) -> list[str]:
     ]
 
 
-SWITCHES = (
+CORE = (
     Switch("bank conflicts", _always("pipeline.bank_conflicts=false")),
     Switch("result buses", lambda gpu: [f"pipeline.ex_wb={gpu.pipeline.sp_units + gpu.pipeline.sfu_units}"]),
-    Switch("instruction cache", _always("fetch.perfect=true")),
-    Switch("constant cache", _always("l1c.perfect=true")),
-    Switch("head-of-line blocking", _always("icnt.head_of_line=false")),
-    Switch("gap between packets", _always("icnt.packet_gap_cycles=0")),
-    Switch("FR-FCFS of 4", _always("dram.reorder_window=4")),
-    Switch("one request a time", _always("dram.reorder_window=1")),
-    Switch("DRAM clock", _one_clock),
-    Switch("half the machine", _half, parts=2),
-    Switch("control", lambda gpu: [f"dispatch.first_sm={(gpu.dispatch.first_sm + 1) % gpu.sm.count}"]),
+    Switch("L1I of 32 KB", _always("fetch.sets=64")),
+    Switch("perfect L1I", _always("fetch.perfect=true")),
+    Switch("perfect L1C", _always("l1c.perfect=true")),
 )
-"""The last one takes nothing away: another SM gets the first CTA. What it changes is the noise of the others."""
+MEMORY = (
+    Switch("head-of-line", _always("icnt.head_of_line=false")),
+    Switch("packet gap", _always("icnt.packet_gap_cycles=0")),
+    Switch("FR-FCFS of 4", _always("dram.reorder_window=4")),
+    Switch("in order", _always("dram.reorder_window=1")),
+    Switch("one clock", _one_clock),
+    Switch("half of it", _half, parts=2),
+)
+CONTROL = Switch("control", lambda gpu: [f"dispatch.first_sm={(gpu.dispatch.first_sm + 1) % gpu.sm.count}"])
+"""Takes nothing away: another SM gets the first CTA. What it changes is the noise of the others."""
+SWITCHES = (*CORE, *MEMORY, CONTROL)
 
 
 def samples(scheduler: str) -> Iterator[Kernel]:
@@ -171,9 +175,8 @@ def measure(gpu: Gpu, kernels: list[Kernel], switches: list[Switch]) -> list[dic
     return rows
 
 
-def markdown(rows: list[dict[str, Any]], switches: list[Switch]) -> str:
-    """The rows as a table; below it the mean of the changes' sizes, and the largest."""
-    names = [switch.name for switch in switches]
+def markdown(rows: list[dict[str, Any]], names: list[str]) -> str:
+    """These columns as a table; below it the mean of the changes' sizes, and the largest."""
     lines = ["| kernel | cycles | " + " | ".join(names) + " |", "|---|---:" + "|---:" * len(names) + "|"]
     for row in rows:
         changes = " | ".join(f"{row[name]:+.1f}%" for name in names)
@@ -199,7 +202,13 @@ def main() -> None:
         kernels = [k for k in kernels if k.name.rstrip("*") in options.kernels.split(",")]
     switches = [s for s in SWITCHES if options.switches is None or s.name in options.switches.split(",")]
     rows = measure(load_gpu(options.gpu), kernels, switches)
-    print(json.dumps(rows, indent=2) if options.json else markdown(rows, switches))
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for part in (CORE, MEMORY):
+        names = [s.name for s in (*part, CONTROL) if s in switches]
+        if names:
+            print(markdown(rows, names), end="\n\n")
 
 
 if __name__ == "__main__":
