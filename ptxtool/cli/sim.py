@@ -27,6 +27,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 @share_registers_option()
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
+@click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
 @ptxplus_semantics_option
 @json_option
 @output_option
@@ -38,6 +39,7 @@ def command(
     registers: int | None,
     max_cycles: int | None,
     no_event_skip: bool,
+    hotspots: bool,
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -63,6 +65,7 @@ def command(
             registers=registers,
             max_cycles=max_cycles,
             event_skip=not no_event_skip,
+            hotspots=hotspots,
             progress=status.progress,
             output=None if as_json else status.printed,
             on_interrupt="return",

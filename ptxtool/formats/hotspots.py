@@ -25,7 +25,7 @@ REASONS: Mapping[str, Reason] = {
     for kind, reasons in {
         "idle": {
             "no_warp": "no warp",
-            "exited": "exited, stores under way",
+            "exited": "exited (stores)",
             "barrier": "barrier",
             "fence": "fence",
             "copies": "asynchronous copies",
@@ -33,7 +33,7 @@ REASONS: Mapping[str, Reason] = {
             "branch": "branch flush",
             "fetch": "fetch",
             "instruction_miss": "instruction miss",
-            "window": "not in scheduler's window",
+            "window": "outside window",
         },
         "scoreboard": {
             "alu": "ALU result",
@@ -53,11 +53,11 @@ REASONS: Mapping[str, Reason] = {
             "sp_units": "SP units",
             "sfu_operands": "SFU operands",
             "sfu_units": "SFU units",
-            "l1_refuses": "LDST: L1 refuses",
-            "l1c_refuses": "LDST: L1C refuses",
-            "bank_conflict": "LDST: bank conflict",
-            "accesses": "LDST: many accesses",
-            "ldst": "LDST queue full",
+            "l1_refuses": "L1 refuses",
+            "l1c_refuses": "L1C refuses",
+            "bank_conflict": "bank conflicts",
+            "accesses": "many accesses",
+            "ldst": "LDST full",
         },
     }.items()
     for name, label in reasons.items()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.hotspots import Hotspots
 from ptxtool.formats.outcome import expected_to_dict, verdict
 
 
@@ -88,6 +89,8 @@ class RunResult(Protocol):
     def dram(self) -> Mapping[str, int]: ...
     @property
     def stall_points(self) -> Sequence[StallPoint]: ...
+    @property
+    def hotspots(self) -> Hotspots | None: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 

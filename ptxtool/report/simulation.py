@@ -2,6 +2,7 @@
 
 from ptxtool.formats.results import Run, RunResult
 from ptxtool.report.bars import bar
+from ptxtool.report.hotspots import hotspot_parts
 from ptxtool.report.tables import Column, Table, clip, table
 
 _COUNTERS = (Column("counter"), Column("value", "right", style="bold"), Column("", style="cyan"))
@@ -18,11 +19,13 @@ _SLOTS = ("issued", "stall", "idle", "scoreboard")
 
 
 def run_parts(run: Run) -> list[Table | str]:
-    """The report of one run: what ran, the counters, the stall points, and whether the results are right."""
+    """The report of one run: the counters, the stall points, where the time went, and whether the results are right."""
     result = run.result
     parts: list[Table | str] = [table(_COUNTERS, _counters(result), _title(result))]
     if result.shared_pairs:
         parts += ["", *_stalls(result)]
+    if result.hotspots is not None:
+        parts += ["", *hotspot_parts(result.hotspots)]
     return [*parts, "", run.verdict]
 
 
