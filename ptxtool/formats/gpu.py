@@ -6,6 +6,7 @@ say `inherits = "NAME"` (or the path of another file, relative to its own) and g
 inheriting all keys are required, none but these are allowed, and a wrong one is reported with its file and place.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -234,21 +235,51 @@ class Gpu(_Part, frozen=True):
         return msgspec.structs.replace(self, sm=sm)
 
 
+_Stamp = tuple[str, int, int]
+
+
 def gpu_names() -> tuple[str, ...]:
     """Names of the GPU files that come with the package."""
     return tuple(sorted(path.stem for path in resource_dir("gpus").glob("*.toml")))
 
 
+_read_before: dict[tuple[str, str], tuple[tuple[_Stamp, ...], Gpu]] = {}
+"""Machines by name and current folder, with the stamps of all files they were read from: reading one takes a few
+milliseconds."""
+
+
 def load_gpu(name_or_path: str | Path) -> Gpu:
-    """Read a machine: a packaged name ("tesla-c2050") or the path of a GPU file. Raises E502, E501."""
-    data, sources = _read(_find(str(name_or_path), Path()), ())
+    """Read a machine: a packaged name ("tesla-c2050") or the path of a GPU file. Raises E502, E501.
+
+    Machines are not to be changed: while its files stay as they are, a machine is the same object every time.
+    """
+    name = str(name_or_path)
+    key = name, os.getcwd()
+    stamps, gpu = _read_before.get(key, ((), None))
+    if gpu is None or any(_stamp(stamp[0]) != stamp for stamp in stamps):
+        gpu, sources = _load(_find(name, Path()))
+        _read_before[key] = tuple(_stamp(os.path.abspath(source.name)) for source in sources), gpu
+    return gpu
+
+
+def _stamp(path: str) -> _Stamp:
+    """What changes when a file does."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return path, -1, -1
+    return path, status.st_mtime_ns, status.st_size
+
+
+def _load(path: Path) -> tuple[Gpu, tuple[Source, ...]]:
+    data, sources = _read(path, ())
     _check_latency(data.get("latency"), sources)
     try:
         gpu = msgspec.convert(data, Gpu)
     except msgspec.ValidationError as problem:
         raise _complain(str(problem), sources) from None
     _check_units(gpu, sources)
-    return gpu
+    return gpu, sources
 
 
 def _find(name: str, folder: Path) -> Path:

@@ -102,6 +102,21 @@ def lower(
     """
     as_gpgpu_sim = is_as_gpgpu_sim(ptxplus_semantics)
     _check_block(kernel, block)
+    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes
+    if key not in _lowered:
+        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes)
+        if len(_lowered) > _KEPT:
+            del _lowered[next(iter(_lowered))]
+    return _lowered[key][-1]
+
+
+_KEPT = 32
+_lowered: dict[tuple[int, int, bool, int], tuple[Function, Gpu, Program]] = {}
+"""The programs lowered last: most launches are of a kernel that was launched before. The keys' objects are kept, so
+that no other has their identity."""
+
+
+def _lower(kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int) -> Program:
     graph = CallGraph(kernel, stack_bytes=stack_bytes)
     layout = lay_out(kernel, graph.functions[1:])
     graph.kernel_local_bytes = layout.local_bytes

@@ -119,3 +119,14 @@ def test_other_sm_limits() -> None:
         gpu.with_sm(scratchpad=16384)
     with pytest.raises(PtxError, match=">= 1"):
         gpu.with_sm(ctas=0)
+
+
+def test_a_file_is_read_again_only_when_it_has_changed(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('inherits = "tesla-c2050"\nname = "mine"\n[sm]\ncount = 2\n')
+    assert load_gpu(mine) is load_gpu(str(mine))
+    mine.write_text('inherits = "tesla-c2050"\nname = "mine"\n[sm]\ncount = 30\n')
+    assert load_gpu(mine).sm.count == 30
+    mine.unlink()
+    with pytest.raises(PtxError, match="cannot read"):
+        load_gpu(mine)
