@@ -38,6 +38,7 @@ CODES: dict[str, str] = {
     "W207": "execution runs off the end",
     "W208": "modifier without effect",
     "W209": "character outside ASCII",
+    "W501": "option of GPGPU-Sim without counterpart",
     "E301": "a pass cannot do what was asked",
     "E302": "unknown pass or option",
     "E303": "a pass gave a wrong result",

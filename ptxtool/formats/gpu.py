@@ -4,24 +4,29 @@ A GPU file is TOML, one table per part of the machine; every key and its meaning
 those that come with the package. `load_gpu` takes the name of a packaged file or the path of a user's own, which may
 say `inherits = "NAME"` (or the path of another file, relative to its own) and give only the keys that differ. After
 inheriting all keys are required, none but these are allowed, and a wrong one is reported with its file and place.
+A `gpgpusim.config` of GPGPU-Sim is read as such a file that inherits from a packaged machine (`gpgpusim/machine.py`).
 """
 
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
 from ptxtool.analysis.occupancy import Count, SmLimits
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.base.source import Source
+from ptxtool.formats.gpgpusim.machine import is_config, read_config
+from ptxtool.formats.layers import Layer, Origin, locate
 from ptxtool.isa.table import table
 
 Cycles = Annotated[int, msgspec.Meta(ge=0)]
+Tell = Callable[[Diagnostic], object]
+"""Called with each W501: what a GPGPU-Sim file says and the simulator has not."""
 
 
 CacheWord = Literal[
@@ -211,6 +216,7 @@ class Gpu(_Part, frozen=True):
 
     name: str
     description: str
+    scheduler: str
     clocks: Clocks
     sm: SmLimits
     fetch: Fetch
@@ -223,6 +229,11 @@ class Gpu(_Part, frozen=True):
     icnt: Icnt
     l2: L2
     dram: Dram
+    origin: Origin | None = None
+
+    def placed(self, problem: PtxError) -> PtxError:
+        """The same errors, those that name a key of this machine with the place where a file gives it."""
+        return self.origin.placed(problem, self.name) if self.origin else problem
 
     def with_sm(self, **changes: int) -> "Gpu":
         """The same machine with other SM limits, such as `scratchpad_bytes=16384`. Raises E502."""
@@ -245,20 +256,23 @@ def gpu_names() -> tuple[str, ...]:
 
 _read_before: dict[tuple[str, str], tuple[tuple[_Stamp, ...], Gpu]] = {}
 """Machines by name and current folder, with the stamps of all files they were read from: reading one takes a few
-milliseconds."""
+milliseconds. Those of GPGPU-Sim files are not kept: they depend on files that may yet come."""
 
 
-def load_gpu(name_or_path: str | Path) -> Gpu:
-    """Read a machine: a packaged name ("tesla-c2050") or the path of a GPU file. Raises E502, E501.
+def load_gpu(name_or_path: str | Path, tell: Tell | None = None) -> Gpu:
+    """Read a machine: a packaged name ("tesla-c2050"), the path of a GPU file or of GPGPU-Sim's. Raises E502, E501.
 
-    Machines are not to be changed: while its files stay as they are, a machine is the same object every time.
+    Machines are not to be changed: while its files stay as they are, a machine is the same object every time. `tell` is
+    called with what a GPGPU-Sim file says and the simulator has not.
     """
     name = str(name_or_path)
     key = name, os.getcwd()
     stamps, gpu = _read_before.get(key, ((), None))
     if gpu is None or any(_stamp(stamp[0]) != stamp for stamp in stamps):
-        gpu, sources = _load(_find(name, Path()))
-        _read_before[key] = tuple(_stamp(os.path.abspath(source.name)) for source in sources), gpu
+        gpu, layers = _load(_find(name, Path()), tell)
+        if not any(layer.settings is not None for layer in layers):
+            files = (os.path.abspath(layer.source.name) for layer in layers)
+            _read_before[key] = tuple(map(_stamp, files)), gpu
     return gpu
 
 
@@ -271,20 +285,22 @@ def _stamp(path: str) -> _Stamp:
     return path, status.st_mtime_ns, status.st_size
 
 
-def _load(path: Path) -> tuple[Gpu, tuple[Source, ...]]:
-    data, sources = _read(path, ())
-    _check_latency(data.get("latency"), sources)
+def _load(path: Path, tell: Tell | None) -> tuple[Gpu, tuple[Layer, ...]]:
+    data, layers = _read(path, (), tell)
+    _check_latency(data.get("latency"), layers)
+    if "origin" in data:
+        raise _complain("Object contains unknown field `origin` - at `$`", layers)
     try:
         gpu = msgspec.convert(data, Gpu)
     except msgspec.ValidationError as problem:
-        raise _complain(str(problem), sources) from None
-    _check_units(gpu, sources)
-    return gpu, sources
+        raise _complain(str(problem), layers) from None
+    _check_units(gpu, layers)
+    return msgspec.structs.replace(gpu, origin=Origin(layers)), layers
 
 
 def _find(name: str, folder: Path) -> Path:
-    """The file that a name means: a path (with a separator or `.toml`), or a packaged machine."""
-    if name.endswith(".toml") or "/" in name or "\\" in name:
+    """The file that a name means: a path (with a separator, `.toml` or `.config`), or a packaged machine."""
+    if name.endswith((".toml", ".config")) or "/" in name or "\\" in name:
         return folder / name
     if name not in gpu_names():
         raise error(
@@ -295,8 +311,16 @@ def _find(name: str, folder: Path) -> Path:
     return resource_dir("gpus") / f"{name}.toml"
 
 
-def _read(path: Path, inside: tuple[Path, ...]) -> tuple[dict[str, object], tuple[Source, ...]]:
-    """The tables of a file laid over those it inherits, and the sources, the file's own first."""
+def _read(
+    path: Path, inside: tuple[Path, ...], tell: Tell | None
+) -> tuple[dict[str, object], tuple[Layer, ...]]:
+    """The tables of a file laid over those it inherits, and the files, its own first."""
+    if path.suffix != ".toml" and path.is_file() and is_config(path):
+        config = read_config(path)
+        for told in config.told if tell else ():
+            tell(told)  # type: ignore[misc]  # it is not None here
+        below, layers = _read(_find(config.base, Path()), (), tell)
+        return _merge(below, config.tables), (Layer(config.source, config.places), *layers)
     try:
         source = Source.from_bytes(str(path), path.read_bytes())
     except OSError as problem:
@@ -309,8 +333,8 @@ def _read(path: Path, inside: tuple[Path, ...]) -> tuple[dict[str, object], tupl
         raise _bad_toml(source, str(problem)) from None
     parent = data.pop("inherits", None)
     if parent is None:
-        return data, (source,)
-    start, end = _locate(source, ("inherits",))
+        return data, (Layer(source),)
+    start, end = locate(source, ("inherits",))
     if not isinstance(parent, str):
         raise error(
             "E502", "'inherits' is no text", source, start, end, help='write inherits = "tesla-c2050"'
@@ -323,8 +347,8 @@ def _read(path: Path, inside: tuple[Path, ...]) -> tuple[dict[str, object], tupl
         raise error(told.code, told.message, source, start, end, told.help) from None
     if found.resolve() in chain:
         raise error("E502", f"'{parent}' inherits from itself", source, start, end, help="break the circle")
-    below, sources = _read(found, chain)
-    return _merge(below, data), (source, *sources)
+    below, layers = _read(found, chain, tell)
+    return _merge(below, data), (Layer(source), *layers)
 
 
 def _merge(below: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
@@ -340,29 +364,29 @@ _Kinds = msgspec.defstruct(
 )
 
 
-def _check_latency(latency: object, sources: tuple[Source, ...]) -> None:
+def _check_latency(latency: object, layers: tuple[Layer, ...]) -> None:
     """The `[latency]` table, whose keys are the instruction table's: checked by itself, so that messages name them."""
     if not isinstance(latency, dict):
         return
     units = _isa_units()
     for unit, kinds in latency.items():
         if unit not in units:
-            raise _complain(f"Object contains unknown field `{unit}` - at `$.latency`", sources)
+            raise _complain(f"Object contains unknown field `{unit}` - at `$.latency`", layers)
         try:
             msgspec.convert(kinds, _Kinds)
         except msgspec.ValidationError as problem:
             text, separator, rest = str(problem).partition(" - at `$")
             where = f"$.latency.{unit}{rest}" if separator else f"$.latency.{unit}`"
-            raise _complain(f"{text} - at `{where}", sources) from None
+            raise _complain(f"{text} - at `{where}", layers) from None
 
 
-def _check_units(gpu: Gpu, sources: tuple[Source, ...]) -> None:
+def _check_units(gpu: Gpu, layers: tuple[Layer, ...]) -> None:
     """Every unit of the instruction table must be timed: in `[latency]` or by the LDST unit."""
     units, timed = _isa_units(), set(gpu.latency) | set(gpu.ldst.units)
     for unit in sorted(units - timed):
-        raise _complain(f"Object missing required field `{unit}` - at `$.latency`", sources)
+        raise _complain(f"Object missing required field `{unit}` - at `$.latency`", layers)
     for unit in sorted(timed - units):
-        raise _complain(f"'{unit}' is no unit of the instruction table - at `$.ldst.units`", sources)
+        raise _complain(f"'{unit}' is no unit of the instruction table - at `$.ldst.units`", layers)
 
 
 def _isa_units() -> set[str]:
@@ -374,16 +398,16 @@ _UNKNOWN = re.compile(r"unknown field `([^`]*)`")
 _MISSING = re.compile(r"missing required field `([^`]*)`")
 
 
-def _complain(message: str, sources: tuple[Source, ...]) -> PtxError:
+def _complain(message: str, layers: tuple[Layer, ...]) -> PtxError:
     """E502 with the key and its place, from a message such as "Expected `int`, got `str` - at `$.sm.count`"."""
-    place = _PLACE.search(message)
-    keys = tuple(k for k in re.split(r"[.\[\]]+", place.group(1)) if k) if place else ()
+    where = _PLACE.search(message)
+    keys = tuple(k for k in re.split(r"[.\[\]]+", where.group(1)) if k) if where else ()
     text = _PLACE.sub("", message)
     unknown, missing = _UNKNOWN.search(text), _MISSING.search(text)
     if missing:
         key = ".".join((*keys, missing.group(1)))
-        source = sources[0]
-        start, end = _locate(source, keys)
+        source = layers[0].source
+        start, end = locate(source, keys)
         advice = 'add it, or put inherits = "tesla-c2050" at the head of the file'
         return error("E502", f"missing key '{key}'", source, start, end, help=advice)
     if unknown:
@@ -391,34 +415,8 @@ def _complain(message: str, sources: tuple[Source, ...]) -> PtxError:
         text, advice = f"unknown key '{'.'.join(keys)}'", "tesla-c2050.toml has every key with its meaning"
     else:
         text, advice = f"'{'.'.join(keys)}': {_lower(text)}", "tesla-c2050.toml shows what is meant"
-    for source in sources:
-        start, end = _locate(source, keys)
-        if end:
-            return error("E502", text, source, start, end, help=advice)
-    return error("E502", text, sources[0], help=advice)
-
-
-def _locate(source: Source, keys: tuple[str, ...]) -> tuple[int, int]:
-    """Offsets of the last word of a dotted key, (0, 0) if the text has none: under its header, or inline."""
-    found, start, end, depth = (0, 0), 0, len(source.text), 0
-    for n in range(len(keys), 0, -1):
-        dotted = r"\s*\.\s*".join(map(re.escape, keys[:n]))
-        header = re.compile(rf"^\s*\[\s*({dotted})\s*\]", re.M).search(source.text)
-        if header:
-            following = re.compile(r"^\s*\[", re.M).search(source.text, header.end())
-            found, start, depth = header.span(1), header.end(), n
-            end = following.start() if following else end
-            break
-    for key in keys[depth:]:
-        if key.isdigit() or key == "...":  # an item of a list: its list is place enough
-            break
-        hit = re.compile(rf"(?:^\s*|[{{,.]\s*)({re.escape(key)})\s*[=.]", re.M).search(
-            source.text, start, end
-        )
-        if hit is None:
-            return 0, 0
-        found, start = hit.span(1), hit.end()
-    return found
+    place = Origin(layers).find(keys)
+    return error("E502", text, *(place or (layers[0].source, 0, 0)), help=advice)
 
 
 def _bad_toml(source: Source, message: str) -> PtxError:

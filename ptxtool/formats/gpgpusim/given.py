@@ -1,0 +1,137 @@
+"""The options that a GPGPU-Sim file gives, and the keys of a GPU file that come of them. For `core.py` and `memory.py`.
+
+`Given` knows the version, the options of the file and the defaults of the others; what is read from it is `put` into
+tables and remembers which option said so. What has no counterpart in the simulator is `told`, one W501 for each.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
+from ptxtool.formats.gpgpusim import values
+from ptxtool.formats.gpgpusim.options import ALIASES, FIXED, NEW_NAMES, USED, is_unused
+from ptxtool.formats.gpgpusim.text import Setting
+
+BASES = {3: "tesla-c2050", 4: "gpgpusim42-c2050"}
+"""The packaged machine that has what no option says, by the version of the file."""
+
+
+@dataclass
+class Given:
+    """A file's options on their way into tables."""
+
+    path: Path
+    source: Source
+    version: int = 3
+    options: dict[str, Setting] = field(default_factory=dict)
+    tables: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, Setting] = field(default_factory=dict)
+    told: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def base(self) -> str:
+        return BASES[self.version]
+
+    # ---- what the file says
+
+    def setting(self, name: str) -> Setting | None:
+        """An option as the file gives it, otherwise with its default; None where there is neither."""
+        if name in self.options:
+            return self.options[name]
+        defaults = USED[name] if name in USED else (FIXED[name].three, FIXED[name].four)
+        default = defaults[self.version - 3]
+        return None if default is None else Setting(name, default, self.source, 0, 0, 0)
+
+    def need(self, name: str) -> Setting:
+        """An option that has a value in every version."""
+        found = self.setting(name)
+        assert found is not None, f"-{name} has no default"
+        return found
+
+    def whole(self, name: str, least: int = 0) -> int:
+        return values.whole(self.need(name), least)
+
+    def is_on(self, name: str) -> bool:
+        """Whether a switch is on; one that this version does not have is off."""
+        found = self.setting(name)
+        return found is not None and values.switch(found)
+
+    # ---- what comes of it
+
+    def put(self, key: str, value: object, name: str = "") -> None:
+        """Set a key of the GPU file; `name` is the option that says so."""
+        table = self.tables
+        *above, last = key.split(".")
+        for part in above:
+            table = table.setdefault(part, {})
+        table[last] = value
+        if name in self.options:
+            self.places[key] = self.options[name]
+
+    def tell(self, message: str, help: str, setting: Setting | None = None) -> None:
+        """A W501, at the option where the file gives it."""
+        if setting is not None and setting.end > setting.start:
+            where = (setting.source, setting.value_start, setting.end)
+            self.told.append(Diagnostic("W501", message, *where, help))
+        else:
+            default = "" if setting is None else " (GPGPU-Sim's default)"
+            self.told.append(Diagnostic("W501", f"{self.source.name}: {message}{default}", help=help))
+
+    def differs(self, setting: Setting, instead: str, what: str = "") -> None:
+        """Tell that an option, or one part of it, is not modelled, and what is done instead."""
+        shown = f"'-{setting.name}': {what}" if what else f"'-{setting.name} {setting.value}'"
+        self.tell(f"{shown} is not modelled", instead, setting)
+
+
+def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> Given:
+    """Know the version, keep what is used, tell what is not. Raises E502 for what must not be."""
+    sign = next((s for s in settings if _is_new(s)), None)
+    given = Given(path, source, 4 if sign else 3)
+    unused: dict[str, Setting] = {}
+    unknown: list[Setting] = []
+    for setting in settings:
+        name = ALIASES.get(setting.name, setting.name)
+        if name in USED or name in FIXED:
+            given.options[name] = setting
+        elif is_unused(name):
+            unused[name] = setting
+        else:
+            unknown.append(setting)
+    why = f" ('-{sign.name}' in line {sign.line})" if sign else ""
+    message = f"read as GPGPU-Sim {given.version}.x{why} over {given.base}"
+    if unused:
+        message += f"; not used: {', '.join(f'-{s.name} ({s.line})' for s in unused.values())}"
+    given.tell(message, "docs/gpgpusim.md says what becomes of every option")
+    for setting in unknown:
+        near = nearest(setting.name, [*USED, *FIXED, *ALIASES])
+        guess = f"did you mean '-{near}'?" if near else "GPGPU-Sim has no such option"
+        given.tell(f"'-{setting.name}' is not known, and not used", guess, setting)
+    _tell_fixed(given)
+    return given
+
+
+def _tell_fixed(given: Given) -> None:
+    """Tell the options whose value is not the one that the simulator has."""
+    for name, fixed in FIXED.items():
+        setting = given.setting(name)
+        if setting is None or setting.value == fixed.has:
+            continue
+        if fixed.refused:
+            message = f"'-{name} {setting.value}' is not modelled: here {fixed.what}"
+            raise setting.wrong(message, f"write '-{name} {fixed.has}'")
+        given.differs(setting, fixed.what)
+
+
+def _is_new(setting: Setting) -> bool:
+    """Whether only 4.x has this option, or this form of its value."""
+    name, value = setting.name, setting.value
+    if name in NEW_NAMES:
+        return True
+    if name == "gpgpu_pipeline_widths":
+        return value.count(",") >= 10
+    if name == "gpgpu_coalesce_arch":
+        return value != "13"
+    return "cache:" in name and (value.startswith("S:") or ",S:" in value or ",T:" in value)

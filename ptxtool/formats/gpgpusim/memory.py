@@ -1,0 +1,207 @@
+"""What GPGPU-Sim's options say about caches, network and DRAM. For `machine.py`.
+
+Limits: the address map and the network are those of the base machine with other sizes; hashed sets other than the L1's
+Fermi hash, sectors of the L1 and texture caches are not there.
+Reference: docs/gpgpusim.md; timing-model sections 0 and 3, timing-model-42 section 3.
+"""
+
+from collections.abc import Mapping
+
+from ptxtool.formats.gpgpusim import values
+from ptxtool.formats.gpgpusim.given import Given
+from ptxtool.formats.gpgpusim.text import Setting, read_network
+
+MOST_READONLY_LINES = 256
+"""Lines of an instruction or constant cache that the simulator holds."""
+_UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
+_POLICIES = ("replacement", "write policy", "allocation", "write allocation")
+_LINEAR = "the set is bits of the address"
+_SPEEDUPS = {  # internal speedup -> delays of packets, gap behind a packet, input speedup: timing models 3.4
+    1.0: ([7, 8, 9, 10, 11], 1, "2"),
+    2.0: ([6, 7, 8, 9], 0, "1"),
+}
+
+
+def read_memory(given: Given) -> None:
+    """Caches, network and DRAM."""
+    for name, table in (("gpgpu_cache:il1", "fetch"), ("gpgpu_const_cache:l1", "l1c")):
+        _readonly(given, name, table)
+    _l1d(given)
+    _l2(given)
+    _dram(given)
+    _dram_timing(given)
+    _address_map(given)
+    _network(given)
+
+
+def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
+    """Sizes of a cache into a table; `policies` is what the simulator has, in the order of the letters."""
+    setting = given.need(name)
+    found = values.cache(setting)
+    for key in ("sets", "ways", "line_bytes", "miss_queue", "mshr_entries", "mshr_waiters"):
+        given.put(f"{table}.{key}", getattr(found, key), name)
+    has = (found.replacement, found.write, found.allocation, found.write_allocation)
+    for letter, known, what in zip(has, policies.split(), _POLICIES, strict=True):
+        if letter and letter not in known:
+            given.differs(setting, f"it is '{known[0]}' here", f"{what} '{letter}'")
+    return found
+
+
+def _readonly(given: Given, name: str, table: str) -> None:
+    found = _cache(given, name, table, "L R f N")
+    lines = found.sets * found.ways
+    if lines > MOST_READONLY_LINES >= found.ways:
+        sets = MOST_READONLY_LINES // found.ways
+        given.put(f"{table}.sets", sets, name)
+        given.differs(given.need(name), f"it has {sets} sets here", f"a cache of {lines} lines")
+
+
+def _l1d(given: Given) -> None:
+    name = "gpgpu_cache:dl1"
+    setting, found = given.need(name), _cache(given, name, "l1d", "L L m N")
+    given.put("l1d.set_hash", "fermi" if found.set_index == "H" else "linear", name)
+    if found.set_index not in ("", "L", "H"):
+        given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
+    if found.is_sectored:
+        given.differs(setting, "a miss brings the whole line", "sectors of the L1")
+    given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
+    has_pipe = given.setting("gpgpu_l1_latency") is not None
+    given.put("l1d.latency_cycles", given.whole("gpgpu_l1_latency") if has_pipe else 0, "gpgpu_l1_latency")
+    if given.setting("gpgpu_smem_latency") is not None:
+        given.put("ldst.shared_pipe_cycles", given.whole("gpgpu_smem_latency"), "gpgpu_smem_latency")
+    given.put("l1d.flush_when_empty", given.is_on("gpgpu_flush_l1_cache"), "gpgpu_flush_l1_cache")
+    rules = given.need("gpgpu_coalesce_arch")
+    given.put("ldst.uncached_segment_bytes", 128 if values.whole(rules) == 13 else 32, rules.name)
+    if values.whole(rules) not in (13, 20):
+        given.differs(rules, "accesses are coalesced as with 20")
+
+
+def _l2(given: Given) -> None:
+    name = "gpgpu_cache:dl2"
+    setting, found = given.need(name), _cache(given, name, "l2", "L B m WL")
+    if found.set_index not in ("", "L"):
+        given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
+    allocates = found.write_allocation == "L"
+    for key, value in (
+        ("sector_bytes", 32 if found.is_sectored else 128),
+        ("store_miss", "allocate" if allocates else "fetch"),
+        ("port_bytes", found.port_bytes),
+        ("miss_queue_read_max", max(1, found.miss_queue - 2)),
+        ("miss_queue_write_max", max(1, found.miss_queue - (1 if allocates else 3))),
+    ):
+        given.put(f"l2.{key}", value, name)
+    queues = given.need("gpgpu_dram_partition_queues")
+    for key, size in zip(("icnt", "dram", "fill", "reply"), values.numbers(queues, ":", (4,)), strict=True):
+        given.put(f"l2.{key}_queue", size, queues.name)
+    given.put("l2.rop_cycles", given.whole("gpgpu_l2_rop_latency"), "gpgpu_l2_rop_latency")
+    given.put("l2.copies_fill", given.is_on("gpgpu_perf_sim_memcpy"), "gpgpu_perf_sim_memcpy")
+
+
+def _dram(given: Given) -> None:
+    channels, slices = given.whole("gpgpu_n_mem", 1), given.whole("gpgpu_n_sub_partition_per_mchannel", 1)
+    given.put("dram.channels", channels, "gpgpu_n_mem")
+    given.put("dram.slices_per_channel", slices, "gpgpu_n_sub_partition_per_mchannel")
+    given.put("l2.slices", channels * slices, "gpgpu_n_mem")
+    given.put("dram.fixed_cycles", given.whole("dram_latency"), "dram_latency")
+    for key, name in (
+        ("scheduler_queue", "gpgpu_frfcfs_dram_sched_queue_size"),
+        ("return_queue", "gpgpu_dram_return_queue_size"),
+    ):
+        size = given.need(name)
+        given.put(f"dram.{key}", values.whole(size) or _UNLIMITED, name)
+        if not values.whole(size):
+            given.differs(size, f"it has {_UNLIMITED} places", "a queue without limit")
+    in_order = given.whole("gpgpu_dram_scheduler") == 0
+    window = 1 if in_order else given.tables["dram"]["scheduler_queue"]
+    given.put("dram.reorder_window", window, "gpgpu_dram_scheduler")
+    chips = given.whole("gpgpu_dram_buswidth", 1) * given.whole("gpgpu_n_mem_per_ctrlr", 1)
+    burst = given.whole("gpgpu_dram_burst_length", 1)
+    given.put("dram.atom_bytes", burst * chips, "gpgpu_dram_buswidth")
+    given.put("dram.tBURST", _burst_cycles(given), "gpgpu_dram_burst_length")
+
+
+def _burst_cycles(given: Given) -> int:
+    """Command cycles for which a burst holds the data bus."""
+    return given.whole("gpgpu_dram_burst_length", 1) // given.whole("dram_data_command_freq_ratio", 1)
+
+
+def _dram_timing(given: Given) -> None:
+    setting = given.need("gpgpu_dram_timing_opt")
+    t, burst = values.dram_timing(setting), _burst_cycles(given)
+    if t["RCD"] <= t["WL"]:
+        message = f"'-{setting.name}': RCD is {t['RCD']} with WL {t['WL']}"
+        raise setting.wrong(message, "give a WL below RCD: a row opens before it is written")
+    turns = not given.is_on("dram_elimnate_rw_turnaround")
+    cycles = {f"t{key}": t[key] for key in ("CCD", "CCDL", "RRD", "RCD", "RAS", "RP", "RC", "RTPL")} | {
+        "CL": t["CL"],
+        "WL": t["WL"],
+        "banks": t["nbk"],
+        "tRCDWR": t["RCD"] - (t["WL"] + 1),
+        "tRTW": turns * (t["CL"] + burst + 2 - t["WL"]),
+        "tWTR": turns * (t["WL"] + burst + t["CDLR"]),
+        "tWTP": t["WL"] + burst + t["WR"],
+    }
+    for key, value in cycles.items():
+        given.put(f"dram.{key}", value, setting.name)
+    groups = max(1, t["nbkgrp"])
+    if given.version == 3:  # it tells groups by one bit less of the bank than it says
+        given.put("dram.bank_groups", max(1, groups // 2), setting.name)
+        return
+    low = given.whole("dram_bnkgrp_indexing_policy") == 1
+    given.put("dram.bank_group_bits", "low" if low else "high", "dram_bnkgrp_indexing_policy")
+    given.put("dram.bank_groups", max(1, t["nbk"] // groups) if low else groups, setting.name)
+
+
+def _address_map(given: Given) -> None:
+    name = "gpgpu_mem_addr_mapping"
+    setting = given.setting(name)
+    if setting is None:
+        given.tell(f"there is no '-{name}'", f"the address map is that of {given.base}")
+        return
+    found = values.address_map(setting)
+    if not found.is_plain(given.tables["dram"]["banks"]):
+        order = "from bit 0 columns of a chunk, one bank bit (the slice), columns, the other bank bits, rows"
+        given.differs(setting, f"it is {order}", "this order of bits")
+    given.put("dram.interleave_bytes", found.chunk_bytes, name)
+    given.put("dram.row_bytes", max(found.row_bytes, found.chunk_bytes), name)
+
+
+def _network(given: Given) -> None:
+    if given.setting("icnt_flit_size") is not None:
+        given.put("icnt.flit_bytes", given.whole("icnt_flit_size", 1), "icnt_flit_size")
+    ejection = "gpgpu_n_cluster_ejection_buffer_size"
+    given.put("icnt.response_fifo", given.whole(ejection, 1), ejection)
+    mode, file = given.need("network_mode"), given.setting("inter_config_file")
+    instead = f"the network is that of {given.base}"
+    if values.whole(mode) != 1:
+        given.differs(mode, instead)
+    elif file is None:
+        given.tell("there is no '-inter_config_file'", instead)
+    elif not (given.path.parent / file.value).is_file():
+        given.tell(f"no file '{file.value}' beside this one", instead, file)
+    else:
+        _network_file(given, read_network(given.path.parent / file.value))
+
+
+def _network_file(given: Given, network: Mapping[str, Setting]) -> None:
+    for entry, key in (("flit_size", "flit_bytes"), ("vc_buf_size", "buffer_flits")):
+        if entry in network:
+            given.put(f"icnt.{key}", values.whole(network[entry], 1))
+            given.places[f"icnt.{key}"] = network[entry]
+    known = {"topology": "fly", "n": "1", "num_vcs": "1", "output_speedup": "1"}
+    speedup = network.get("internal_speedup")
+    if speedup is not None:
+        chosen = _SPEEDUPS.get(values.decimal(speedup))
+        if chosen is None:
+            _network_differs(given, speedup, f"delays are those of {given.base}")
+        else:
+            given.put("icnt.unloaded_cycles", chosen[0])
+            given.put("icnt.packet_gap_cycles", chosen[1])
+            known["input_speedup"] = chosen[2]
+    for entry, value in known.items():
+        if entry in network and network[entry].value != value:
+            _network_differs(given, network[entry], f"it is {value} here")
+
+
+def _network_differs(given: Given, entry: Setting, instead: str) -> None:
+    given.tell(f"'{entry.name} = {entry.value}' is not modelled", instead, entry)

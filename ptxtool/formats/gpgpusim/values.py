@@ -1,0 +1,184 @@
+"""What the values of GPGPU-Sim's options mean: numbers, lists, caches, DRAM timing, address maps. For `machine.py`.
+
+Every function takes a `Setting` and raises E502 at its value where GPGPU-Sim would refuse it, or read something else.
+Reference: GPGPU-Sim 3.2.2 and 4.2, the readers of these values; GPGPU-Sim manual, "Configuration options".
+"""
+
+import re
+from dataclasses import dataclass
+
+from ptxtool.formats.gpgpusim.text import Setting
+
+_CACHE = re.compile(
+    r"(?:(?P<kind>[NS]):)?(?P<sets>\d+):(?P<line_bytes>\d+):(?P<ways>\d+)[,:]"
+    r"(?P<replacement>[LF]):(?P<write>[RBTEL]):(?P<allocation>[mfs])(?::(?P<write_allocation>[NWFL]))?"
+    r"(?::(?P<set_index>[HPCLX]))?,"
+    r"(?P<mshr_kind>[FTAS]):(?P<entries>\d+):(?P<waiters>\d+),(?P<miss_queue>\d+)(?::\d+)?(?:,(?P<port>\d+))?"
+)
+_CACHE_SHAPE = (
+    "a cache is SETS:LINE_BYTES:WAYS,L:L:m:N:L,A:ENTRIES:MERGES,QUEUE, with N: or S: (sectors) in front from 4.x on, "
+    "such as 32:128:4,L:L:m:N:L,A:32:8,8"
+)
+TIMINGS = ("nbk", "CCD", "RRD", "RCD", "RAS", "RP", "RC", "CL", "WL", "CDLR", "WR", "nbkgrp", "CCDL", "RTPL")
+_DEFAULT_TIMINGS = {"nbkgrp": 1, "CCDL": 0, "RTPL": 0}
+
+
+def whole(setting: Setting, least: int = 0) -> int:
+    """A whole number; 0x and a leading 0 tell its base, as in GPGPU-Sim."""
+    text = setting.value
+    base = 16 if text[:2] in ("0x", "0X") else 8 if re.fullmatch(r"0\d+", text) else 10
+    try:
+        number = int(text, base)
+    except ValueError:
+        raise setting.wrong(
+            f"'-{setting.name}' is '{text}', no whole number", f"give a whole number of {least} or more"
+        ) from None
+    if number < least:
+        raise setting.wrong(f"'-{setting.name}' is {number}", f"give a whole number of {least} or more")
+    return number
+
+
+def switch(setting: Setting) -> bool:
+    """0 or 1."""
+    if setting.value not in ("0", "1"):
+        raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", "give 0 or 1")
+    return setting.value == "1"
+
+
+def numbers(setting: Setting, separator: str, counts: tuple[int, ...]) -> list[int]:
+    """Whole numbers with a separator between; `counts` is how many there may be."""
+    parts = [part.strip() for part in setting.value.split(separator)]
+    if len(parts) not in counts or any(not part.isdecimal() for part in parts):
+        many = " or ".join(map(str, counts))
+        message = f"'-{setting.name}' is '{setting.value}'"
+        raise setting.wrong(message, f"give {many} whole numbers with '{separator}' between")
+    return [int(part) for part in parts]
+
+
+def decimal(setting: Setting) -> float:
+    """A number that may have a fraction."""
+    try:
+        return float(setting.value)
+    except ValueError:
+        raise setting.wrong(f"'{setting.name}' is '{setting.value}', no number", "give a number") from None
+
+
+def megahertz(setting: Setting) -> list[int]:
+    """The four clocks, each rounded to whole MHz."""
+    try:
+        clocks = [float(part) for part in setting.value.split(":")]
+    except ValueError:
+        clocks = []
+    if len(clocks) != 4 or any(not 1 <= clock < 1e6 for clock in clocks):
+        message = f"'-{setting.name}' is '{setting.value}'"
+        raise setting.wrong(message, "give the MHz of core, network, L2 and DRAM, such as 700:700:700:924")
+    return [round(clock) for clock in clocks]
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache: sizes, and the letters of its policies as GPGPU-Sim has them ("" where they are left out)."""
+
+    is_sectored: bool
+    sets: int
+    line_bytes: int
+    ways: int
+    replacement: str
+    write: str
+    allocation: str
+    write_allocation: str
+    set_index: str
+    mshr_kind: str
+    mshr_entries: int
+    mshr_waiters: int
+    miss_queue: int
+    port_bytes: int
+
+
+def cache(setting: Setting) -> Cache:
+    """A cache; "none" is refused, for every machine here has the caches it asks for."""
+    found = _CACHE.fullmatch(setting.value.replace(" ", ""))
+    if setting.value == "none":
+        raise setting.wrong(f"'-{setting.name}' is 'none': no such cache", f"give it a size: {_CACHE_SHAPE}")
+    if found is None:
+        raise setting.wrong(f"'-{setting.name}' is '{setting.value}', no cache", _CACHE_SHAPE)
+    line_bytes = int(found["line_bytes"])
+    return Cache(
+        is_sectored=found["kind"] == "S",
+        sets=int(found["sets"]),
+        line_bytes=line_bytes,
+        ways=int(found["ways"]),
+        replacement=found["replacement"],
+        write=found["write"],
+        allocation=found["allocation"],
+        write_allocation=found["write_allocation"] or "",
+        set_index=found["set_index"] or "",
+        mshr_kind=found["mshr_kind"],
+        mshr_entries=int(found["entries"]),
+        mshr_waiters=int(found["waiters"]),
+        miss_queue=int(found["miss_queue"]),
+        port_bytes=int(found["port"] or 0) or line_bytes,
+    )
+
+
+def dram_timing(setting: Setting) -> dict[str, int]:
+    """The timing parameters by name: `nbk=16:CCD=2:...` in any order, or the values alone in the order of `TIMINGS`."""
+    parts = [part.strip() for part in re.split(r"[:;]", setting.value) if part.strip()]
+    if "=" in setting.value:
+        pairs = [tuple(side.strip() for side in part.split("=", 1)) for part in parts]
+    else:
+        pairs = list(zip(TIMINGS, parts, strict=False))
+        if len(parts) > len(TIMINGS):
+            message = f"'-{setting.name}' has {len(parts)} values"
+            raise setting.wrong(message, f"they are {':'.join(TIMINGS)}")
+    given = dict(_DEFAULT_TIMINGS)
+    for pair in pairs:
+        if len(pair) != 2 or pair[0] not in TIMINGS or not pair[1].isdecimal():
+            message = f"'-{setting.name}': '{'='.join(pair)}' is no timing parameter"
+            raise setting.wrong(
+                message, f"those are NAME=NUMBER with ':' between; names are {', '.join(TIMINGS)}"
+            )
+        given[pair[0]] = int(pair[1])
+    missing = [name for name in TIMINGS if name not in given]
+    if missing:
+        message = f"'-{setting.name}' does not give {', '.join(missing)}"
+        raise setting.wrong(message, f"it needs {', '.join(n for n in TIMINGS if n not in _DEFAULT_TIMINGS)}")
+    return given
+
+
+@dataclass(frozen=True)
+class AddressMap:
+    """Chunks of `chunk_bytes` go round the channels; `bits` is what the others tell, bit 0 first: B, C, R or 0."""
+
+    chunk_bytes: int
+    bits: str
+
+    @property
+    def row_bytes(self) -> int:
+        return 1 << self.bits.count("C")
+
+    def is_plain(self, banks: int) -> bool:
+        """Whether it is columns, the lowest bank bit above a chunk, columns, the other bank bits, rows."""
+        chunk = self.chunk_bytes.bit_length() - 1
+        above = self.bits.count("C") - chunk
+        rest = "C" * chunk + "B" + "C" * above + "B" * (banks.bit_length() - 2)
+        return above >= 0 and self.bits.startswith(rest) and not self.bits[len(rest) :].strip("R0")
+
+
+def address_map(setting: Setting) -> AddressMap:
+    """`dramid@8;00000000. ... .BBBCCCCB.CCSSSSSS`: bit 63 first; S is a column bit, too."""
+    head, _, bits = setting.value.partition(";")
+    start = re.fullmatch(r"dramid@(\d+)", head.strip())
+    letters = re.sub(r"[. |]", "", bits).upper().replace("S", "C")
+    if start is None or not 4 <= int(start.group(1)) <= 20:
+        message = f"'-{setting.name}' is '{setting.value}'"
+        raise setting.wrong(
+            message,
+            "begin with dramid@BIT; (4 to 20): only maps with a channel number of their own are known",
+        )
+    if len(letters) != 64 or set(letters) - set("BCR0"):
+        message = f"'-{setting.name}': the map has {len(letters)} bits"
+        raise setting.wrong(
+            message, "give 64 of B (bank), R (row), C, S (column) and 0; '.' may stand between"
+        )
+    return AddressMap(1 << int(start.group(1)), letters[::-1])
