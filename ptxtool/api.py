@@ -257,11 +257,16 @@ def diff(
 # ---- machines
 
 
-def gpu(name_or_path: "str | Path | Gpu" = DEFAULT_GPU) -> "Gpu":
-    """A machine by the name of a packaged GPU file or by the path of your own. Raises E502."""
+def gpu(
+    name_or_path: "str | Path | Gpu" = DEFAULT_GPU, tell: "Callable[[Diagnostic], object] | None" = None
+) -> "Gpu":
+    """A machine by the name of a packaged GPU file or by the path of your own, or of a `gpgpusim.config`. Raises E502.
+
+    `tell` is called with every W501: what a GPGPU-Sim file says and the simulator has not.
+    """
     from ptxtool.formats.gpu import Gpu, load_gpu
 
-    return name_or_path if isinstance(name_or_path, Gpu) else load_gpu(name_or_path)
+    return name_or_path if isinstance(name_or_path, Gpu) else load_gpu(name_or_path, tell)
 
 
 def occupancy(
@@ -433,7 +438,7 @@ def simulate(
 ) -> "Run":
     """Run a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
 
-    Without `scheduler` it is the launch file's, `lrr` where that has none. For arguments of your own use
+    Without `scheduler` it is the launch file's, where that has none the machine's. For arguments of your own use
     `ptxsim.launch`, which has the meaning of every option.
     """
     from ptxtool.sweep.run import run_launch
@@ -466,7 +471,7 @@ def compare(
 ) -> "Comparison":
     """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung.
 
-    `scheduler` is that of all rungs but the last; without it the launch file's, `lrr` where it has none.
+    `scheduler` is that of all rungs but the last; without it the launch file's or the machine's.
     """
     from ptxtool.sweep.ladder import ladder
 

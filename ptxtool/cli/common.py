@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ptxtool import api
-from ptxtool.base.diag import PtxError
-from ptxtool.cli.streams import on_terminal, print_bytes, print_parts, print_text, raise_errors, to_json
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.cli.streams import (
+    on_terminal,
+    print_bytes,
+    print_diagnostics,
+    print_parts,
+    print_text,
+    raise_errors,
+    to_json,
+)
 
 if TYPE_CHECKING:
+    from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.report.listing import Part
@@ -39,8 +48,16 @@ def gpu_option(function: F) -> F:
         metavar="NAME|FILE",
         default=api.DEFAULT_GPU,
         show_default=True,
-        help="A packaged machine or the path of a GPU file.",
+        help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
     )(function)
+
+
+def machine(name: str) -> "Gpu":
+    """The machine of --gpu; what a GPGPU-Sim file says and the simulator has not is printed."""
+    told: list[Diagnostic] = []
+    found = api.gpu(name, told.append)
+    print_diagnostics(told, most=0)
+    return found
 
 
 def registers_option(function: F) -> F:
@@ -54,7 +71,7 @@ scheduler_option = click.option(
     "--scheduler",
     metavar="NAME",
     help="lrr, gto, old, rrr, two_level:N, static_limit:N or owf, or FILE.py:FUNCTION, one of your own."
-    "  [default: the launch file's, or lrr]",
+    "  [default: the launch file's, or the machine's]",
 )
 
 
@@ -156,8 +173,6 @@ def per_kernel(
 
 def exit_code(problems: Any) -> int:
     """Print what is wrong with results; 1 if anything is."""
-    from ptxtool.cli.streams import print_diagnostics
-
     found = tuple(problems)
     print_diagnostics(found, rest="--json has all")
     return 1 if found else 0

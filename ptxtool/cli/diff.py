@@ -8,7 +8,7 @@ import click
 from ptxtool import api
 from ptxtool.analysis.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
-from ptxtool.cli.common import gpu_option, json_option, output_option, put_json, put_parts
+from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
 from ptxtool.cli.occupancy import Extent
 from ptxtool.cli.streams import print_diagnostics, raise_errors
 from ptxtool.formats.files import STDIN
@@ -107,8 +107,9 @@ def command(
         raise click.UsageError(f"{option} needs --block T, the threads per CTA")
     modules = _load(before), _load(after)
     pairs, alone = _pairs(modules, kernel)
+    chosen = gpu if block is None else machine(gpu)
     found = [
-        api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=gpu) for old, new in pairs
+        api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=chosen) for old, new in pairs
     ]
     names = modules[0].source.name, modules[1].source.name
     if as_json:

@@ -1,5 +1,7 @@
 """`ptxtool occupancy`: resident CTAs, and the sharing plan."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ptxtool import api
@@ -8,12 +10,16 @@ from ptxtool.cli.common import (
     json_option,
     launch_of,
     load,
+    machine,
     one_kernel_option,
     output_option,
     put_json,
     put_parts,
     share_registers_option,
 )
+
+if TYPE_CHECKING:
+    from ptxtool.formats.gpu import Gpu
 
 
 class Extent(click.ParamType[int]):
@@ -92,16 +98,24 @@ def command(
     if registers is None and not curve and (scratchpad is None or file is not None):
         either = " (or --scratchpad BYTES alone)" if file is None else ""
         raise click.UsageError(f"--registers N is needed: registers per thread{either}" + _or_file(file))
+    chosen = machine(gpu)
     if curve:
         _curve(
-            gpu, block, scratchpad or 0, scratchpad_per_sm, share_registers, share_scratchpad, as_json, output
+            chosen,
+            block,
+            scratchpad or 0,
+            scratchpad_per_sm,
+            share_registers,
+            share_scratchpad,
+            as_json,
+            output,
         )
         return 0
     plan = api.occupancy(
         block,
         registers or 0,
         scratchpad or 0,
-        gpu=gpu,
+        gpu=chosen,
         scratchpad_per_sm=scratchpad_per_sm,
         share_registers=share_registers,
         share_scratchpad=share_scratchpad,
@@ -116,7 +130,7 @@ def command(
 
 
 def _curve(
-    gpu: str,
+    gpu: "Gpu",
     block: int,
     scratchpad: int,
     scratchpad_per_sm: int | None,

@@ -3,7 +3,7 @@
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import gpu_option, json_option, output_option, put_json, put_parts
+from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
 from ptxtool.report.tables import Table
 
 
@@ -15,7 +15,7 @@ def command(gpu: str, as_json: bool, output: str | None) -> int:
     """Storage bits that each sharing scheme adds to a GPU, item by item."""
     from ptxtool.report.machines import storage_table
 
-    found = api.overhead(gpu)
+    found = api.overhead(machine(gpu))
     if as_json:
         put_json({"schemes": [storage.to_dict() for storage in found]}, output)
         return 0

@@ -7,6 +7,7 @@ from ptxtool.cli.common import (
     exit_code,
     gpu_option,
     json_option,
+    machine,
     output_option,
     ptxplus_semantics_option,
     put_json,
@@ -53,13 +54,13 @@ def command(
     from ptxtool.report.simulation import run_parts
 
     function, launch = job.load()
-    machine = api.gpu(gpu)
+    chosen = machine(gpu)
     status = Status()
     try:
         run = api.simulate(
             function,
             launch,
-            gpu=machine,
+            gpu=chosen,
             scheduler=scheduler,
             share_registers=share_registers,
             registers=registers,

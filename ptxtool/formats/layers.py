@@ -24,7 +24,7 @@ class Layer:
     settings: Mapping[str, Setting] | None = None
 
     def find(self, keys: tuple[str, ...]) -> Place | None:
-        """Where a key is given, None if it is not."""
+        """Where a key is given, None if it is not; a place that ends at 0 where an option's default gives it."""
         if self.settings is not None:
             given = self.settings.get(".".join(keys))
             return (given.source, given.value_start, given.end) if given else None
@@ -50,7 +50,7 @@ class Origin:
         message = told.message.removeprefix(f"{name}: ")
         for key in _KEY.findall(f"{message} {told.help}"):
             place = None if told.source else self.find(tuple(key.split(".")))
-            if place:
+            if place and place[2]:
                 return replace(told, message=message, source=place[0], start=place[1], end=place[2])
         return told
 

@@ -79,7 +79,7 @@ def ladder(
     rewritten = rewrite(kernel.module, pipeline).module.kernels[kernel.name]
     rungs: list[Rung] = []
     first: Run | None = None
-    for scheme in schemes(chosen_policy(launch, scheduler), chosen_policy(launch, "owf")):
+    for scheme in schemes(chosen_policy(launch, machine, scheduler), chosen_policy(launch, machine, "owf")):
         if announce is not None:
             announce(scheme.name)
         run = run_launch(

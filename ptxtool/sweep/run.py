@@ -45,7 +45,7 @@ def run_launch(
         launch.block,
         values,
         gpu=machine,
-        scheduler=chosen_policy(launch, scheduler),
+        scheduler=chosen_policy(launch, machine, scheduler),
         registers=launch.registers if registers is None else registers,
         dynamic_shared=launch.dynamic_shared,
         constants=launch.constants(),
@@ -67,14 +67,14 @@ def run_launch(
     return Run(result, tuple(arguments), checked, found)
 
 
-def chosen_policy(launch: Launch, scheduler: "str | Policy | None") -> "Policy":
-    """The scheduler asked for, otherwise the launch file's, otherwise loose round robin. Raises E501, E502."""
+def chosen_policy(launch: Launch, machine: Gpu, scheduler: "str | Policy | None") -> "Policy":
+    """The scheduler asked for, otherwise the launch file's, otherwise the machine's. Raises E501, E502."""
     from ptxsim.schedulers import Policy, policy
 
     if isinstance(scheduler, Policy):
         return scheduler
     if scheduler is not None or launch.scheduler is None:
-        return policy(scheduler or "lrr")
+        return policy(scheduler or machine.scheduler)
     try:
         return policy(launch.scheduler)
     except PtxError as problem:

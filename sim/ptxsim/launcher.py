@@ -49,7 +49,7 @@ def launch(
     args: Sequence[Any] = (),
     *,
     gpu: str | Gpu = "tesla-c2050",
-    scheduler: str | Policy = "lrr",
+    scheduler: str | Policy | None = None,
     share_registers: int | str | Fraction = 0,
     registers: int | None = None,
     dynamic_shared: int = 0,
@@ -76,11 +76,12 @@ def launch(
     in bytes; `constants` fills module variables, `textures` gives its textures, samplers and surfaces by name (handles
     among the parameters take a `Texture`, `Sampler` or `Surface` as argument). `max_cycles` ends the run early with
     status "max-cycles". `scheduler` is `lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N` or `owf`, or one of
-    your own, `FILE.py:FUNCTION` (docs/schedulers.md). `event_skip=False` steps every cycle (same results, slower);
-    `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard; `bank_conflicts=False` lets operand
-    reads never conflict. `hotspots=True` finds out where the time goes: `hotspots` of the result (docs/hotspots.md).
-    What the kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C
-    the exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
+    your own, `FILE.py:FUNCTION` (docs/schedulers.md); without it the machine's. `event_skip=False` steps every
+    cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard;
+    `bank_conflicts=False` lets operand reads never conflict. `hotspots=True` finds out where the time goes: `hotspots`
+    of the result (docs/hotspots.md). What the kernel prints is in the result's `printed`; `output` is called with
+    pieces of it as they come. On Ctrl-C the exception is raised, or with `on_interrupt="return"` the counters so far are
+    returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
     has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).
@@ -93,7 +94,7 @@ def launch(
     check_kernel(kernel)
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     grid3, block3 = extent("grid", grid), extent("block", block)
-    policy = scheduler if isinstance(scheduler, Policy) else policy_named(scheduler)
+    policy = scheduler if isinstance(scheduler, Policy) else policy_named(scheduler or machine.scheduler)
     percent = percentage(share_registers, "share_registers")
     whole("dynamic_shared", dynamic_shared, 0)
     for name, given, least in (("registers", registers, 0), ("max_cycles", max_cycles, 1)):
@@ -132,7 +133,10 @@ def launch(
         bank_conflicts=bank_conflicts,
         hotspots=hotspots,
     )
-    simulation = build(program, image, machine, configuration)
+    try:
+        simulation = build(program, image, machine, configuration)
+    except PtxError as problem:
+        raise machine.placed(problem) from None
     simulation.printer = Printer(output)
     status = "done"
     try:

@@ -68,8 +68,9 @@ class Given:
         for part in above:
             table = table.setdefault(part, {})
         table[last] = value
-        if name in self.options:
-            self.places[key] = self.options[name]
+        given = self.setting(name) if name else None
+        if given is not None:
+            self.places[key] = given
 
     def tell(self, message: str, help: str, setting: Setting | None = None) -> None:
         """A W501, at the option where the file gives it."""
@@ -86,10 +87,14 @@ class Given:
         self.tell(f"{shown} is not modelled", instead, setting)
 
 
+_UNUSED_HELP = (
+    "they are not about the timing of what is modelled; docs/gpgpusim.md says what becomes of every option"
+)
+
+
 def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> Given:
     """Know the version, keep what is used, tell what is not. Raises E502 for what must not be."""
-    sign = next((s for s in settings if _is_new(s)), None)
-    given = Given(path, source, 4 if sign else 3)
+    given = Given(path, source, 4 if any(map(_is_new, settings)) else 3)
     unused: dict[str, Setting] = {}
     unknown: list[Setting] = []
     for setting in settings:
@@ -100,11 +105,12 @@ def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> G
             unused[name] = setting
         else:
             unknown.append(setting)
-    why = f" ('-{sign.name}' in line {sign.line})" if sign else ""
-    message = f"read as GPGPU-Sim {given.version}.x{why} over {given.base}"
     if unused:
-        message += f"; not used: {', '.join(f'-{s.name} ({s.line})' for s in unused.values())}"
-    given.tell(message, "docs/gpgpusim.md says what becomes of every option")
+        first = next(iter(unused.values()))
+        names = ", ".join(f"-{s.name} ({s.line})" for s in unused.values())
+        count = "an option is" if len(unused) == 1 else f"{len(unused)} options are"
+        where = (first.source, first.start, first.end)
+        given.told.append(Diagnostic("W501", f"{count} not used: {names}", *where, _UNUSED_HELP))
     for setting in unknown:
         near = nearest(setting.name, [*USED, *FIXED, *ALIASES])
         guess = f"did you mean '-{near}'?" if near else "GPGPU-Sim has no such option"

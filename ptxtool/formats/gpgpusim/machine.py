@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, by_place
 from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.core import read_core
 from ptxtool.formats.gpgpusim.given import sort_options
@@ -43,8 +43,8 @@ def read_config(path: Path) -> Config:
     """Read a GPGPU-Sim file. Raises E501, E502."""
     source = load(path)
     given = sort_options(path, source, read_settings(path))
-    given.put("name", str(path))
+    given.put("name", f"{path} over {given.base}")
     given.put("description", f"options of GPGPU-Sim {given.version}.x over {given.base}")
     read_core(given)
     read_memory(given)
-    return Config(source, given.base, given.tables, given.places, tuple(given.told))
+    return Config(source, given.base, given.tables, given.places, tuple(by_place(given.told)))

@@ -63,7 +63,7 @@ def _l1d(given: Given) -> None:
     if found.set_index not in ("", "L", "H"):
         given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
     if found.is_sectored:
-        given.differs(setting, "a miss brings the whole line", "sectors of the L1")
+        given.differs(setting, "a miss brings the whole line", "a sectored L1")
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
     has_pipe = given.setting("gpgpu_l1_latency") is not None
     given.put("l1d.latency_cycles", given.whole("gpgpu_l1_latency") if has_pipe else 0, "gpgpu_l1_latency")

@@ -17,6 +17,7 @@ from ptxtool.base.source import Source
 
 _WORD = re.compile(r'"[^"]*"?|\S+')
 _OPTION = re.compile(r"-[A-Za-z]")
+_NEXT_LINE = re.compile(r"\n\s*-[A-Za-z]")
 _ENTRY = re.compile(r"^[ \t]*(\w+)[ \t]*=[ \t]*([^;\n]*?)[ \t]*;", re.MULTILINE)
 
 
@@ -85,7 +86,7 @@ def read_network(path: Path) -> Mapping[str, Setting]:
 def _setting(name: str, word: re.Match[str], source: Source, start: int) -> Setting:
     text, (value_start, end) = word.group(), word.span()
     if text.startswith('"'):
-        if len(text) < 2 or not text.endswith('"'):
+        if len(text) < 2 or not text.endswith('"') or _NEXT_LINE.search(text):
             raise error(
                 "E502",
                 f"the quotes of '-{name}' do not end",
