@@ -102,7 +102,7 @@ def _check_machine(gpu: Gpu) -> None:
         ("pipeline collectors", collectors, COLLECTORS),
         ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
         ("pipeline.register_banks", pipeline.register_banks, 32),
-        ("pipeline SP and SFU units", pipeline.sp_units + pipeline.sfu_units, UNITS),
+        ("pipeline.sp_units and sfu_units", pipeline.sp_units + pipeline.sfu_units, UNITS),
         (
             "pipeline entries before the LDST unit",
             widths[2] + widths[5] + pipeline.collectors_mem + 1,

@@ -60,6 +60,10 @@ def _pipeline(given: Given) -> None:
         for name, place in (("sp", 0), ("sfu", classes - 2), ("mem", classes - 1)):
             given.put(f"pipeline.{stage}_{name}", w[first + place], widths.name)
     given.put("pipeline.ex_wb", w[2 * classes], widths.name)
+    if given.setting("gpgpu_inst_fetch_throughput") is not None:
+        given.put(
+            "fetch.per_cycle", given.whole("gpgpu_inst_fetch_throughput", 1), "gpgpu_inst_fetch_throughput"
+        )
     for part in ("sp", "sfu"):
         name = f"gpgpu_num_{part}_units"
         given.put(f"pipeline.{part}_units", given.whole(name, 1), name)

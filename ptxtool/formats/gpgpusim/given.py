@@ -84,12 +84,10 @@ class Given:
     def differs(self, setting: Setting, instead: str, what: str = "") -> None:
         """Tell that an option, or one part of it, is not modelled, and what is done instead."""
         shown = f"'-{setting.name}': {what}" if what else f"'-{setting.name} {setting.value}'"
-        self.tell(f"{shown} is not modelled", instead, setting)
+        self.tell(f"{shown} is not modelled", f"here {instead}", setting)
 
 
-_UNUSED_HELP = (
-    "they are not about the timing of what is modelled; docs/gpgpusim.md says what becomes of every option"
-)
+_UNUSED_HELP = "not about the timing of what is modelled; docs/gpgpusim.md says what becomes of every option"
 
 
 def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> Given:

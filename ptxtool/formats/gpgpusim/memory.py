@@ -43,7 +43,7 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     has = (found.replacement, found.write, found.allocation, found.write_allocation)
     for letter, known, what in zip(has, policies.split(), _POLICIES, strict=True):
         if letter and letter not in known:
-            given.differs(setting, f"it is '{known[0]}' here", f"{what} '{letter}'")
+            given.differs(setting, f"it is '{known[0]}'", f"{what} '{letter}'")
     return found
 
 
@@ -53,7 +53,7 @@ def _readonly(given: Given, name: str, table: str) -> None:
     if lines > MOST_READONLY_LINES >= found.ways:
         sets = MOST_READONLY_LINES // found.ways
         given.put(f"{table}.sets", sets, name)
-        given.differs(given.need(name), f"it has {sets} sets here", f"a cache of {lines} lines")
+        given.differs(given.need(name), f"it has {sets} sets", f"a cache of {lines} lines")
 
 
 def _l1d(given: Given) -> None:
@@ -65,6 +65,8 @@ def _l1d(given: Given) -> None:
     if found.is_sectored:
         given.differs(setting, "a miss brings the whole line", "a sectored L1")
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
+    skipped = ["cg", "global"] if given.is_on("gpgpu_gmem_skip_L1D") else ["cg"]
+    given.put("l1d.bypass", skipped, "gpgpu_gmem_skip_L1D")
     has_pipe = given.setting("gpgpu_l1_latency") is not None
     given.put("l1d.latency_cycles", given.whole("gpgpu_l1_latency") if has_pipe else 0, "gpgpu_l1_latency")
     if given.setting("gpgpu_smem_latency") is not None:
@@ -200,8 +202,8 @@ def _network_file(given: Given, network: Mapping[str, Setting]) -> None:
             known["input_speedup"] = chosen[2]
     for entry, value in known.items():
         if entry in network and network[entry].value != value:
-            _network_differs(given, network[entry], f"it is {value} here")
+            _network_differs(given, network[entry], f"it is {value}")
 
 
 def _network_differs(given: Given, entry: Setting, instead: str) -> None:
-    given.tell(f"'{entry.name} = {entry.value}' is not modelled", instead, entry)
+    given.tell(f"'{entry.name} = {entry.value}' is not modelled", f"here {instead}", entry)

@@ -67,6 +67,7 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_num_sched_per_core": ("1", "1"),
     "gpgpu_scheduler": ("gto", "gto"),
     "gpgpu_pipeline_widths": ("1,1,1,1,1,1,1", "1,1,1,1,1,1,1,1,1,1,1,1,1"),
+    "gpgpu_inst_fetch_throughput": (None, "1"),
     "gpgpu_num_sp_units": ("1", "1"),
     "gpgpu_num_sfu_units": ("1", "1"),
     "gpgpu_operand_collector_num_units_sp": ("4", "4"),
@@ -92,6 +93,7 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_const_cache:l1": ("64:64:2,L:R:f:N,A:2:32,4", "64:64:2,L:R:f:N,A:2:32,4"),
     "gpgpu_cache:dl1": ("none", "none"),
     "gpgpu_cache:dl2": ("64:128:8,L:B:m:N,A:16:4,4", "S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"),
+    "gpgpu_gmem_skip_L1D": ("0", "0"),
     "gpgpu_l1_latency": (None, "1"),
     "gpgpu_smem_latency": (None, "3"),
     "gpgpu_coalesce_arch": ("13", "13"),
@@ -135,7 +137,6 @@ class Fixed:
 FIXED: dict[str, Fixed] = {
     "gpgpu_simd_model": Fixed("1", "1", "1", "lanes rejoin at the immediate post-dominator"),
     "gpgpu_max_insn_issue_per_warp": Fixed("2", "2", "1", "a scheduler issues one instruction a cycle"),
-    "gpgpu_inst_fetch_throughput": Fixed(None, "1", "1", "one fetch a cycle"),
     "gpgpu_reg_file_port_throughput": Fixed(None, "1", "1", "a register bank is read once a cycle"),
     "gpgpu_sub_core_model": Fixed(
         None, "0", "0", "the schedulers of an SM share its pipelines, collectors and register banks"
@@ -160,7 +161,6 @@ FIXED: dict[str, Fixed] = {
     "gpgpu_num_cta_barriers": Fixed("16", "16", "16", "a CTA has 16 barriers"),
     "gpgpu_n_ldst_response_buffer_size": Fixed("2", "2", "2", "the LDST unit holds two replies"),
     "gpgpu_local_mem_map": Fixed("1", "1", "1", "local memory is interleaved over threads"),
-    "gpgpu_gmem_skip_L1D": Fixed("0", "0", "0", "global loads go through the L1"),
     "gpgpu_l1_banks": Fixed(None, "1", "1", "the L1 serves one access a cycle"),
     "gpgpu_mem_unit_ports": Fixed(None, "1", "1", "the LDST unit serves one access a cycle"),
     "gpgpu_l1_cache_write_ratio": Fixed(None, "0", "0", "any dirty line of the L1 may be replaced"),

@@ -1,5 +1,6 @@
 """GPGPU-Sim's configuration files: the machines they describe, and what is told of those that say more, or nonsense."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -141,12 +142,15 @@ def test_what_is_not_modelled_is_told_at_its_place(tmp_path: Path) -> None:
     )
     shown = sorted((d.message, d.help) for d in told)
     assert shown == [
-        ("'-gpgpu_cache:dl1': a sectored L1 is not modelled", "a miss brings the whole line"),
-        ("'-gpgpu_cache:dl1': allocation 's' is not modelled", "it is 'm' here"),
-        ("'-gpgpu_cache:dl1': replacement 'F' is not modelled", "it is 'L' here"),
-        ("'-gpgpu_cache:dl1': set index function 'P' is not modelled", "the set is bits of the address"),
-        ("'-gpgpu_max_insn_issue_per_warp 2' is not modelled", "a scheduler issues one instruction a cycle"),
-        ("'-gpgpu_num_int_units 4' is not modelled", "integers run on the SP units"),
+        ("'-gpgpu_cache:dl1': a sectored L1 is not modelled", "here a miss brings the whole line"),
+        ("'-gpgpu_cache:dl1': allocation 's' is not modelled", "here it is 'm'"),
+        ("'-gpgpu_cache:dl1': replacement 'F' is not modelled", "here it is 'L'"),
+        ("'-gpgpu_cache:dl1': set index function 'P' is not modelled", "here the set is bits of the address"),
+        (
+            "'-gpgpu_max_insn_issue_per_warp 2' is not modelled",
+            "here a scheduler issues one instruction a cycle",
+        ),
+        ("'-gpgpu_num_int_units 4' is not modelled", "here integers run on the SP units"),
         ("'-gpgpu_num_sp_unit' is not known, and not used", "did you mean '-gpgpu_num_sp_units'?"),
     ]
     assert all(d.line for d in told)
@@ -180,6 +184,11 @@ def test_positional_dram_timing_and_queues_without_limit(tmp_path: Path) -> None
 
 def test_a_first_come_scheduler_of_dram_looks_at_one_request(tmp_path: Path) -> None:
     assert changed(tmp_path, gpgpu_dram_scheduler="0")[0].dram.reorder_window == 1
+
+
+def test_global_loads_may_skip_the_l1(tmp_path: Path) -> None:
+    assert changed(tmp_path, gpgpu_gmem_skip_L1D="0")[0].l1d.bypass == ("cg",)
+    assert changed(tmp_path, gmem_skip_L1D="1")[0].l1d.bypass == ("cg", "global")
 
 
 def test_generic_collector_units(tmp_path: Path) -> None:
@@ -243,6 +252,17 @@ def test_every_option_has_one_room() -> None:
     assert not set(USED) & set(FIXED)
     assert set(ALIASES.values()) <= {*USED, *FIXED} | {n for n in ALIASES.values() if is_unused(n)}
     assert not [name for name in (*FIXED, *(n for n in USED if n != "icnt_flit_size")) if is_unused(name)]
+
+
+def test_the_page_says_what_becomes_of_every_option() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "gpgpusim.md").read_text(encoding="utf-8")
+    for name, fixed in FIXED.items():
+        refused = " (anything else is refused)" if fixed.refused else ""
+        assert f"| `-{name} {fixed.has}` | {fixed.what}{refused} |" in page
+    ends = set(re.findall(r"`[-_]?([\w:]+)", page))
+    stems = re.findall(r"`-([\w:]+)_\*", page)
+    for name in USED:
+        assert name in ends or any(name.startswith(stem) for stem in stems), name
 
 
 def test_the_simulator_holds_what_is_said() -> None:
