@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     ptxplus_semantics_option,
     put_json,
     put_parts,
+    put_text,
     registers_option,
     scheduler_option,
     share_registers_option,
@@ -29,6 +30,13 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
+@click.option(
+    "--stats",
+    type=click.Choice(["table", "json", "gpgpusim"]),
+    default="table",
+    show_default=True,
+    help="How counters are printed; gpgpusim: the lines of its logs.",
+)
 @ptxplus_semantics_option
 @json_option
 @output_option
@@ -41,6 +49,7 @@ def command(
     max_cycles: int | None,
     no_event_skip: bool,
     hotspots: bool,
+    stats: str,
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -48,11 +57,14 @@ def command(
     """Simulate one launch, print its counters, and compare its results with the launch file's expected ones.
 
     FILE may also be a launch file that names its kernel file. What the kernel prints goes to standard output as it
-    comes (with --json into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
+    comes (with JSON into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
     prints the counters so far and exits 130.
     """
-    from ptxtool.report.simulation import run_parts
-
+    if as_json and stats == "gpgpusim":
+        raise click.UsageError("--json and --stats gpgpusim are two ways to print the counters: choose one")
+    if hotspots and stats == "gpgpusim":
+        raise click.UsageError("--hotspots goes with --stats table or json")
+    as_json = as_json or stats == "json"
     function, launch = job.load()
     chosen = machine(gpu)
     status = Status()
@@ -76,7 +88,15 @@ def command(
         status.clear()
     if as_json:
         put_json(run.to_dict(), output)
+    elif stats == "gpgpusim":
+        from importlib.metadata import version
+
+        from ptxtool.report.gpgpusim import counters
+
+        put_text(counters([run.result], version("ptxtool")), output)
     else:
+        from ptxtool.report.simulation import run_parts
+
         put_parts(run_parts(run), output)
     if run.result.status == "interrupted":
         return INTERRUPTED

@@ -80,8 +80,8 @@ def launch(
     cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard;
     `bank_conflicts=False` lets operand reads never conflict. `hotspots=True` finds out where the time goes: `hotspots`
     of the result (docs/hotspots.md). What the kernel prints is in the result's `printed`; `output` is called with
-    pieces of it as they come. On Ctrl-C the exception is raised, or with `on_interrupt="return"` the counters so far are
-    returned with status "interrupted".
+    pieces of it as they come. On Ctrl-C the exception is raised, or with `on_interrupt="return"` the counters so far
+    are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
     has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).
@@ -161,6 +161,9 @@ def launch(
     return _result(kernel, simulation, plan, policy.name, float(percent), status, per_thread, scratchpad)
 
 
+_READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
+
+
 def _placed(problem: PtxError, kernel: Function) -> PtxError:
     """The same errors, those without a place at the kernel's head."""
     return PtxError(
@@ -223,7 +226,7 @@ def _result(
         l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
         dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
         core={name: int(sms[name].sum()) for name in sums}
-        | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c") for n in ("accesses", "misses")}
+        | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c") for n in _READONLY_COUNTS}
         | {k: v for k, v in memory.items() if k.startswith("icnt_")},
         stall_points=_stall_points(kernel, simulation),
         printed=simulation.printer.text,

@@ -81,7 +81,7 @@ def rate(line: str, warps: int, gpu: Gpu) -> float:
     ],
 )
 def test_finereg_peak_rates(line: str, expected: float) -> None:
-    assert rate(line, 64, one_sm()) == pytest.approx(expected, rel=0.01)
+    assert rate(line, 64, one_sm()) == pytest.approx(expected, rel=0.015)  # greedy warps end one by one
 
 
 def test_one_fetch_a_cycle_caps_four_schedulers_at_two_instructions() -> None:
