@@ -5,7 +5,7 @@ of slot that GPGPU-Sim counts. docs/hotspots.md says which warp a slot is blamed
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 ISSUED = "issued"
@@ -151,5 +151,7 @@ class Hotspots:
             "kinds": self.kinds(self.reasons),
             "per_sm": [dict(reasons) for reasons in self.per_sm],
             "elsewhere": dict(self.elsewhere),
-            "instructions": [{**asdict(spot), "lost": spot.lost} for spot in self.instructions],
+            "instructions": [
+                {**vars(spot), "reasons": dict(spot.reasons), "lost": spot.lost} for spot in self.instructions
+            ],
         }

@@ -262,8 +262,9 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["n_collectors"] = collectors
     r["first_collector"] = 0, collectors[0], collectors[0] + collectors[1]
     r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
-    r["n_banks"], r["model_banks"] = pipeline.register_banks, (
-        pipeline.bank_conflicts and configuration.bank_conflicts
+    r["n_banks"], r["model_banks"] = (
+        pipeline.register_banks,
+        (pipeline.bank_conflicts and configuration.bank_conflicts),
     )
     r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
     r["collector_stage"] = pipeline.collector_step == "own"

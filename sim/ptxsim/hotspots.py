@@ -1,7 +1,6 @@
 """Where the time went, on the host: the arrays that `core/reasons.py` counts in, and what they say at the end."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from ptxsim.program import Program
 from ptxsim.state import IDLE, PENDING, SCOREBOARD, STALL
 from ptxtool.analysis.cuda_lines import cuda_lines
 from ptxtool.formats.hotspots import ISSUED, REASONS, Hotspot, Hotspots
-from ptxtool.ir.nodes import Function
 
 NAMES: Mapping[int, str] = {
     codes.NO_WARP: "no_warp",
@@ -75,7 +73,9 @@ def read_hotspots(program: Program, sms: Any, arrays: dict[str, Any], lock_as_st
     slots = np.asarray(sms["slots"]).sum(axis=1)  # [SMs][kinds]
     issued = slots[:, STALL + 1 :].sum(axis=1)
     per_sm = [{ISSUED: int(n), **_named(row)} for n, row in zip(issued, counted["slots"], strict=True)]
-    spots = tuple(_spot(program, arrays, i) for i in range(len(program.instructions)))
+    functions = {id(function): function for function, _ in program.places}
+    places = {key: cuda_lines(function) for key, function in functions.items()}
+    spots = tuple(_spot(program, arrays, i, places) for i in range(len(program.instructions)))
     total = {name: sum(reasons[name] for reasons in per_sm) for name in (ISSUED, *REASONS)}
     found = Hotspots(total, tuple(per_sm), spots, _some(counted["reasons"][-1]), lock_as_stall)
     for kinds, reasons in zip(slots, per_sm, strict=True):
@@ -95,12 +95,7 @@ def _some(row: Any) -> dict[str, int]:
     return {name: n for name, n in _named(row).items() if n}
 
 
-@cache
-def _lines(function: Function) -> tuple[str, ...]:
-    return cuda_lines(function)
-
-
-def _spot(program: Program, arrays: dict[str, Any], i: int) -> Hotspot:
+def _spot(program: Program, arrays: dict[str, Any], i: int, places: Mapping[int, tuple[str, ...]]) -> Hotspot:
     counted = arrays["hotspots"]
     function, index = program.places[i]
     counts = [int(n) for n in counted["counts"][i]]
@@ -109,7 +104,7 @@ def _spot(program: Program, arrays: dict[str, Any], i: int) -> Hotspot:
         function=function.name,
         line=int(program.instructions[i]["line"]),
         text=program.texts[i],
-        cuda=_lines(function)[index] if index >= 0 else "",
+        cuda=places[id(function)][index] if index >= 0 else "",
         issues=int(arrays["issues"][i]),
         lanes=counts[codes.LANES],
         active=counts[codes.ACTIVE],

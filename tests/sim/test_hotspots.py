@@ -231,7 +231,7 @@ def test_every_reason_has_a_number_and_a_kind() -> None:
         assert REASONS[name].kind == kind
 
 
-@pytest.mark.parametrize("gpu", ["tesla-c2050", "gpgpusim42-c2050"])
+@pytest.mark.parametrize("gpu", ["tesla-c2050", "gpgpusim42-c2050", "gtx980-finereg"])
 @pytest.mark.parametrize("scheduler", ["lrr", "gto", "two_level:4"])
 @pytest.mark.parametrize(("name", "grid"), [("sgemm", (14, 2)), ("hotspot", (14, 5)), ("reduction", (90,))])
 def test_reasons_sum_to_the_kinds_and_change_nothing(

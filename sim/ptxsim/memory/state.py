@@ -144,7 +144,10 @@ NETWORK = record(
         ("n_in", "i8"),
         ("n_out", "i8"),
         ("is_reply", "i8"),
-        ("by_output", "i8"),  # packets wait in a FIFO for each output, not for each input: no head-of-line blocking
+        (
+            "by_output",
+            "i8",
+        ),  # packets wait in a FIFO for each output, not for each input: no head-of-line blocking
         ("input_flits", "i8"),  # room of one input FIFO
         ("longest", "i8"),  # flits of the longest packet
         ("output_packets", "i8"),  # room behind one output, packets on their way included
