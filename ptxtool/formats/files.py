@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from ptxtool.base.diag import PtxError, error
@@ -65,22 +66,69 @@ def read_input(name: str | Path) -> tuple[str, bytes]:
 
 def write_output(path: str | Path, data: bytes) -> None:
     """Write a whole file: what is there stays until all of the new content is on the disk. Raises E503."""
+    out = OutputFile(path)
     try:
-        target = Path(os.path.realpath(path))
-        if target.is_dir():
-            raise IsADirectoryError(None, "is a directory")
-        if target.exists() and not target.is_file():  # a device or a pipe
-            target.write_bytes(data)
-            return
-        if target.exists() and not os.access(target, os.W_OK):
-            raise PermissionError(None, "permission denied")
-        _replace(target, data)
-    except (OSError, ValueError) as problem:
-        raise error(
-            "E503",
-            f"cannot write '{path}': {_reason(problem)}",
-            help="nothing was written; give -o a path in a folder that exists and can be written",
-        ) from None
+        out.write(data)
+        out.keep()
+    except BaseException:
+        out.drop()
+        raise
+
+
+class OutputFile:
+    """A file that is written piece by piece beside its place, until `keep` moves it there or `drop` removes it.
+
+    A device or a pipe is written to at once. Raises E503.
+    """
+
+    def __init__(self, path: str | Path):
+        self._path = path
+        self._temporary: Path | None = None
+        with self._explained():
+            self._target = target = Path(os.path.realpath(path))
+            if target.is_dir():
+                raise IsADirectoryError(None, "is a directory")
+            if target.exists() and not target.is_file():
+                self._stream = target.open("wb")
+                return
+            if target.exists() and not os.access(target, os.W_OK):
+                raise PermissionError(None, "permission denied")
+            temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            self._temporary, self._stream = temporary, os.fdopen(descriptor, "wb")
+
+    def write(self, data: bytes) -> None:
+        with self._explained():
+            self._stream.write(data)
+
+    def keep(self) -> None:
+        """The content is whole: from now on it is the file."""
+        with self._explained():
+            self._stream.close()
+            if self._temporary is not None:
+                if self._target.exists():
+                    os.chmod(self._temporary, self._target.stat().st_mode & 0o7777)
+                os.replace(self._temporary, self._target)
+                self._temporary = None
+
+    def drop(self) -> None:
+        """Leave what was there before."""
+        with contextlib.suppress(OSError):
+            self._stream.close()
+        if self._temporary is not None:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
+            raise error(
+                "E503",
+                f"cannot write '{self._path}': {_reason(problem)}",
+                help="nothing was written; give a path in a folder that exists and can be written",
+            ) from None
 
 
 def make_folder(path: Path) -> None:
@@ -91,21 +139,6 @@ def make_folder(path: Path) -> None:
         raise error(
             "E503", f"cannot make folder '{path}': {_reason(problem)}", help="give another one"
         ) from None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        if target.exists():
-            os.chmod(temporary, target.stat().st_mode & 0o7777)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def _unreadable(path: Path, problem: Exception) -> PtxError:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ptxsim.numba_kernels import from_numba
     from ptxsim.stats import SimResult, StallPoint
     from ptxsim.textures import Sampler, Surface, Texture
+    from ptxsim.timeline import Timeline
     from ptxsim.tracing import Trace, selection
     from ptxsim.triton_kernels import from_triton
 
@@ -22,6 +23,7 @@ __all__ = [
     "StallPoint",
     "Surface",
     "Texture",
+    "Timeline",
     "Trace",
     "from_numba",
     "from_triton",
@@ -37,6 +39,7 @@ _HOMES = {
     "StallPoint": "ptxsim.stats",
     "Surface": "ptxsim.textures",
     "Texture": "ptxsim.textures",
+    "Timeline": "ptxsim.timeline",
     "Trace": "ptxsim.tracing",
     "from_numba": "ptxsim.numba_kernels",
     "from_triton": "ptxsim.triton_kernels",

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from ptxsim.state import (
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Fetch, Gpu, L1c, Pipeline
+
+if TYPE_CHECKING:
+    from ptxsim.timeline import Recorder
 
 Progress = Callable[[int, int, int], None]
 """Called now and then with (cycles, CTAs done, CTAs in all)."""
@@ -75,6 +78,8 @@ class Simulation:
     context: Any
     arrays: dict[str, Any]
     printer: Printer = field(default_factory=Printer)
+    recorder: "Recorder | None" = None
+    """Of a timeline."""
 
     @property
     def cycles(self) -> int:
@@ -295,10 +300,11 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     run["has_window"] = policy.has_window
     run["long_lasting"] &= policy.may_ask_for_long
     simulation.sms["policy_number"] = policy.number
+    recorder = simulation.recorder
     step = 2_000
+    stop, started = simulation.cycles + step, time.perf_counter()
     while True:
-        run["stop_cycle"] = int(run["cycle"][0]) + step
-        started = time.perf_counter()
+        run["stop_cycle"] = stop if recorder is None else recorder.next_stop(stop)
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
             reason = int(
                 cycle.simulator()(
@@ -313,9 +319,14 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
                 )
             )
         simulation.printer.take(simulation.arrays["image"])
+        if recorder is not None:
+            recorder.take()
         if reason != cycle.PAUSED:
             return reason
+        if simulation.cycles < stop:  # only to empty a buffer, or for the timeline
+            continue
         seconds = time.perf_counter() - started
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
             progress(simulation.cycles, int(run["ctas_done"][0]), int(run["n_ctas"][0]))
+        stop, started = simulation.cycles + step, time.perf_counter()

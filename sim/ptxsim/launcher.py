@@ -7,6 +7,7 @@ listed in docs/simulator.md.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +37,7 @@ from ptxsim.schedulers import Policy
 from ptxsim.schedulers import policy as policy_named
 from ptxsim.state import MAX_WARPS
 from ptxsim.stats import SimResult, StallPoint, slot_counts
+from ptxsim.timeline import Timeline, recorded
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -67,6 +69,7 @@ def launch(
     names: Sequence[str] = (),
     stack_bytes: int = STACK_BYTES,
     heap_bytes: int = HEAP_BYTES,
+    timeline: Timeline | str | Path | None = None,
 ) -> SimResult:
     """Run a kernel over a grid of CTAs and return its counters.
 
@@ -84,12 +87,13 @@ def launch(
     are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
-    has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the names of the parameters).
+    has `heap_bytes`. `timeline` is a file (`.json`, `.json.gz`) for Perfetto, or a `Timeline`. `names` is what
+    reports call the arguments, one for each (default: the names of the parameters).
 
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
     deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E416 a scheduler of your own that
-    goes wrong, E502 unknown machine, scheduler or semantics.
+    goes wrong, E502 unknown machine, scheduler or semantics, E503 a timeline that cannot be written.
     """
     check_kernel(kernel)
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
@@ -139,18 +143,26 @@ def launch(
         raise machine.placed(problem) from None
     simulation.printer = Printer(output)
     status = "done"
-    try:
-        reason = drive(simulation, policy, progress)
-    except KeyboardInterrupt:
-        if on_interrupt == "raise":
-            raise
-        reason, status = cycle.DONE, "interrupted"
-        settle_accounts(simulation, policy)
-    except Exception as problem:
-        explained = policy.explained(problem)
-        if explained is None:
-            raise
-        raise explained from None
+    about = {
+        "kernel": kernel.name,
+        "gpu": machine.name,
+        "scheduler": policy.name,
+        "grid": grid3,
+        "block": block3,
+    }
+    with recorded(timeline, simulation, about):
+        try:
+            reason = drive(simulation, policy, progress)
+        except KeyboardInterrupt:
+            if on_interrupt == "raise":
+                raise
+            reason, status = cycle.DONE, "interrupted"
+            settle_accounts(simulation, policy)
+        except Exception as problem:
+            explained = policy.explained(problem)
+            if explained is None:
+                raise
+            raise explained from None
     if reason == cycle.LIMIT:
         status = "max-cycles"
     elif reason == cycle.FAULT:

@@ -42,6 +42,7 @@ HOST_ONLY = (
     "ptxsim.semantics.reference",
     "ptxsim.stats",
     "ptxsim.textures",
+    "ptxsim.timeline",
     "ptxsim.tracing",
     "ptxsim.triton_kernels",
     "ptxsim.waiting",
@@ -50,6 +51,7 @@ HOST_ONLY = (
 
 BEHIND_BOUNDARY = (
     "ptxsim.core.reasons",
+    "ptxsim.core.timeline",
     "ptxsim.semantics.calls",
     "ptxsim.semantics.execute",
     "ptxsim.semantics.host",

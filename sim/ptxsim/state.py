@@ -102,6 +102,11 @@ RUN = record(
         ("stall_first", "u8"),
         ("issues", "u8"),
         ("hotspots", "u8"),  # address of a record of core/reasons.py; 0: nobody asks where the time goes
+        # timeline (core/timeline.py)
+        ("timeline", "u8"),  # address of its records; 0: there is none
+        ("timeline_used", "i8"),  # numbers in them
+        ("timeline_states", "u8"),  # address of int64 [SMs][MAX_WARPS]: what was noted last of each warp
+        ("timeline_sms", "i8"),  # SMs that are seen
         # first fault
         ("fault_sm", "i8"),
         ("fault_cta", "i8"),
@@ -257,6 +262,7 @@ SM = record(
         ("lock_since", "i8", (MAX_WARPS,)),
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
+        ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
         # counters
         ("warp_instructions", "i8"),
         ("thread_instructions", "i8"),

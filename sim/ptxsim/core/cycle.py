@@ -27,6 +27,7 @@ from ptxsim.core.operands import collect, is_frozen
 from ptxsim.core.reasons import charge
 from ptxsim.core.retire import next_retirement
 from ptxsim.core.scoreboard import next_wake, writes_done
+from ptxsim.core.timeline import observe
 from ptxsim.jit import array_of, bit, ctz, entry, inline, njit
 from ptxsim.memory.l1 import l1_forget
 from ptxsim.memory.state import L1, MEMORY
@@ -197,6 +198,8 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
             reply = reply_next(memory, index) + run.response_hops
             if sm.next <= run.cycle or reply <= run.cycle or run.event_skip == 0:
                 sm_cycle(run, sm, x, l1s[index], memory, pick, window)
+                if run.timeline:
+                    observe(run, sm)
                 if run.fault_kind:
                     run.cycle += 1
                     _finish(run, sms, l1s, window)

@@ -2,6 +2,8 @@
 
 from ptxsim.core import simt
 from ptxsim.core.execute import clear_wheels
+from ptxsim.core.timeline import note
+from ptxsim.core.timeline_codes import CTA
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline
 from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.registers import cta_started
@@ -47,6 +49,8 @@ def _launch(run, sm, x, special_rows):
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, x, special_rows, slot, k, cta)
     cta_started(run, sm, slot)
+    if run.timeline:
+        note(run, sm, CTA, slot, cta, 0, 0)
     if not sm.counting:  # the cycles in which it was idle do not count
         clear_wheels(run, sm)
         sm.last_cycle = run.cycle

@@ -16,6 +16,8 @@ from ptxsim.core.operands import collect, leave_oc_ex
 from ptxsim.core.reason_codes import PASSES
 from ptxsim.core.reasons import note_look_up
 from ptxsim.core.scoreboard import release
+from ptxsim.core.timeline import note
+from ptxsim.core.timeline_codes import BACK, SENT
 from ptxsim.jit import bit, ctz, inline, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.memory.l1 import (
@@ -108,6 +110,8 @@ def prepare_access(run, sm, x, i, w, mask, entry):
         sm.pending_ins[p] = i
         sm.pending_left[p] = 1 if space == SHARED else count
         sm.loads[w] += 1
+        if run.timeline and count and space != SHARED and space != CONST and space != PARAM:
+            note(run, sm, SENT, p, w, i, count)
         if instruction.copies and instruction.access == LOAD:
             group = sm.copy_group[w] % COPY_GROUPS
             sm.pending_group[p] = group
@@ -129,6 +133,8 @@ def _complete(run, sm, p, cycle):
     """A load or atomic has all its data: its destinations are written at `cycle`."""
     w = sm.pending_warp[p]
     sm.loads[w] -= 1
+    if run.timeline:
+        note(run, sm, BACK, p, 0, 0, 0)
     if instruction_at(run.code, sm.pending_ins[p]).copies:
         sm.copies[w, sm.pending_group[p]] -= 1
     if instruction_at(run.code, sm.pending_ins[p]).access == ATOMIC:

@@ -13,6 +13,8 @@ State of an SM: pair, side, partner (per CTA slot), owner, lock (per pair), exit
 
 from typing import Any
 
+from ptxsim.core.timeline import note
+from ptxsim.core.timeline_codes import LOCKED, OWNED, UNLOCKED
 from ptxsim.jit import bit, ctz, flat_i64, njit
 
 OWNER, UNSHARED, NON_OWNER = 0, 1, 2
@@ -55,6 +57,8 @@ def take(run, sm, w):
     if p < 0:
         return
     side = sm.side[slot]
+    if run.timeline and sm.lock[p, sm.warp_in_cta[w]] != side:
+        note(run, sm, LOCKED, p, sm.warp_in_cta[w], slot, 0)
     sm.lock[p, sm.warp_in_cta[w]] = side
     if sm.owner[p] < 0:
         _set_owner(run, sm, p, side)
@@ -63,6 +67,8 @@ def take(run, sm, w):
 @njit
 def _set_owner(run, sm, p, side):
     sm.owner[p] = side
+    if run.timeline:
+        note(run, sm, OWNED, p, side, 0, 0)
     for slot in range(run.resident_ctas):
         if sm.pair[slot] == p:
             classify(run, sm, slot)
@@ -95,6 +101,8 @@ def warp_exited(run, sm, w):
     sm.exited[slot] |= bit(k)
     if sm.lock[p, k] == sm.side[slot]:
         sm.lock[p, k] = -1
+        if run.timeline:
+            note(run, sm, UNLOCKED, p, k, 0, 0)
     sm.release_cycle = run.cycle + 1
 
 
