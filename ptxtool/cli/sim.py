@@ -1,5 +1,7 @@
 """`ptxtool sim FILE`: one launch in the simulator."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ptxtool import api
@@ -19,6 +21,10 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
+from ptxtool.cli.timeline import trace_options
+
+if TYPE_CHECKING:
+    from ptxsim.timeline import Timeline
 
 
 @click.command(short_help="Simulate one launch and print its counters.")
@@ -37,6 +43,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
     show_default=True,
     help="How counters are printed; gpgpusim: the lines of its logs.",
 )
+@trace_options
 @ptxplus_semantics_option
 @json_option
 @output_option
@@ -50,6 +57,7 @@ def command(
     no_event_skip: bool,
     hotspots: bool,
     stats: str,
+    timeline: "Timeline | None",
     ptxplus_semantics: str,
     as_json: bool,
     output: str | None,
@@ -79,6 +87,7 @@ def command(
             max_cycles=max_cycles,
             event_skip=not no_event_skip,
             hotspots=hotspots,
+            timeline=timeline,
             progress=status.progress,
             output=None if as_json else status.printed,
             on_interrupt="return",
