@@ -58,6 +58,8 @@ def account_skipped(run, sm, l1, window):
     if skipped > 0 and sm.counting:
         sm.active_cycles += skipped
         charge_stuck_head(sm, l1, skipped)
+        if sm.fetch_stuck:
+            sm.l1i.reservation_fails += skipped * run.fetches
         if run.has_window:
             for _ in range(skipped):
                 for s in range(run.n_schedulers):
