@@ -45,7 +45,7 @@ class Kernel:
     """A launch that can be repeated on any machine: `run(gpu, parts)` with one `parts`-th of its grid."""
 
     name: str
-    run: Callable[[Gpu, int], int]
+    run: Callable[[Gpu, int], ptxsim.SimResult]
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def samples(scheduler: str) -> Iterator[Kernel]:
         assert launch.file is not None
         kernel = parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]
 
-        def run(gpu: Gpu, parts: int, launch: Any = launch, kernel: Any = kernel) -> int:
-            result = ptxsim.launch(
+        def run(gpu: Gpu, parts: int, launch: Any = launch, kernel: Any = kernel) -> ptxsim.SimResult:
+            return ptxsim.launch(
                 kernel,
                 _cut(launch.grid, parts),
                 launch.block,
@@ -116,7 +116,6 @@ def samples(scheduler: str) -> Iterator[Kernel]:
                 registers=launch.registers,
                 dynamic_shared=launch.dynamic_shared,
             )
-            return result.cycles
 
         yield Kernel(name, run)
 
@@ -136,8 +135,8 @@ def reference(scheduler: str) -> Iterator[Kernel]:
     by_name = {str(launch): launch for launch in launches(shared)}
     for name in REFERENCE:
 
-        def run(gpu: Gpu, parts: int, launch: Any = by_name[name], name: str = name) -> int:
-            result = ptxsim.launch(
+        def run(gpu: Gpu, parts: int, launch: Any = by_name[name], name: str = name) -> ptxsim.SimResult:
+            return ptxsim.launch(
                 module.kernels[launch.data["kernel"]],
                 _cut(launch.data["grid"], parts),
                 launch.data["block"],
@@ -148,9 +147,8 @@ def reference(scheduler: str) -> Iterator[Kernel]:
                 dynamic_shared=launch.data["dynamic_shared_bytes"],
                 constants=launch.constants(),
             )
-            return result.cycles
 
-        yield Kernel(f"{name}*", run)
+        yield Kernel(f"{name}\\*", run)
 
 
 def _cut(grid: Any, parts: int) -> list[int]:
@@ -167,24 +165,34 @@ def measure(gpu: Gpu, kernels: list[Kernel], switches: list[Switch]) -> list[dic
     rows: list[dict[str, Any]] = []
     for kernel in kernels:
         whole = kernel.run(gpu, 1)
-        row: dict[str, Any] = {"kernel": kernel.name, "cycles": whole}
+        row: dict[str, Any] = {"kernel": kernel.name, "cycles": whole.cycles}
         for switch, machine in zip(switches, machines, strict=True):
-            row[switch.name] = round(100 * (kernel.run(machine, switch.parts) / whole - 1), 2)
+            row[switch.name] = _change(whole, kernel.run(machine, switch.parts), switch.parts)
         rows.append(row)
         print(kernel.name, file=sys.stderr, flush=True)
     return rows
+
+
+def _change(whole: ptxsim.SimResult, other: ptxsim.SimResult, parts: int) -> float | None:
+    """Cycles in percent more or less; None where a part of the grid does not do as small a part of the work."""
+    work = other.warp_instructions * parts / whole.warp_instructions
+    return round(100 * (other.cycles / whole.cycles - 1), 2) if 0.9 < work < 1.1 else None
 
 
 def markdown(rows: list[dict[str, Any]], names: list[str]) -> str:
     """These columns as a table; below it the mean of the changes' sizes, and the largest."""
     lines = ["| kernel | cycles | " + " | ".join(names) + " |", "|---|---:" + "|---:" * len(names) + "|"]
     for row in rows:
-        changes = " | ".join(f"{row[name]:+.1f}%" for name in names)
+        changes = " | ".join("" if row[name] is None else f"{row[name]:+.1f}%" for name in names)
         lines.append(f"| {row['kernel']} | {row['cycles']} | {changes} |")
     for title, combine in (("mean size", lambda v: sum(v) / len(v)), ("largest", max)):
-        sizes = " | ".join(f"{combine([abs(row[name]) for row in rows]):.1f}%" for name in names)
+        sizes = " | ".join(f"{combine(_sizes(rows, name)):.1f}%" for name in names)
         lines.append(f"| **{title}** | | {sizes} |")
     return "\n".join(lines)
+
+
+def _sizes(rows: list[dict[str, Any]], name: str) -> list[float]:
+    return [abs(row[name]) for row in rows if row[name] is not None] or [0.0]
 
 
 def main() -> None:
@@ -199,7 +207,7 @@ def main() -> None:
     options = parser.parse_args()
     kernels = [*samples(options.scheduler), *reference(options.scheduler)]
     if options.kernels:
-        kernels = [k for k in kernels if k.name.rstrip("*") in options.kernels.split(",")]
+        kernels = [k for k in kernels if k.name.rstrip("\\*") in options.kernels.split(",")]
     switches = [s for s in SWITCHES if options.switches is None or s.name in options.switches.split(",")]
     rows = measure(load_gpu(options.gpu), kernels, switches)
     if options.json:
