@@ -1,6 +1,10 @@
 """The packaged machines at work: right results on each, and FineReg's 64 warps, 32 CTAs and four schedulers by hand."""
 
+import os
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -162,6 +166,30 @@ def test_the_last_warp_slot_works_like_the_others(scheduler: str) -> None:
         assert (rows == expected).all()
         seen.append(result.to_dict())
     assert seen[0] == seen[1]
+
+
+COUNTERS = """
+import sys
+sys.path[:0] = sys.argv[1:]
+import numpy as np
+import ptxsim
+from ptxtool.parse import parse
+from test_machines import REVERSE, one_sm
+
+values = np.arange(2048, dtype=np.uint32)
+kernel = parse(REVERSE, "reverse.ptx").kernels["k"]
+print(ptxsim.launch(kernel, 2, 1024, [values], gpu=one_sm(), registers=16, scheduler="rrr").to_json(), values.tolist())
+"""
+
+
+def test_64_warps_count_the_same_without_compilation() -> None:
+    here = Path(__file__).parent
+    command = [sys.executable, "-W", "error", "-c", COUNTERS, str(here), str(here.parent)]
+    plain, compiled = (
+        subprocess.run(command, capture_output=True, text=True, env=os.environ | extra, check=True).stdout
+        for extra in ({"NUMBA_DISABLE_JIT": "1"}, {})
+    )
+    assert plain == compiled
 
 
 LIMITS = [
