@@ -258,15 +258,21 @@ def diff(
 
 
 def gpu(
-    name_or_path: "str | Path | Gpu" = DEFAULT_GPU, tell: "Callable[[Diagnostic], object] | None" = None
+    name_or_path: "str | Path | Gpu" = DEFAULT_GPU,
+    tell: "Callable[[Diagnostic], object] | None" = None,
+    *,
+    settings: "Iterable[str]" = (),
 ) -> "Gpu":
     """A machine by the name of a packaged GPU file or by the path of your own, or of a `gpgpusim.config`. Raises E502.
 
-    `tell` is called with every W501: what a GPGPU-Sim file says and the simulator has not.
+    `tell` is called with every W501: what a GPGPU-Sim file says and the simulator has not. `settings` change single
+    keys, such as "sm.count=7"; the machine's name then says so.
     """
     from ptxtool.formats.gpu import Gpu, load_gpu
+    from ptxtool.formats.settings import with_settings
 
-    return name_or_path if isinstance(name_or_path, Gpu) else load_gpu(name_or_path, tell)
+    found = name_or_path if isinstance(name_or_path, Gpu) else load_gpu(name_or_path, tell)
+    return with_settings(found, settings)
 
 
 def occupancy(

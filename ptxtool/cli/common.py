@@ -41,21 +41,38 @@ per_option = click.option(
 )
 
 
+_SETTINGS = "ptxtool.settings"
+
+
+def _keep_settings(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    """What --set says is for `machine` alone: a command has one parameter for its machine."""
+    context.meta[_SETTINGS] = given
+
+
 def gpu_option(function: F) -> F:
-    """`--gpu NAME|FILE`."""
+    """`--gpu NAME|FILE`, and `--set KEY=VALUE` for single keys of the machine."""
+    with_set = click.option(
+        "--set",
+        metavar="KEY=VALUE",
+        multiple=True,
+        expose_value=False,
+        callback=_keep_settings,
+        help="Change a key of the machine, such as sm.count=7; may be repeated.",
+    )(function)
     return click.option(
         "--gpu",
         metavar="NAME|FILE",
         default=api.DEFAULT_GPU,
         show_default=True,
         help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
-    )(function)
+    )(with_set)
 
 
 def machine(name: str) -> "Gpu":
-    """The machine of --gpu; what a GPGPU-Sim file says and the simulator has not is printed."""
+    """The machine of --gpu and --set; what a GPGPU-Sim file says and the simulator has not is printed."""
     told: list[Diagnostic] = []
-    found = api.gpu(name, told.append)
+    settings = click.get_current_context().meta.get(_SETTINGS, ())
+    found = api.gpu(name, told.append, settings=settings)
     print_diagnostics(told, most=0)
     return found
 

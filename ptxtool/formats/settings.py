@@ -14,8 +14,8 @@ from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
 from ptxtool.formats.gpu import Gpu
 
-_NOT_SET = ("name", "description", "origin")
-"""What a machine is called and where it was read is no part of it."""
+_NOT_SET = ("name", "description", "origin", "units")
+"""How a machine is called and where it was read is no part of it; what the LDST unit executes is fixed."""
 
 
 def with_settings(gpu: Gpu, settings: Iterable[str]) -> Gpu:

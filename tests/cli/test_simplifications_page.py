@@ -32,7 +32,11 @@ def test_every_switch_is_explained_with_its_settings() -> None:
     rows = {row[0]: row[1] for row in table("part")[2:]}
     gpu = load_gpu("tesla-c2050")
     for switch in script().SWITCHES:
-        keys = {s.partition("=")[0].split(".")[-1] for s in switch.settings(gpu) if ".t" not in s and "L=" not in s}
+        keys = {
+            s.partition("=")[0].split(".")[-1]
+            for s in switch.settings(gpu)
+            if ".t" not in s and "L=" not in s
+        }
         assert keys <= set(re.findall(r"\w+", rows[switch.name])), switch.name
     assert set(rows) - {switch.name for switch in script().SWITCHES} == {"event skip"}
 

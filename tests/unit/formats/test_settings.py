@@ -45,6 +45,7 @@ def test_the_last_one_counts() -> None:
         ("sm.cout=3", "no key 'cout'", "did you mean 'count'?"),
         ("sm.zzz=3", "no key 'zzz'", "there are count, warp_size"),
         ("name=x", "no key 'name'", ""),
+        ('ldst.units=["ld"]', "no key 'units'", ""),
         ("sm=3", "'sm' is a table", "sm.count"),
         ("latency.add=3", "'add' is a table", "add.int"),
         ("latency.adds.int.latency=3", "no key 'adds'", "did you mean 'add'?"),
