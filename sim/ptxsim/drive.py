@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ptxsim.between import Kept
 from ptxsim.core import cycle
 from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
+from ptxsim.memory.clock import copies_clock
 from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.memory.sectors import copies_fill
 from ptxsim.memory.state import make_l1, make_memory
@@ -124,8 +126,10 @@ def _check_machine(gpu: Gpu) -> None:
         raise error("E502", what, help="it has to be a power of two")
 
 
-def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configuration) -> Simulation:
-    """Lay out the state of a launch: nothing has run yet."""
+def build(
+    program: Program, image: MemoryImage, gpu: Gpu, configuration: Configuration, kept: Kept | None = None
+) -> Simulation:
+    """Lay out the state of a launch: nothing has run yet, but for the launches before it on a machine that was kept."""
     _check_machine(gpu)
     sm_limits = gpu.sm
     block, grid = configuration.block, configuration.grid
@@ -196,14 +200,14 @@ def build(program: Program, image: MemoryImage, gpu: Gpu, configuration: Configu
         data = arrays[array]
         sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
     pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
-    memory = make_memory(gpu)
+    memory = make_memory(gpu) if kept is None or kept.memory is None else kept.memory
+    l1s = make_l1(gpu, n_sms) if kept is None or kept.l1s is None else kept.l1s
+    copies = image.device.take_copies()
     if gpu.l2.copies_fill:
-        clock = 0
-        for start, array in image.buffers:
-            clock = copies_fill(memory, start, array.nbytes, clock)
-    return Simulation(
-        program, gpu, configuration, run, sms, make_l1(gpu, n_sms), memory, image.context, arrays
-    )
+        clock = copies_clock(memory, copies)
+        for start, size in copies:
+            clock = copies_fill(memory, start, size, clock)
+    return Simulation(program, gpu, configuration, run, sms, l1s, memory, image.context, arrays)
 
 
 def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:

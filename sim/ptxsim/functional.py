@@ -6,7 +6,7 @@ is said before the first instruction.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxsim.options import (
     HEAP_BYTES,
@@ -25,6 +25,9 @@ from ptxsim.semantics.functional import FunctionalResult
 from ptxsim.tracing import Trace
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function
+
+if TYPE_CHECKING:
+    from ptxsim.between import Kept
 
 __all__ = ["FunctionalResult", "run"]
 
@@ -49,8 +52,9 @@ def run(
     names: Sequence[str] = (),
     stack_bytes: int = STACK_BYTES,
     heap_bytes: int = HEAP_BYTES,
+    _kept: "Kept | None" = None,
 ) -> FunctionalResult:
-    """Run a kernel over a grid of CTAs; arrays in `args` are updated in place.
+    """Run a kernel over a grid of CTAs; arrays in `args` are updated in place. (For several in a row: `Machine`.)
 
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
     for pointers (C-contiguous; updated in place), numbers for scalars. `dynamic_shared` is in bytes; `constants` fills
@@ -93,6 +97,10 @@ def run(
                 kernel.body_start,
                 f"at most {most} fit",
             )
+    machine: dict[str, Any] = {}
+    if _kept is not None:
+        program = _kept.program(kernel, block3, ptxplus_semantics, stack_bytes)
+        machine = {"gpu": _kept.gpu, "program": program, "device": _kept.device}
     return functional.run(
         kernel,
         grid3,
@@ -110,4 +118,5 @@ def run(
         names=names,
         stack_bytes=stack_bytes,
         heap_bytes=heap_bytes,
+        **machine,
     )

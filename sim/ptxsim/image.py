@@ -1,9 +1,8 @@
 """The memory of a launch: arguments, buffers, constants, and the context record that compiled code works on.
 
-Global memory is one arena: module variables from GLOBAL_BASE on, then every buffer at the next multiple of 256, with a
-gap behind it, so that an access beyond a buffer is noticed. An array that is passed twice is one buffer. Numbers
-go to parameter memory, or to the start of every CTA's shared memory for PTXPlus. After the run `read_back` copies
-buffers to the caller's arrays.
+Global memory is the device's (`device.py`): a fresh one, or that of a machine on which other kernels ran before.
+Numbers go to parameter memory, or to the start of every CTA's shared memory for PTXPlus. After the run `read_back`
+copies buffers to the caller's arrays.
 
 All of the arrays live as long as the image does; compiled code holds their addresses.
 """
@@ -14,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.device import WORKSPACE_BYTES, Device, aligned
 from ptxsim.lowering.layout import (
-    ALIGNMENT,
     GLOBAL_BASE,
     OPAQUE,
     RESERVED_BYTES,
@@ -35,8 +34,6 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
 
-WORKSPACE_BYTES = 256
-"""What a cooperative launch has for barriers of the grid; every launch of a kernel that asks for it has it here."""
 PRINT_BYTES = 4 << 20
 """The print buffer. It is emptied when it is half full, and when the run pauses or ends."""
 
@@ -64,7 +61,7 @@ class MemoryImage:
     """uint8: global memory from GLOBAL_BASE on."""
     param: Any = field(repr=False)
     constants: Any = field(repr=False)
-    buffers: list[tuple[int, Any]] = field(default_factory=list, repr=False)  # address, the caller's array
+    device: Device = field(repr=False)
     host: Any = field(default=None, repr=False)
     """uint8: the print buffer."""
     reserved_shared: int = 0
@@ -89,8 +86,9 @@ class MemoryImage:
         warp_slots: int | None = None,
         names: Sequence[str] = (),
         heap_bytes: int = HEAP_BYTES,
+        device: Device | None = None,
     ) -> "MemoryImage":
-        """Lay out memory for a launch on a machine.
+        """Lay out memory for a launch on a machine, with what is on its `device` already.
 
         `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number
         of warps that can be resident at a time (default: all of the machine's). `names` are what reports call the
@@ -99,32 +97,24 @@ class MemoryImage:
         layout: Layout = program.layout
         _check_arguments(layout, kernel, args)
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
-        starts, end = _place_buffers(layout, given, gpu)
-        heap = end
-        heap_bytes = heap_bytes & -16 if program.allocates else 0
-        end += heap_bytes
-        workspace = round_up(end, ALIGNMENT)
-        if any(name in WORKSPACE_REGISTERS for name in layout.launch_rows):
-            end = workspace + WORKSPACE_BYTES
-        if end > PARAM_WINDOW:
+        device = device or Device(gpu)
+        constant_memory = device.load(kernel.module, layout)
+        starts = device.place(given)
+        heap, heap_bytes = device.heap(heap_bytes if program.allocates else 0)
+        wants_workspace = any(name in WORKSPACE_REGISTERS for name in layout.launch_rows)
+        workspace = device.workspace() if wants_workspace else 0
+        if device.end > PARAM_WINDOW:
             raise error(
                 "E402",
-                f"the buffers of the launch take {end - GLOBAL_BASE} bytes, more than the address space",
+                f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space",
                 kernel.source,
                 kernel.start,
                 kernel.body_start,
                 "give smaller buffers and a smaller grid",
             )
-        arena = _aligned(end - GLOBAL_BASE + ALIGNMENT)
-        arena[: len(layout.global_bytes)] = np.frombuffer(layout.global_bytes, np.uint8)
-        constant_memory = _aligned(max(len(layout.constant_bytes), 16))
-        constant_memory[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
+        arena = device.fill()
         _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
-        buffers = list({id(a): (starts[id(a)], a) for a in given}.values())
-        for start, array in buffers:
-            at = start - GLOBAL_BASE
-            arena[at : at + array.nbytes] = array.reshape(-1).view(np.uint8)
-        param = _aligned(max(layout.param_bytes, 16))
+        param = aligned(max(layout.param_bytes, 16))
         table = Table(layout, kernel, textures or {})
         values = zip(layout.parameters, args, strict=True)
         for parameter, value in values:
@@ -145,7 +135,7 @@ class MemoryImage:
                 : layout.param_bytes
             ]
         slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
-        image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, buffers)
+        image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, device)
         called = names or [p.name for p in layout.parameters]
         for p, a, name in reversed([*zip(layout.parameters, args, called, strict=True)]):
             if _is_buffer(p, a):
@@ -181,7 +171,7 @@ class MemoryImage:
         predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
         threads = 32 * slots
         try:
-            local = _aligned(max(1, layout.local_bytes * threads))
+            local = aligned(max(1, layout.local_bytes * threads))
             calls = np.zeros(max(1, program.call_words * slots), np.int64)
         except MemoryError:
             what = f"{layout.local_bytes} bytes of local memory for each of {threads} threads are too many"
@@ -239,25 +229,18 @@ class MemoryImage:
             x[name] = value
 
     @property
+    def buffers(self) -> list[tuple[int, Any]]:
+        """Address and array of every buffer of the device."""
+        return self.device.buffers
+
+    @property
     def of_cta(self) -> tuple[Any, ...]:
         """The arrays that are one CTA's where the image has the slots of one: registers, local memory, calls."""
         return self.keep[:5]
 
     def read_back(self) -> None:
         """Copy every buffer to the caller's array."""
-        for start, array in self.buffers:
-            at = start - GLOBAL_BASE
-            data = self.arena[at : at + array.nbytes]
-            target = array.reshape(-1).view(np.uint8)
-            if not np.array_equal(target, data):  # a read-only input that nobody wrote stays untouched
-                target[:] = data
-
-
-def _aligned(n_bytes: int) -> Any:
-    """Zeroed bytes that begin at a multiple of 256 in the simulator's memory."""
-    block = np.zeros(n_bytes + ALIGNMENT, np.uint8)
-    skip = -block.ctypes.data % ALIGNMENT
-    return block[skip : skip + n_bytes]
+        self.device.read_back()
 
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
@@ -270,27 +253,6 @@ def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
 def _is_buffer(parameter: Parameter, value: Any) -> bool:
     """Whether an argument is a buffer to point to; an array for a structure is passed by value."""
     return isinstance(value, np.ndarray) and not parameter.is_array
-
-
-def _place_buffers(layout: Layout, given: Sequence[Any], gpu: Gpu) -> tuple[dict[int, int], int]:
-    """Addresses of the buffers by identity, and the end of the arena.
-
-    The gap behind a buffer may be one that no index of a cache, channel or bank tells from none: the megabytes of it
-    that are never touched cost address space only.
-    """
-    end = GLOBAL_BASE + round_up(len(layout.global_bytes), ALIGNMENT)
-    unseen = gpu.dram.channels << 20
-    if gpu.l2.adjacent_buffers:
-        end = -(-end // unseen) * unseen
-    starts: dict[int, int] = {}
-    for value in given:
-        if id(value) not in starts:
-            starts[id(value)] = end
-            if gpu.l2.adjacent_buffers:
-                end = round_up(end + value.nbytes, ALIGNMENT) + unseen
-            else:
-                end = round_up(end + value.nbytes + 1, ALIGNMENT)
-    return starts, end
 
 
 def _fill_variables(

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ptxsim.between import Kept
 from ptxsim.core import cycle
 from ptxsim.core.issue import WRONG_WARP
 from ptxsim.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
@@ -70,8 +71,9 @@ def launch(
     stack_bytes: int = STACK_BYTES,
     heap_bytes: int = HEAP_BYTES,
     timeline: Timeline | str | Path | None = None,
+    _kept: Kept | None = None,
 ) -> SimResult:
-    """Run a kernel over a grid of CTAs and return its counters.
+    """Run a kernel over a grid of CTAs and return its counters. (For several on one machine there is `Machine`.)
 
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
     for pointers (C-contiguous; updated in place), numbers for scalars. `registers` is the registers per thread used for
@@ -108,7 +110,10 @@ def launch(
     check_names(names, args)
     check_limits(stack_bytes, heap_bytes)
     threads = block3[0] * block3[1] * block3[2]
-    program = lower(kernel, machine, block3, ptxplus_semantics, stack_bytes)
+    if _kept is None:
+        program = lower(kernel, machine, block3, ptxplus_semantics, stack_bytes)
+    else:
+        program = _kept.program(kernel, block3, ptxplus_semantics, stack_bytes)
     image = MemoryImage.build(
         program,
         kernel,
@@ -119,6 +124,7 @@ def launch(
         dynamic_shared=dynamic_shared,
         names=names,
         heap_bytes=heap_bytes,
+        device=None if _kept is None else _kept.device,
     )
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)
@@ -138,10 +144,12 @@ def launch(
         hotspots=hotspots,
     )
     try:
-        simulation = build(program, image, machine, configuration)
+        simulation = build(program, image, machine, configuration, _kept)
     except PtxError as problem:
         raise machine.placed(problem) from None
     simulation.printer = Printer(output)
+    if _kept is not None:
+        _kept.put(simulation, policy.name)
     status = "done"
     about = {
         "kernel": kernel.name,
@@ -170,7 +178,10 @@ def launch(
     elif reason == cycle.DEADLOCK:
         raise _deadlock(kernel, simulation)
     image.read_back()
-    return _result(kernel, simulation, plan, policy.name, float(percent), status, per_thread, scratchpad)
+    result = _result(kernel, simulation, plan, policy.name, float(percent), status, per_thread, scratchpad)
+    if _kept is not None and status == "done":
+        _kept.take(simulation)
+    return result
 
 
 _READONLY_COUNTS = ("accesses", "misses", "reservation_fails")

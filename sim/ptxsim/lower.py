@@ -31,7 +31,7 @@ from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.calls import leave_results
 from ptxsim.lowering.control import code_addresses, instruction_bytes, set_control
-from ptxsim.lowering.layout import Layout, lay_out
+from ptxsim.lowering.layout import AT_BEGINNING, Layout, Origin, lay_out
 from ptxsim.lowering.refused import reason
 from ptxsim.lowering.straight import count_straight
 from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
@@ -93,8 +93,9 @@ def lower(
     block: Sequence[int] = (1, 1, 1),
     ptxplus_semantics: str = "hardware",
     stack_bytes: int = STACK_BYTES,
+    origin: Origin = AT_BEGINNING,
 ) -> Program:
-    """Lower a kernel for a machine and a block size.
+    """Lower a kernel for a machine and a block size. `origin` is where its module begins on the machine.
 
     `ptxplus_semantics` is "hardware" or "gpgpu-sim" (docs/ptxplus-semantics.md). Raises E402 if the kernel's
     `.reqntid` or `.maxntid` forbids the block, E403 with one diagnostic per distinct instruction that cannot be
@@ -102,23 +103,23 @@ def lower(
     """
     as_gpgpu_sim = is_as_gpgpu_sim(ptxplus_semantics)
     _check_block(kernel, block)
-    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes
+    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes, origin
     if key not in _lowered:
-        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes)
+        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes, origin)
         if len(_lowered) > _KEPT:
             del _lowered[next(iter(_lowered))]
     return _lowered[key][-1]
 
 
 _KEPT = 32
-_lowered: dict[tuple[int, int, bool, int], tuple[Function, Gpu, Program]] = {}
+_lowered: dict[tuple[int, int, bool, int, Origin], tuple[Function, Gpu, Program]] = {}
 """The programs lowered last: most launches are of a kernel that was launched before. The keys' objects are kept, so
 that no other has their identity."""
 
 
-def _lower(kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int) -> Program:
+def _lower(kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int, origin: Origin) -> Program:
     graph = CallGraph(kernel, stack_bytes=stack_bytes)
-    layout = lay_out(kernel, graph.functions[1:])
+    layout = lay_out(kernel, graph.functions[1:], origin)
     graph.kernel_local_bytes = layout.local_bytes
     if as_gpgpu_sim and kernel.module.is_ptxplus:
         layout = _with_first_elements(layout)
@@ -133,7 +134,7 @@ def _lower(kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int) -> 
     problems: dict[tuple[str, str], Diagnostic] = {}
     addresses = code_addresses(kernel.module)
     for builder in builders:
-        _function(builder, records, addresses[builder.kernel.name], gpu, problems)
+        _function(builder, records, origin.code + addresses[builder.kernel.name], gpu, problems)
     if problems:
         raise PtxError(problems.values())
     if max(first.n_rows.values()) > MAX_ROWS:

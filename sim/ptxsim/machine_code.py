@@ -21,9 +21,11 @@ import numpy as np
 import platformdirs
 
 HOST_ONLY = (
+    "ptxsim.between",
     "ptxsim.checks.instructions",
     "ptxsim.checks.prepare",
     "ptxsim.checks.reports",
+    "ptxsim.device",
     "ptxsim.divergence",
     "ptxsim.drive",
     "ptxsim.faults",
@@ -33,6 +35,7 @@ HOST_ONLY = (
     "ptxsim.launcher",
     "ptxsim.lower",
     "ptxsim.lowering",
+    "ptxsim.memory.clock",
     "ptxsim.numba_kernels",
     "ptxsim.options",
     "ptxsim.places",
@@ -40,9 +43,11 @@ HOST_ONLY = (
     "ptxsim.python_kernels",
     "ptxsim.semantics.functional",
     "ptxsim.semantics.reference",
+    "ptxsim.sequence",
     "ptxsim.stats",
     "ptxsim.textures",
     "ptxsim.timeline",
+    "ptxsim.totals",
     "ptxsim.tracing",
     "ptxsim.triton_kernels",
     "ptxsim.waiting",

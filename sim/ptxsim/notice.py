@@ -1,4 +1,4 @@
-"""What is said on standard error before the simulator is compiled: when `ptxsim.run` or `ptxsim.launch` is first named.
+"""What is said on standard error before the simulator is compiled: when `run`, `launch` or `Machine` is first named.
 
 The first run after installation takes long; without a word it looks as if the kernel hung. Modules are compiled when
 they are imported, so that this has to come before.
@@ -10,14 +10,14 @@ import sys
 from ptxsim.jit import JIT_DISABLED
 from ptxsim.machine_code import is_compiled
 
-_LOOPS = {"run": "ptxsim.semantics.cta_loop", "launch": "ptxsim.core.cycle"}
+_LOOPS = {"run": "ptxsim.semantics.cta_loop", "launch": "ptxsim.core.cycle", "Machine": "ptxsim.core.cycle"}
 
 
 def say_if_compiling(function: str) -> None:
     """Say so if the machine code of a function's loop has to be made first."""
     if JIT_DISABLED or is_compiled(_LOOPS[function]):
         return
-    if function == "launch" and is_compiled(_LOOPS["run"]):
+    if function != "run" and is_compiled(_LOOPS["run"]):
         text = "compiling the timing model (once after installation, half a minute) ...\n"
     else:
         text = "compiling the simulator (once after installation, up to a minute) ...\n"

@@ -73,11 +73,19 @@ def code_addresses(module: Module) -> dict[str, int]:
     address = 0
     for name, function in module.functions.items():
         found[name] = address
-        if module.is_ptxplus:
-            address += sum(instruction_bytes(i, True) for i in function.instructions)
-        else:
-            address += PC_BYTES * len(function.instructions)
+        address += _code_bytes(function)
     return found
+
+
+def code_bytes(module: Module) -> int:
+    """The size of a module's code."""
+    return sum(map(_code_bytes, module.functions.values()))
+
+
+def _code_bytes(function: Function) -> int:
+    if function.module.is_ptxplus:
+        return sum(instruction_bytes(i, True) for i in function.instructions)
+    return PC_BYTES * len(function.instructions)
 
 
 def set_control(b: Builder, op: Operation, record: np.void) -> None:

@@ -2,7 +2,9 @@
 
 For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
 GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on,
-by their alignment, in textual order. Only shared variables that the kernel or a function it reaches names take room; an
+by their alignment, in textual order. Global variables and constants lie at the same places for every kernel of a
+module; those of a second module on one machine lie behind the first's (`Origin`). Only shared variables that the
+kernel or a function it reaches names take room; an
 unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies. The
 address of a function is a number below GLOBAL_BASE; local variables of functions lie in frames (lowering/frames.py).
 
@@ -122,8 +124,20 @@ class CallFrame:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where a module begins on its machine: its global variables, its constants (not PTXPlus's), its code."""
+
+    variables: int = GLOBAL_BASE
+    constants: int = 0
+    code: int = 0
+
+
+AT_BEGINNING = Origin()
+
+
+@dataclass(frozen=True)
 class Layout:
-    """All of it. `global_bytes` begins at GLOBAL_BASE, `constant_bytes` at constant address 0."""
+    """All of it. `global_bytes` begins at the origin's `variables`, `constant_bytes` at constant address 0."""
 
     symbols: dict[str, Symbol]
     parameters: tuple[Parameter, ...]
@@ -134,6 +148,7 @@ class Layout:
     global_bytes: bytes = field(repr=False)
     constant_bytes: bytes = field(repr=False)
     address_bits: int = 64
+    origin: Origin = AT_BEGINNING
     launch_rows: Mapping[str, int] = field(default_factory=dict)
     """Rows of 32-bit constants that hold one of LAUNCH_REGISTERS: its value is known when the launch is."""
     calls: Mapping[int, CallFrame] = field(default_factory=dict, repr=False)
@@ -234,7 +249,7 @@ def own_name(function: Function, name: str) -> str:
     return f"{function.name}::{name}"
 
 
-def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
+def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin = AT_BEGINNING) -> Layout:
     """The layout of a kernel, the functions it reaches, and their module.
 
     Raises `PtxError` for an initialiser that means nothing.
@@ -243,8 +258,8 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
     ptxplus = module.is_ptxplus
     parameters, param_bytes = _parameters(kernel, PARAM_START if ptxplus else 0)
     spaces = {
-        GLOBAL: _Space(GLOBAL_BASE),
-        CONST: _Space(),
+        GLOBAL: _Space(origin.variables),
+        CONST: _Space(0 if ptxplus else origin.constants),
         SHARED: _Space(PARAM_START + param_bytes if ptxplus else 0),
         LOCAL: _Space(),
     }
@@ -254,8 +269,14 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
     if not ptxplus:
         symbols = _code_addresses(module)
     used = names_in(kernel).union(*map(names_in, functions))
-    inner = [(f, s) for f in (kernel, *functions) for s in f.body or () if isinstance(s, Declaration)]
+    inner = [(f, s) for f in (kernel, *functions) for s in _declared_in(f) if not _is_static(s)]
     outer = [(kernel, s) for s in module.declarations()]
+    outer += [
+        (kernel if f.name == kernel.name else f, s)
+        for f in module.functions.values()
+        for s in _declared_in(f)
+        if _is_static(s)
+    ]
     n_handles = 1
     for name, _ in textures_of_head(kernel):
         symbols[name] = Symbol(name, TEXTURE, HANDLE_BASE + HANDLE_STEP * n_handles, 0, "texref")
@@ -290,11 +311,10 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
         spaces[SHARED].end = address
         symbols[name] = Symbol(name, SHARED, address, 0, declaration.type)
     _alias_constants(module, symbols)
-    memory = {
-        space: bytearray(spaces[space].end - start) for space, start in ((GLOBAL, GLOBAL_BASE), (CONST, 0))
-    }
+    starts = {GLOBAL: origin.variables, CONST: 0}
+    memory = {space: bytearray(spaces[space].end - start) for space, start in starts.items()}
     for symbol, declaration, declarator in initialised:
-        at = symbol.address - (GLOBAL_BASE if symbol.space == GLOBAL else 0)
+        at = symbol.address - starts[symbol.space]
         _initialise(memory[symbol.space], at, declaration, declarator, symbols, module)
     static_shared = spaces[SHARED].end
     return Layout(
@@ -307,7 +327,18 @@ def lay_out(kernel: Function, functions: Sequence[Function] = ()) -> Layout:
         global_bytes=bytes(memory[GLOBAL]),
         constant_bytes=bytes(memory[CONST]),
         address_bits=address_bits(module),
+        origin=origin,
     )
+
+
+def _declared_in(function: Function) -> Iterator[Declaration]:
+    return (s for s in function.body or () if isinstance(s, Declaration))
+
+
+def _is_static(declaration: Declaration) -> bool:
+    """Whether a variable in a function's body lives as long as its module does."""
+    space = _SPACES.get(declaration.space.partition("[")[0])
+    return space in (GLOBAL, CONST) and declaration.type not in OPAQUE
 
 
 def textures_of_head(kernel: Function) -> list[tuple[str, Directive]]:

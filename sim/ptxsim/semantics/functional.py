@@ -16,6 +16,7 @@ import numpy as np
 
 from ptxsim.checks.prepare import Checks, check_flags, in_lockstep
 from ptxsim.checks.reports import diagnostics
+from ptxsim.device import Device
 from ptxsim.divergence import loosen
 from ptxsim.faults import fault as described
 from ptxsim.image import MemoryImage
@@ -69,6 +70,7 @@ def run(
     names: Sequence[str] = (),
     stack_bytes: int = STACK_BYTES,
     heap_bytes: int = HEAP_BYTES,
+    device: Device | None = None,
 ) -> FunctionalResult:
     """Run a kernel without timing; arrays in `args` are updated in place. `names` are what reports call the arguments.
 
@@ -92,6 +94,7 @@ def run(
         warp_slots=n_warps,
         names=names,
         heap_bytes=heap_bytes,
+        device=device,
     )
     if len(image.shared_image) > MAX_SHARED:
         declared = len(image.shared_image) - dynamic_shared

@@ -1,0 +1,102 @@
+"""Caches, networks and DRAM between two launches: their clocks begin anew, what they hold stays.
+
+For `between.py`. Every kernel counts its cycles from 0. What lies in the future or in the past of the first one's end
+lies as far in that of the next one's beginning: times of lines (for LRU), of ports, queues and banks, and the
+write-backs that are still on their way to DRAM, for which a kernel does not wait. The first DRAM cycle of a launch is
+the one behind the last of the launch before.
+
+Reference: timing-model-42 section 4.2.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ptxsim.memory.sectors import LRU_START
+from ptxsim.memory.state import FOREVER, LATENCY_RING, POOL
+
+# what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
+_MEMORY = ("next", "slice_next", "channel_next")
+_NETWORK = ("next", "asking", "in_next", "in_free", "out_next", "out_free", "out_due")
+_SLICE = ("stuck_since", "served", "port_free", "fill_free")
+_CHANNEL = (
+    "next",
+    "return_last",
+    "cas_free",
+    "read_free",
+    "write_free",
+    "activate_free",
+    "group_free",
+    "bank_activate",
+    "bank_read",
+    "bank_write_free",
+    "bank_precharge",
+)
+"""In DRAM cycles."""
+
+_CACHE_COUNTS = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
+_READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
+_CHANNEL_COUNTS = ("requests", "reads", "writes", "activates", "row_hits")
+
+
+def rewind_memory(memory: Any, cycles: int) -> None:
+    """The cycle behind the last of `cycles` becomes cycle 0 of a `MEMORY` array; its counters are zero."""
+    m = memory[0]
+    core, dram = int(m["core_mhz"]), int(m["dram_mhz"])
+    dram_cycles = (cycles - 1) * dram // core + 1
+    _earlier(m, _MEMORY, cycles)
+    _earlier(m, ("dram_next",), dram_cycles)
+    for side in ("requests", "replies"):
+        _earlier(m[side], _NETWORK, cycles)
+        _zero(m[side], ("packets", "flits"))
+    _earlier(m["slice"], _SLICE, cycles)
+    m["slice"]["cache"]["used"] -= cycles
+    _zero(m["slice"]["cache"], _CACHE_COUNTS)
+    if m["n_free"] < POOL:
+        m["request"]["due"] -= cycles
+        for channel in m["channel"][: m["n_channels"]]:  # what comes back is due in DRAM cycles
+            places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) % LATENCY_RING
+            m["request"]["due"][channel["returned"][places]] += cycles - dram_cycles
+    _earlier(m["channel"], _CHANNEL, dram_cycles)
+    _zero(m["channel"], _CHANNEL_COUNTS)
+
+
+def rewind_l1(caches: Any, cycles: int) -> None:
+    """The same for an array of `L1` records."""
+    cache = caches["cache"]
+    clean = caches["flushed_at"] == cache["accesses"]
+    caches["flushed_at"] = np.where(clean, 0, -1)  # of the accesses that are counted from 0 again
+    cache["used"] -= cycles
+    caches["pipe_due"] -= cycles
+    _zero(cache, _CACHE_COUNTS)
+    _zero(caches, ("stores", "store_hits"))
+
+
+def rewind_readonly(caches: Any, cycles: int) -> None:
+    """The same for an array of `READONLY` records."""
+    caches["used"] -= cycles
+    _zero(caches, _READONLY_COUNTS)
+
+
+def copies_clock(memory: Any, copies: Iterable[tuple[int, int]]) -> int:
+    """Make room in the past of an L2 for copies (address, bytes): the clock for the first of them.
+
+    They are younger than all accesses so far, and older than those to come.
+    """
+    cache = memory[0]["slice"]["cache"]
+    line = int(cache["line_bytes"][0])
+    n_lines = sum(-(-(start + size) // line) - start // line for start, size in copies)
+    cache["used"] -= n_lines
+    return -LRU_START - n_lines
+
+
+def _earlier(record: Any, names: Iterable[str], cycles: int) -> None:
+    for name in names:
+        times = np.asarray(record[name])
+        record[name] = np.where(times < FOREVER, times - cycles, times)
+
+
+def _zero(record: Any, names: Iterable[str]) -> None:
+    for name in names:
+        record[name] = 0
