@@ -114,6 +114,9 @@ def ptxplus_semantics_option(command: F) -> F:
     )(command)
 
 
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on the terminal.")
+
+
 def scope(per: str) -> Literal["warp", "thread"]:
     """The value of --per."""
     return "thread" if per == "thread" else "warp"

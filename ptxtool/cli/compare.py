@@ -12,6 +12,7 @@ from ptxtool.cli.common import (
     ptxplus_semantics_option,
     put_json,
     put_parts,
+    quiet_option,
     registers_option,
     scheduler_option,
     share_registers_option,
@@ -27,6 +28,7 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 @scheduler_option
 @share_registers_option("90")
 @ptxplus_semantics_option
+@quiet_option
 @json_option
 @output_option
 def command(
@@ -36,6 +38,7 @@ def command(
     share_registers: str,
     registers: int | None,
     ptxplus_semantics: str,
+    quiet: bool,
     as_json: bool,
     output: str | None,
 ) -> int:
@@ -49,7 +52,7 @@ def command(
 
     function, launch = job.load()
     chosen = machine(gpu)
-    status = Status()
+    status = Status(quiet)
     try:
         comparison = api.compare(
             function,

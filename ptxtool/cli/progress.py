@@ -1,29 +1,90 @@
-"""What a simulation says while it runs: what the kernel prints, and on a terminal how far it is."""
+"""What a simulation says while it runs: what the kernel prints, and on a terminal how far it is.
+
+One line on standard error that is written over: a bar of the CTAs that are done, cycles, IPC, how fast the simulator is
+(warp instructions a second) and the time that is left, if CTAs go on ending as they did. Nothing is shown where
+standard error is no terminal.
+"""
 
 import contextlib
+import os
 import sys
+import time
+from dataclasses import dataclass
+from typing import Protocol
 
 from ptxtool.cli.streams import print_bytes
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
 
+_BAR = 20
+
+
+class Standing(Protocol):
+    """How far a simulation is: what `ptxsim.launch` gives to `progress`."""
+
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def ctas_done(self) -> int: ...
+    @property
+    def n_ctas(self) -> int: ...
+    @property
+    def warp_instructions(self) -> int: ...
+    @property
+    def thread_instructions(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What was reached since a simulation was first looked at, and the seconds that it took."""
+
+    seconds: float
+    warp_instructions: int
+    ctas: int
+
+
+def progress_line(head: str, at: Standing, pace: Pace) -> str:
+    """The line about a simulation; speed and time left as soon as there is something to tell them from."""
+    share = at.ctas_done / at.n_ctas
+    filled = int(_BAR * share)
+    parts = [
+        f"{head}[{'#' * filled}{'.' * (_BAR - filled)}] {share:4.0%}",
+        f"{at.ctas_done} of {at.n_ctas} CTAs",
+        f"{_short(at.cycles)} cycles",
+        f"IPC {at.thread_instructions / max(1, at.cycles):.1f}",
+    ]
+    if pace.seconds > 0:
+        parts.append(f"{_short(pace.warp_instructions / pace.seconds)} warp instructions/s")
+        if pace.ctas:
+            parts.append(f"{_clock((at.n_ctas - at.ctas_done) * pace.seconds / pace.ctas)} left")
+    return "  ".join(parts)
+
 
 class Status:
-    """One line on the terminal that is written over; nothing where standard error is no terminal."""
+    """The line, if it is wanted."""
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr is not None and sys.stderr.isatty()
+    def __init__(self, quiet: bool = False) -> None:
+        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self._head = ""
+        self._first: tuple[float, Standing] | None = None
 
     def announce(self, name: str) -> None:
         """What is being simulated now."""
-        self._head = f"{name}: "
+        self._head, self._first = f"{name}  ", None
         self._write(f"{self._head}starting")
 
-    def progress(self, cycles: int, done: int, total: int) -> None:
+    def progress(self, at: Standing) -> None:
         """How far it is: what `ptxsim.launch` calls now and then."""
-        self._write(f"{self._head}{done} of {total} CTAs, cycle {cycles}")
+        if not self._shown:
+            return
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now, at
+        since, first = self._first
+        done = at.ctas_done - first.ctas_done
+        pace = Pace(now - since, at.warp_instructions - first.warp_instructions, done)
+        self._write(progress_line(self._head, at, pace))
 
     def printed(self, text: str) -> None:
         """What the kernel prints, to standard output."""
@@ -37,5 +98,23 @@ class Status:
     def _write(self, text: str) -> None:
         if self._shown:
             with contextlib.suppress(OSError, ValueError):
-                sys.stderr.write(f"\r\x1b[K{text}")
+                width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+                sys.stderr.write(f"\r\x1b[K{text[: width - 1]}")  # a longer one could not be written over
                 sys.stderr.flush()
+
+
+def _short(n: float) -> str:
+    """A number in three digits or so: 950, 12.3 k, 4.56 M."""
+    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if n >= unit:
+            digits = 2 if n < 10 * unit else 1 if n < 100 * unit else 0
+            return f"{n / unit:.{digits}f}{name}"
+    return f"{n:.0f}"
+
+
+def _clock(seconds: float) -> str:
+    """Time as 0:07, 12:30 or 1:02:03."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

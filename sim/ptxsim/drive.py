@@ -45,8 +45,19 @@ from ptxtool.formats.gpu import Fetch, Gpu, L1c, Pipeline
 if TYPE_CHECKING:
     from ptxsim.timeline import Recorder
 
-Progress = Callable[[int, int, int], None]
-"""Called now and then with (cycles, CTAs done, CTAs in all)."""
+@dataclass(frozen=True)
+class Standing:
+    """How far a launch is: cycles so far, CTAs that have ended and in all, instructions that were executed."""
+
+    cycles: int
+    ctas_done: int
+    n_ctas: int
+    warp_instructions: int
+    thread_instructions: int
+
+
+Progress = Callable[[Standing], object]
+"""Called several times a second while a launch runs."""
 
 _SLICE_SECONDS = 0.2
 
@@ -332,5 +343,11 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
         seconds = time.perf_counter() - started
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
-            progress(simulation.cycles, int(run["ctas_done"][0]), int(run["n_ctas"][0]))
+            progress(_standing(simulation))
         stop, started = simulation.cycles + step, time.perf_counter()
+
+
+def _standing(simulation: Simulation) -> Standing:
+    run, sms = simulation.run[0], simulation.sms
+    executed = (int(sms[name].sum()) for name in ("warp_instructions", "thread_instructions"))
+    return Standing(int(run["cycle"]), int(run["ctas_done"]), int(run["n_ctas"]), *executed)

@@ -1,0 +1,108 @@
+"""The line that says how far a simulation is: on a terminal, and nowhere else."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from scalekernel import LAUNCH, SCALE
+
+from ptxtool.cli.progress import Pace, progress_line
+
+
+@dataclass(frozen=True)
+class At:
+    cycles: int = 152_400
+    ctas_done: int = 210
+    n_ctas: int = 840
+    warp_instructions: int = 0
+    thread_instructions: int = 65_790_000
+
+
+@pytest.mark.parametrize(
+    ("pace", "rest"),
+    [
+        (Pace(0.0, 0, 0), ""),
+        (Pace(2.0, 4_620_000, 0), "  2.31 M warp instructions/s"),
+        (Pace(2.0, 1_900, 210), "  950 warp instructions/s  0:06 left"),
+        (Pace(60.0, 60 * 12_345, 21), "  12.3 k warp instructions/s  30:00 left"),
+        (Pace(60.0, 60 * 123_456, 1), "  123 k warp instructions/s  10:30:00 left"),
+    ],
+)
+def test_the_line(pace: Pace, rest: str) -> None:
+    """630 CTAs are left: at 210 in 2 s they take 6 s, at 21 a minute half an hour, at one 10 hours and a half."""
+    line = progress_line("", At(), pace)
+    assert line == f"[#####...............]  25%  210 of 840 CTAs  152 k cycles  IPC 431.7{rest}"
+    assert progress_line("2 of 3, k  ", At(), pace) == f"2 of 3, k  {line}"
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A launch of some ten thousand cycles, which the simulator runs in several pieces."""
+    folder = tmp_path_factory.mktemp("progress")
+    (folder / "launch.toml").write_text(LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400"))
+    path = folder / "scale.ptx"
+    path.write_text(SCALE)
+    return path
+
+
+def on_terminal(*arguments: object) -> tuple[str, str]:
+    """Standard output, which is a pipe, and standard error, which is a terminal."""
+    pty = pytest.importorskip("pty")
+    parent, child = pty.openpty()
+    command = [sys.executable, "-m", "ptxtool", *map(str, arguments)]
+    shown = b""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child) as process:
+        os.close(child)
+        while True:
+            try:
+                piece = os.read(parent, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+    os.close(parent)
+    assert process.returncode == 0
+    return out, shown.decode()
+
+
+def test_on_a_terminal(job: Path) -> None:
+    out, shown = on_terminal("sim", job)
+    lines = re.findall(
+        r"\r\x1b\[K\[[#.]{20}\] +(\d+)%  (\d+) of 2800 CTAs  ([\d.]+ k) cycles  IPC [\d.]+", shown
+    )
+    assert len(lines) >= 2
+    done = [int(n) for _, n, _ in lines]
+    assert done == sorted(done)
+    assert 0 < done[-1] < 2800
+    assert "warp instructions/s" in shown
+    assert shown.endswith("\r\x1b[K")  # nothing of it is left
+    piped = subprocess.run(
+        [sys.executable, "-m", "ptxtool", "sim", str(job)], capture_output=True, text=True, check=True
+    )
+    assert piped.stdout == out
+    assert "CTAs  " not in piped.stderr
+
+
+def test_quiet(job: Path) -> None:
+    out, shown = on_terminal("sim", job, "--quiet")
+    assert "CTAs" not in shown
+    assert "results: x as expected" in out
+
+
+def test_a_list_says_which_launch(job: Path) -> None:
+    listed = job.with_name("list.toml")
+    head, _, expect = (
+        LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400").partition("[[expect]]")
+    )
+    entry = '[[launch]]\nargs = ["x", "a"]\nrepeat = 2\n\n[[expect]]'
+    listed.write_text(f'file = "scale.ptx"\n{head}{entry}{expect.replace("a * x", "a * a * x")}')
+    _, shown = on_terminal("sim", listed)
+    assert "\x1b[K1 of 2, scale  starting" in shown
+    assert "\x1b[K2 of 2, scale  [" in shown
