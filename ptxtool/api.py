@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptxtool.formats.launch import Launch
     from ptxtool.formats.outcome import Outcome
     from ptxtool.formats.results import Comparison, Run
+    from ptxtool.formats.sequences import SequenceOutcome, SequenceRun
     from ptxtool.formats.vectors import LiveVectors
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
@@ -55,8 +56,10 @@ __all__ = [
     "register_curve",
     "rewrite",
     "run",
+    "run_sequence",
     "save",
     "simulate",
+    "simulate_sequence",
     "static_scratchpad",
     "write_vectors",
 ]
@@ -461,6 +464,29 @@ def simulate(
         ptxplus_semantics=ptxplus_semantics,
         **options,
     )
+
+
+def run_sequence(module: "Module", launch: "Launch | str | Path", **options: Any) -> "SequenceOutcome":
+    """Run a launch file's list of launches without time, memory going from each to the next.
+
+    `.steps` has what each did, `.buffers` what the last left, `.problems` what is wrong. Options are those of `run`.
+    """
+    from ptxtool.sweep.sequence import run_sequence
+
+    return run_sequence(lambda name: kernel(module, name), _launch(launch), **options)
+
+
+def simulate_sequence(
+    module: "Module", launch: "Launch | str | Path", *, gpu: "str | Path | Gpu" = DEFAULT_GPU, **options: Any
+) -> "SequenceRun":
+    """Simulate a launch file's list of launches on one machine, which keeps memory, caches and open DRAM rows.
+
+    `.results` has the counters of each launch, `.totals` the sums (GPGPU-Sim's `gpu_tot_*`), `.problems` what is wrong.
+    Options are those of `simulate`; `max_cycles` is for all together. For arguments of your own: `ptxsim.Machine`.
+    """
+    from ptxtool.sweep.sequence import simulate_sequence
+
+    return simulate_sequence(lambda name: kernel(module, name), _launch(launch), gpu, **options)
 
 
 def compare(

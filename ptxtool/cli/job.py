@@ -18,7 +18,7 @@ from ptxtool.cli.common import load, one_kernel_option
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch import Launch
-    from ptxtool.ir.nodes import Function
+    from ptxtool.ir.nodes import Function, Module
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,20 +39,36 @@ class Job:
     heap_bytes: int | None
 
     def load(self) -> "tuple[Function, Launch]":
-        """The kernel and its launch. Raises E501, E502, E205, and what is wrong with the kernel's file."""
+        """The kernel and its launch. Raises E501, E502 (for a list of launches too), E205, and what is wrong with the
+        kernel's file."""
+        from ptxtool.formats.launch_steps import several
+
+        module, launch = self.load_any()
+        if launch.steps:
+            raise several(launch)
+        return self.kernel_of(module, launch), launch
+
+    def kernel_of(self, module: "Module", launch: "Launch") -> "Function":
+        """The kernel of one launch. Raises E205."""
+        return api.kernel(module, self.kernel or launch.kernel)
+
+    def load_any(self) -> "tuple[Module, Launch]":
+        """The kernel's file and its launch, or list of launches."""
         if self.grid or self.block or self.args or self.constants:
-            function, launch = self._from_options()
+            module, launch = self._from_options()
         elif self.dynamic_shared:
             raise click.UsageError("--dynamic-shared goes with --grid and --block")
         else:
-            function, launch = self._from_file()
-        return function, replace(
+            module, launch = self._from_file()
+        if launch.steps and self.kernel:
+            raise click.UsageError("--kernel goes with one launch: the launch file has a list")
+        return module, replace(
             launch,
             stack_bytes=launch.stack_bytes if self.stack_bytes is None else self.stack_bytes,
             heap_bytes=launch.heap_bytes if self.heap_bytes is None else self.heap_bytes,
         )
 
-    def _from_options(self) -> "tuple[Function, Launch]":
+    def _from_options(self) -> "tuple[Module, Launch]":
         from ptxtool.formats.launch_options import launch_from_options
 
         if self.launch_file is not None:
@@ -60,11 +76,11 @@ class Job:
         if not self.grid or not self.block:
             raise click.UsageError("--grid, --block and --arg go together")
         function = api.kernel(load(self.file), self.kernel)
-        return function, launch_from_options(
+        return function.module, launch_from_options(
             function, self.grid, self.block, self.args, self.dynamic_shared, constants=self.constants
         )
 
-    def _from_file(self) -> "tuple[Function, Launch]":
+    def _from_file(self) -> "tuple[Module, Launch]":
         from ptxtool.formats.files import LAUNCH_NAME, STDIN, find_input, launch_beside
 
         path = find_input(self.file)
@@ -85,8 +101,7 @@ class Job:
                 )
             launch = api.load_launch(self.launch_file or beside or Path())
             source = self.file
-        module = load(source)
-        return api.kernel(module, self.kernel or launch.kernel), launch
+        return load(source), launch
 
 
 def _only_kernel_file(path: Path) -> Path:

@@ -17,7 +17,7 @@ from ptxtool.cli.streams import print_bytes
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
 
-_BAR = 20
+_BAR, _LEAST_BAR = 20, 5
 
 
 class Standing(Protocol):
@@ -44,21 +44,24 @@ class Pace:
     ctas: int
 
 
-def progress_line(head: str, at: Standing, pace: Pace) -> str:
-    """The line about a simulation; speed and time left as soon as there is something to tell them from."""
+def progress_line(head: str, at: Standing, pace: Pace, width: int) -> str:
+    """The line about a simulation, of at most `width` characters: the bar takes what the rest leaves.
+
+    Speed and time left come as soon as there is something to tell them from; a narrow terminal gets less.
+    """
     share = at.ctas_done / at.n_ctas
-    filled = int(_BAR * share)
-    parts = [
-        f"{head}[{'#' * filled}{'.' * (_BAR - filled)}] {share:4.0%}",
-        f"{at.ctas_done} of {at.n_ctas} CTAs",
-        f"{_short(at.cycles)} cycles",
-        f"IPC {at.thread_instructions / max(1, at.cycles):.1f}",
-    ]
-    if pace.seconds > 0:
-        parts.append(f"{_short(pace.warp_instructions / pace.seconds)} warp instructions/s")
-        if pace.ctas:
-            parts.append(f"{_clock((at.n_ctas - at.ctas_done) * pace.seconds / pace.ctas)} left")
-    return "  ".join(parts)
+    cycles, ipc = f"{_short(at.cycles)} cycles", f"IPC {at.thread_instructions / max(1, at.cycles):.1f}"
+    speed = f"{_short(pace.warp_instructions / pace.seconds)} insn/s" if pace.seconds > 0 else ""
+    left = f"{_clock((at.n_ctas - at.ctas_done) * pace.seconds / pace.ctas)} left" if pace.ctas else ""
+    parts = [f"{share:4.0%}", f"{at.ctas_done}/{at.n_ctas} CTAs", cycles, ipc, speed, left]
+    parts = [part for part in parts if part]
+    for least in (speed, ipc, cycles, left):
+        if len("  ".join([head, *parts])) + _LEAST_BAR <= width:
+            break
+        parts = [part for part in parts if part != least]
+    room = min(_BAR, width - len("  ".join([head, *parts])))
+    filled = int(room * share)
+    return f"{head}[{'#' * filled}{'.' * (room - filled)}]{'  '.join(parts)}"[:width]
 
 
 class Status:
@@ -84,7 +87,7 @@ class Status:
         since, first = self._first
         done = at.ctas_done - first.ctas_done
         pace = Pace(now - since, at.warp_instructions - first.warp_instructions, done)
-        self._write(progress_line(self._head, at, pace))
+        self._write(progress_line(self._head, at, pace, self._width()))
 
     def printed(self, text: str) -> None:
         """What the kernel prints, to standard output."""
@@ -98,9 +101,15 @@ class Status:
     def _write(self, text: str) -> None:
         if self._shown:
             with contextlib.suppress(OSError, ValueError):
-                width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-                sys.stderr.write(f"\r\x1b[K{text[: width - 1]}")  # a longer one could not be written over
+                sys.stderr.write(f"\r\x1b[K{text[: self._width()]}")
                 sys.stderr.flush()
+
+    def _width(self) -> int:
+        """Characters of a line that can be written over: one that fills the terminal's may have begun the next."""
+        try:
+            return (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+        except (OSError, ValueError):
+            return 79
 
 
 def _short(n: float) -> str:

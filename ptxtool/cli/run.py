@@ -1,7 +1,7 @@
 """`ptxtool run FILE`: one launch without time."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ptxsim.tracing import Trace
     from ptxtool.formats.outcome import Outcome
+    from ptxtool.formats.sequences import SequenceOutcome
 
 
 @click.command(short_help="Run one launch without time; print, save and compare its results.")
@@ -47,32 +48,38 @@ def command(
     as_json: bool,
     output: str | None,
 ) -> int:
-    """Run one launch without time, print its buffers, and compare them with what the launch file expects.
+    """Run one launch, or the launch file's list, without time, print buffers, and compare them with expected ones.
 
     With --grid and --block no launch file is needed: give an --arg for every parameter, such as 5, 0.5, f32[1024],
     "f32[64,64]=np.eye(64)", f32[1024]=random(1) or data.npy; NAME: in front names it. What the
     kernel prints goes to standard output as it comes (with --json into `printed`). Exits 1 where the results are wrong.
     """
     from ptxtool.report.outcome import outcome_parts
+    from ptxtool.report.sequence import sequence_outcome_parts
 
-    function, launch = job.load()
+    module, launch = job.load_any()
     steps: list[str] = []
     printed = Status().printed
-    outcome = api.run(
-        function,
-        launch,
-        check=checks or (),
-        max_instructions=max_instructions,
-        output=None if as_json else printed,
-        trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
-        ptxplus_semantics=ptxplus_semantics,
-    )
+    options: dict[str, Any] = {
+        "check": checks or (),
+        "max_instructions": max_instructions,
+        "output": None if as_json else printed,
+        "trace": _trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
+        "ptxplus_semantics": ptxplus_semantics,
+    }
+    outcome: Outcome | SequenceOutcome
+    if launch.steps:
+        sequence = outcome = api.run_sequence(module, launch, **options)
+        parts = sequence_outcome_parts(sequence)
+    else:
+        single = outcome = api.run(job.kernel_of(module, launch), launch, **options)
+        parts = outcome_parts(single)
     if save is not None:
         _save(outcome, Path(save))
     if as_json:
         put_json({**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, output)
     else:
-        put_parts(outcome_parts(outcome), output)
+        put_parts(parts, output)
     return exit_code(outcome.problems)
 
 
@@ -84,7 +91,7 @@ def _trace(given: str | None, emit: "Callable[[str], object]") -> "Trace | None"
     return Trace(selection(given), lambda step: emit(str(step)))
 
 
-def _save(outcome: "Outcome", folder: Path) -> None:
+def _save(outcome: "Outcome | SequenceOutcome", folder: Path) -> None:
     """Write the buffers that changed. Raises E503."""
     from io import BytesIO
 

@@ -1,6 +1,6 @@
 """`ptxtool sim FILE`: one launch in the simulator."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,12 +15,14 @@ from ptxtool.cli.common import (
     put_json,
     put_parts,
     put_text,
+    quiet_option,
     registers_option,
     scheduler_option,
     share_registers_option,
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
+from ptxtool.cli.sequence import simulate_list
 from ptxtool.cli.timeline import trace_options
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 )
 @trace_options
 @ptxplus_semantics_option
+@quiet_option
 @json_option
 @output_option
 def command(
@@ -59,10 +62,11 @@ def command(
     stats: str,
     timeline: "Timeline | None",
     ptxplus_semantics: str,
+    quiet: bool,
     as_json: bool,
     output: str | None,
 ) -> int:
-    """Simulate one launch, print its counters, and compare its results with the launch file's expected ones.
+    """Simulate one launch, or the launch file's list, print counters, and compare results with the expected ones.
 
     FILE may also be a launch file that names its kernel file. What the kernel prints goes to standard output as it
     comes (with JSON into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
@@ -73,26 +77,27 @@ def command(
     if hotspots and stats == "gpgpusim":
         raise click.UsageError("--hotspots goes with --stats table or json")
     as_json = as_json or stats == "json"
-    function, launch = job.load()
+    module, launch = job.load_any()
     chosen = machine(gpu)
-    status = Status()
+    status = Status(quiet)
+    options: dict[str, Any] = {
+        "gpu": chosen,
+        "scheduler": scheduler,
+        "share_registers": share_registers,
+        "registers": registers,
+        "max_cycles": max_cycles,
+        "event_skip": not no_event_skip,
+        "hotspots": hotspots,
+        "timeline": timeline,
+        "progress": status.progress,
+        "output": None if as_json else status.printed,
+        "on_interrupt": "return",
+        "ptxplus_semantics": ptxplus_semantics,
+    }
+    if launch.steps:
+        return simulate_list(module, launch, status, options, "json" if as_json else stats, output)
     try:
-        run = api.simulate(
-            function,
-            launch,
-            gpu=chosen,
-            scheduler=scheduler,
-            share_registers=share_registers,
-            registers=registers,
-            max_cycles=max_cycles,
-            event_skip=not no_event_skip,
-            hotspots=hotspots,
-            timeline=timeline,
-            progress=status.progress,
-            output=None if as_json else status.printed,
-            on_interrupt="return",
-            ptxplus_semantics=ptxplus_semantics,
-        )
+        run = api.simulate(job.kernel_of(module, launch), launch, **options)
     finally:
         status.clear()
     if as_json:

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
-from ptxtool.formats.launch_data import Expectation, Input, Launch, Value, difference
+from ptxtool.formats.launch_arguments import check_arguments
+from ptxtool.formats.launch_data import Expectation, Input, Launch, Step, Value, difference
+from ptxtool.formats.launch_places import place_of
+from ptxtool.formats.launch_steps import read_steps
 from ptxtool.formats.launch_textures import OPTIONS, Opaque, check_options
 from ptxtool.formats.launch_values import SOURCES, ValueProblem, make_value, read_npy
-from ptxtool.ir.nodes import Declaration, Function
-from ptxtool.isa.types import TYPES
 
 __all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
 
@@ -43,6 +44,8 @@ _TOP_KEYS = (
     "stack_bytes",
     "heap_bytes",
     "args",
+    "launch",
+    "repeat",
     "constants",
     "textures",
     "surfaces",
@@ -51,7 +54,7 @@ _TOP_KEYS = (
 )
 _ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", *OPTIONS)
 _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES, "struct")
-_EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol")
+_EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol", "after")
 _READ_MORE = "docs/launch-file.md has an example of every key"
 
 
@@ -81,74 +84,7 @@ def parse_launch(source: Source, folder: Path) -> Launch:
         ) from None
     except (ValueError, RecursionError):
         raise error("E502", "not TOML: a value that cannot be read", source, help=_READ_MORE) from None
-    return _Reader(source, folder).launch(data)
-
-
-def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
-    """What is wrong with a launch's arguments for a kernel's parameters: their number, kinds and sizes (E401)."""
-    reader = _Reader(launch.source, Path())
-    wanted, given = kernel.parameters, launch.inputs
-    if len(wanted) != len(given):
-        names = ", ".join(p.declarators[0].name for p in wanted) or "none"
-        message = f"kernel '{kernel.name}' takes {_count(len(wanted), 'argument')}, {len(given)} given"
-        start, end = reader.place("args", max(0, min(len(given), len(wanted) + 1) - 1))
-        return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
-    found: list[Diagnostic] = []
-    for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
-        problem = _mismatch(parameter, argument)
-        if problem:
-            start, end = reader.place("args", k, "type")
-            found.append(Diagnostic("E401", problem[0], launch.source, start, end, problem[1]))
-    return tuple(found)
-
-
-def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
-    """Why an argument cannot be given for a parameter, and what to do; None if it can."""
-    declarator = parameter.declarators[0]
-    known = TYPES.get(parameter.type)
-    what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
-    if argument.opaque is not None:
-        return _opaque_mismatch(parameter, argument.opaque, what)
-    if known is None:
-        return f"{what} is neither a texture nor a surface", "add texture = {} or surface = {}"
-    n_bytes = known.bytes * parameter.vector
-    for extent in declarator.dimensions:
-        n_bytes *= extent or 1
-    value = argument.value
-    if isinstance(value, np.ndarray):
-        if declarator.dimensions:  # a structure or array passed by value
-            size = f"{what} has {value.nbytes} bytes, not {n_bytes}"
-            advice = f"give type, shape or count for {n_bytes} bytes, or a struct"
-            return None if value.nbytes == n_bytes else (size, advice)
-        if known.is_float or n_bytes not in (4, 8) or parameter.type == "s32":
-            advice = "give one value, without shape or count; check the order of the arguments"
-            return f"{what} is a buffer, but the parameter is no pointer", advice
-        return None
-    if declarator.dimensions:
-        advice = f"give type and count for {n_bytes} bytes, or a struct"
-        return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value", advice
-    if "ptr" in parameter.qualifiers:
-        return f"{what} is a scalar, but the parameter is a pointer", "make it a buffer with shape or count"
-    advice = f'write type = "{parameter.type}"; check the order of the arguments'
-    if value.nbytes != n_bytes:
-        return f"{what} has {value.nbytes} bytes, not {n_bytes}", advice
-    if (
-        known.kind in "usf"
-        and known.is_float != (value.dtype.kind == "f")
-        and not argument.type.startswith("b")
-    ):
-        return f"{what} has type '.{argument.type}'", advice
-    return None
-
-
-def _opaque_mismatch(parameter: Declaration, opaque: Opaque, what: str) -> tuple[str, str] | None:
-    """The same for a texture or surface: its parameter is a handle of 64 bits, or of its type."""
-    types = {"texture": "texref", "surface": "surfref"}
-    known = TYPES.get(parameter.type)
-    is_handle = known is not None and known.kind in "usb" and known.bits == 64
-    if parameter.declarators[0].dimensions or not (is_handle or parameter.type == types[opaque.kind]):
-        return f"{what} is a {opaque.kind}", "its parameter must be a number of 64 bits; check the order"
-    return None
+    return Reader(source, folder).launch(data)
 
 
 def _type(row: Mapping[str, Any]) -> str:
@@ -156,11 +92,7 @@ def _type(row: Mapping[str, Any]) -> str:
     return str(row.get("type", "u8")).removeprefix(".")
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-class _Reader:
+class Reader:
     """Turns the parsed TOML into a `Launch`, with places found again in the text (tomllib gives none)."""
 
     def __init__(self, source: Source, folder: Path):
@@ -168,25 +100,8 @@ class _Reader:
         self.folder = folder
 
     def place(self, table: str = "", index: int = 0, key: str = "") -> tuple[int, int]:
-        """The span of a key in the index-th table of that name; of the table's header, or of nothing, if not found."""
-        text = self.source.text
-        if not table:
-            name = re.escape(key)
-            match = re.search(rf"(?m)^[ \t]*\[*({name})[ \t]*[]=.]", text) if key else None
-            return match.span(1) if match else (0, 0)
-        header = rf"(?m)^[ \t]*(\[\[?[ \t]*{re.escape(table)}[ \t]*\]\]?)"
-        headers = list(re.finditer(header, text))
-        if not headers:
-            return self.place(key=table)
-        start = headers[min(index, len(headers) - 1)]
-        following = re.compile(r"(?m)^[ \t]*\[").search(text, start.end())
-        stop = following.start() if following else len(text)
-        match = (
-            re.compile(rf"(?m)^[ \t]*({re.escape(key)})[ \t]*[=.]").search(text, start.end(), stop)
-            if key
-            else None
-        )
-        return match.span(1) if match else start.span(1)
+        """The span of a key in the index-th table of that name."""
+        return place_of(self.source, table, index, key)
 
     def fail(self, message: str, place: tuple[int, int], help: str = "", code: str = "E502") -> PtxError:
         return error(code, message, self.source, *place, help or _READ_MORE)
@@ -205,63 +120,98 @@ class _Reader:
 
     def launch(self, data: dict[str, Any]) -> Launch:
         self.only(data, _TOP_KEYS, "")
-        for key in ("grid", "block"):
-            if key not in data:
-                raise self.fail(f"missing key '{key}'", (0, 0), f"for example {key} = [128, 1, 1]")
         inputs = self.inputs(data.get("args", []))
         definitions = self.definitions(data.get("define", {}), inputs)
-        kernel, file = self.text(data, "kernel"), self.text(data, "file")
-        registers = self.whole(data, "registers", 1) if "registers" in data else None
-        block = self.extents(data, "block", MAX_BLOCK)
-        if block[0] * block[1] * block[2] > MAX_BLOCK_THREADS:
-            n = block[0] * block[1] * block[2]
-            help = "use fewer threads per CTA and more CTAs"
-            raise self.fail(
-                f"a block of {n} threads; at most {MAX_BLOCK_THREADS} fit", self.place(key="block"), help
-            )
+        file = self.text(data, "file")
+        steps = read_steps(self, data, inputs)
+        first = steps[0] if steps else self.one(data)
         return Launch(
             source=self.source,
-            kernel=kernel,
+            kernel=first.kernel,
             file=self.folder / file if file else None,
-            grid=self.extents(data, "grid", MAX_GRID),
-            block=block,
-            dynamic_shared=self.whole(data, "dynamic_shared", 0) if "dynamic_shared" in data else 0,
-            registers=registers,
+            grid=first.grid,
+            block=first.block,
+            dynamic_shared=first.dynamic_shared,
+            registers=first.registers,
             stack_bytes=self.whole(data, "stack_bytes", 0) if "stack_bytes" in data else None,
             heap_bytes=self.whole(data, "heap_bytes", 64) if "heap_bytes" in data else None,
-            scheduler=self.scheduler(data),
-            scheduler_place=self.place(key="scheduler"),
+            scheduler=first.scheduler,
+            scheduler_place=first.scheduler_place,
             inputs=inputs,
             constant_inputs=self.constants(data.get("constants", {})),
             definitions=definitions,
-            expectations=self.expectations(data.get("expect", []), inputs, definitions),
+            expectations=self.expectations(data.get("expect", []), inputs, definitions, len(steps)),
             texture_inputs=self.opaques(data.get("textures", {}), "texture")
             + self.opaques(data.get("surfaces", {}), "surface"),
+            steps=steps,
         )
 
-    def text(self, data: dict[str, Any], key: str) -> str | None:
+    def one(self, data: Mapping[str, Any], table: str = "", index: int = 0) -> Step:
+        """What a launch says, of the whole file or of an entry of its list; arguments and the like apart."""
+        for key in ("grid", "block"):
+            if key not in data:
+                place = self.place(table, index) if table else (0, 0)
+                raise self.fail(f"missing key '{key}'", place, f"for example {key} = [128, 1, 1]")
+        block = self.extents(data, "block", MAX_BLOCK, table, index)
+        if block[0] * block[1] * block[2] > MAX_BLOCK_THREADS:
+            n = block[0] * block[1] * block[2]
+            help = "use fewer threads per CTA and more CTAs"
+            place = self.place(table, index, "block")
+            raise self.fail(f"a block of {n} threads; at most {MAX_BLOCK_THREADS} fit", place, help)
+        return Step(
+            kernel=self.text(data, "kernel", table, index),
+            grid=self.extents(data, "grid", MAX_GRID, table, index),
+            block=block,
+            arguments=(),
+            dynamic_shared=self.whole(data, "dynamic_shared", 0, table, index, 0),
+            registers=self.whole(data, "registers", 1, table, index) if "registers" in data else None,
+            scheduler=self.scheduler(data, table, index),
+            scheduler_place=self.place(table, index, "scheduler"),
+            copy_back=(),
+            timed=True,
+            place=self.place(table, index),
+        )
+
+    def text(self, data: Mapping[str, Any], key: str, table: str = "", index: int = 0) -> str | None:
         given = data.get(key)
         if given is not None and (not isinstance(given, str) or not given):
-            raise self.fail(f"'{key}' must be a text in quotes", self.place(key=key))
+            raise self.fail(f"'{key}' must be a text in quotes", self.place(table, index, key))
         return given
 
-    def scheduler(self, data: dict[str, Any]) -> str | None:
+    def scheduler(self, data: Mapping[str, Any], table: str = "", index: int = 0) -> str | None:
         """The name of a warp scheduler; the file of one of the user's own is relative to the launch file."""
-        given = self.text(data, "scheduler")
+        given = self.text(data, "scheduler", table, index)
         return str(self.folder / given) if given and ".py" in given else given
 
-    def whole(self, data: dict[str, Any], key: str, least: int) -> int:
-        given = data[key]
+    def whole(
+        self,
+        data: Mapping[str, Any],
+        key: str,
+        least: int,
+        table: str = "",
+        index: int = 0,
+        default: int | None = None,
+    ) -> int:
+        given = data.get(key, default)
         if type(given) is not int or given < least:
-            raise self.fail(f"'{key}' must be a whole number >= {least}, not '{given}'", self.place(key=key))
+            place = self.place(table, index, key)
+            raise self.fail(f"'{key}' must be a whole number >= {least}, not '{given}'", place)
         return given
 
-    def extents(self, data: dict[str, Any], key: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    def extents(
+        self,
+        data: Mapping[str, Any],
+        key: str,
+        limits: tuple[int, int, int],
+        table: str = "",
+        index: int = 0,
+    ) -> tuple[int, int, int]:
         given = data[key]
+        place = self.place(table, index, key)
         numbers = given if isinstance(given, list) else [given]
         if not 1 <= len(numbers) <= 3 or not all(type(n) is int and n > 0 for n in numbers):
             help = f"for example {key} = 128 or {key} = [16, 16]"
-            raise self.fail(f"'{key}' must be one to three positive whole numbers", self.place(key=key), help)
+            raise self.fail(f"'{key}' must be one to three positive whole numbers", place, help)
         extents = (*numbers, 1, 1)[:3]
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):
             if extent > limit:
@@ -270,9 +220,7 @@ class _Reader:
                     if key == "block"
                     else "spread it over x, y and z"
                 )
-                raise self.fail(
-                    f"'{key}' is {extent} in {axis}; at most {limit} is possible", self.place(key=key), help
-                )
+                raise self.fail(f"'{key}' is {extent} in {axis}; at most {limit} is possible", place, help)
         return extents
 
     def rows(self, given: Any, table: str) -> list[Any]:
@@ -413,7 +361,11 @@ class _Reader:
             raise self.fail(str(problem), place, problem.help) from None
 
     def expectations(
-        self, given: Any, inputs: tuple[Input, ...], definitions: tuple[tuple[str, Expression], ...]
+        self,
+        given: Any,
+        inputs: tuple[Input, ...],
+        definitions: tuple[tuple[str, Expression], ...],
+        n_steps: int,
     ) -> tuple[Expectation, ...]:
         buffers = {i.name: i for i in inputs if i.is_buffer}
         known = {i.name for i in inputs} | {name for name, _ in definitions}
@@ -442,5 +394,17 @@ class _Reader:
                 if type(value) not in (int, float) or not 0 <= value < float("inf"):
                     raise self.fail(f"'{key}' must be a number >= 0", self.place("expect", index, key))
                 tolerance[key] = float(value)
-            made.append(Expectation(arg, result, tolerance["rtol"], tolerance["atol"], *place))
+            after = self.after(row, index, n_steps)
+            made.append(Expectation(arg, result, tolerance["rtol"], tolerance["atol"], *place, after))
         return tuple(made)
+
+    def after(self, row: Mapping[str, Any], index: int, n_steps: int) -> int:
+        """The number of the launch behind which something is expected; 0 where that is the last."""
+        if "after" not in row:
+            return 0
+        after, place = self.whole(row, "after", 1, "expect", index), self.place("expect", index, "after")
+        if not n_steps:
+            raise self.fail("'after' needs a list of launches", place, "write [[launch]], or leave it out")
+        if after > n_steps:
+            raise self.fail(f"no launch number {after}", place, f"there are {n_steps}, counted from 1")
+        return 0 if after == n_steps else after

@@ -46,7 +46,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What one buffer must hold afterwards: equal within `atol + rtol * abs(expected)`."""
+    """What one buffer must hold afterwards: equal within `atol + rtol * abs(expected)`.
+
+    In a list of launches it is compared behind launch number `after`; 0 is the last.
+    """
 
     arg: str
     result: Expression | np.ndarray
@@ -54,13 +57,35 @@ class Expectation:
     atol: float
     start: int = 0
     end: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of a list of launches. `arguments` are names of inputs, and numbers."""
+
+    kernel: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[str | int | float, ...]
+    dynamic_shared: int
+    registers: int | None
+    scheduler: str | None
+    scheduler_place: tuple[int, int]
+    copy_back: tuple[str, ...]
+    """Buffers that are copied to the host behind it."""
+    timed: bool
+    """False: executed, but no part of what is simulated."""
+    place: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Launch:
     """A launch file that has been read. `registers` is per thread, for allocation; None where the file says nothing.
 
-    So are `stack_bytes` of a thread, `heap_bytes`, and `scheduler`, the name of a warp scheduler.
+    So are `stack_bytes` of a thread, `heap_bytes`, and `scheduler`, the name of a warp scheduler. A list of launches is
+    `steps`, each as often as it is made; kernel, grid and block are the first one's then, and `launch_steps.py` makes
+    launches of them.
     """
 
     source: Source = field(repr=False)
@@ -79,6 +104,9 @@ class Launch:
     heap_bytes: int | None = None
     scheduler: str | None = None
     scheduler_place: tuple[int, int] = (0, 0)
+    steps: tuple[Step, ...] = ()
+    arguments_place: tuple[int, int] | None = None
+    """Of all arguments, where they are no `[[args]]` of their own."""
 
     @property
     def threads(self) -> int:
@@ -114,32 +142,37 @@ class Launch:
 
     def expected(self) -> dict[str, np.ndarray]:
         """The expected contents of every buffer that the file says something about, in the buffer's type and shape."""
-        found: dict[str, np.ndarray] = {}
-        for wanted in self.expectations:
-            value = next(i.value for i in self.inputs if i.name == wanted.arg)
-            assert isinstance(value, np.ndarray)
-            result = wanted.result
-            if isinstance(result, Expression):
-                result = np.asarray(_evaluate(result, self._before, self.source, wanted))
-            if result.size == 1 and result.ndim == 0:
-                result = np.full(value.shape, result)
-            if result.size != value.size:
-                message = f"{result.size} expected elements for '{wanted.arg}', which has {value.size}"
-                help = f"the expectation needs the shape {list(value.shape)}"
-                raise error("E502", message, self.source, wanted.start, wanted.end, help)
-            with np.errstate(all="ignore"):
-                found[wanted.arg] = result.reshape(value.shape).astype(value.dtype)
-        return found
+        return {wanted.arg: self._expected(wanted) for wanted in self.expectations}
 
-    def check(self, after: Sequence[Any]) -> tuple[Diagnostic, ...]:
-        """Compare the arguments after a run with the expected results: one E409 for every buffer that differs."""
-        expected = self.expected()
+    def _expected(self, wanted: Expectation) -> np.ndarray:
+        value = next(i.value for i in self.inputs if i.name == wanted.arg)
+        assert isinstance(value, np.ndarray)
+        result = wanted.result
+        if isinstance(result, Expression):
+            result = np.asarray(_evaluate(result, self._before, self.source, wanted))
+        if result.size == 1 and result.ndim == 0:
+            result = np.full(value.shape, result)
+        if result.size != value.size:
+            message = f"{result.size} expected elements for '{wanted.arg}', which has {value.size}"
+            help = f"the expectation needs the shape {list(value.shape)}"
+            raise error("E502", message, self.source, wanted.start, wanted.end, help)
+        with np.errstate(all="ignore"):
+            return result.reshape(value.shape).astype(value.dtype)
+
+    def check(self, after: Sequence[Any], step: int = 0) -> tuple[Diagnostic, ...]:
+        """Compare the inputs after a run with the expected results: one E409 for every buffer that differs.
+
+        `step` is the number of a launch of a list; 0 behind the last.
+        """
         found: list[Diagnostic] = []
         for wanted in self.expectations:
+            if wanted.after != step:
+                continue
             index = next(k for k, i in enumerate(self.inputs) if i.name == wanted.arg)
-            message = difference(after[index], expected[wanted.arg], wanted.rtol, wanted.atol)
+            message = difference(after[index], self._expected(wanted), wanted.rtol, wanted.atol)
             if message:
-                text = f"argument '{wanted.arg}' is not as expected: {message}"
+                behind = f" after launch {step}" if step else ""
+                text = f"argument '{wanted.arg}' is not as expected{behind}: {message}"
                 help = "correct the kernel, or the expectation and its rtol and atol"
                 found.append(Diagnostic("E409", text, self.source, wanted.start, wanted.end, help))
         return tuple(found)

@@ -72,12 +72,8 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """A line about the results, and one about the checks if there were any."""
-        results = verdict(self.checked, self.wrong)
-        if not self.looked_for:
-            return results
-        n = len(self.findings) + self.lost_findings
-        found = "nothing found" if n == 0 else f"{n} {'fault' if n == 1 else 'faults'} found"
-        return f"{results}\nchecks: {found} ({', '.join(self.looked_for)})"
+        found = len(self.findings) + self.lost_findings
+        return verdict(self.checked, self.wrong) + verdict_of_checks(self.looked_for, found)
 
 
 def verdict(checked: tuple[str, ...], problems: tuple[Diagnostic, ...]) -> str:
@@ -87,6 +83,14 @@ def verdict(checked: tuple[str, ...], problems: tuple[Diagnostic, ...]) -> str:
     if not checked:
         return "results: nothing expected, nothing compared"
     return f"results: {', '.join(checked)} as expected"
+
+
+def verdict_of_checks(looked_for: tuple[str, ...], n: int) -> str:
+    """One more line about what checks found; none where there were no checks."""
+    if not looked_for:
+        return ""
+    found = "nothing found" if n == 0 else f"{n} {'fault' if n == 1 else 'faults'} found"
+    return f"\nchecks: {found} ({', '.join(looked_for)})"
 
 
 def expected_to_dict(

@@ -1,5 +1,7 @@
 """A run without time as a table of its buffers."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ptxtool.formats.outcome import Buffer, Outcome
@@ -21,8 +23,12 @@ def outcome_parts(outcome: Outcome) -> list[Table | str]:
     """What ran, a line for every buffer, and whether the results are right."""
     grid, block = (" x ".join(map(str, e)) for e in (outcome.grid, outcome.block))
     title = f"{outcome.kernel}: grid {grid}, block {block}, {outcome.warp_instructions} warp instructions"
-    parts: list[Table | str] = [table(_COLUMNS, map(_row, outcome.buffers), title)]
-    return [*parts, "", outcome.verdict]
+    return [buffer_table(outcome.buffers, title), "", outcome.verdict]
+
+
+def buffer_table(buffers: Iterable[Buffer], title: str) -> Table:
+    """A line for every buffer."""
+    return table(_COLUMNS, map(_row, buffers), title)
 
 
 def _row(buffer: Buffer) -> tuple[object, ...]:

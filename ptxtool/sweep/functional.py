@@ -10,6 +10,7 @@ import numpy as np
 
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.launch import Launch, check_arguments
+from ptxtool.formats.launch_steps import only_one
 from ptxtool.formats.outcome import Buffer, Outcome
 from ptxtool.ir.nodes import Function
 from ptxtool.sweep.textures import given
@@ -35,7 +36,7 @@ def run_functional(
 
     Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
     """
-    problems = check_arguments(launch, kernel)
+    problems = check_arguments(only_one(launch), kernel)
     if problems:
         raise PtxError(problems)
     import ptxsim
@@ -61,7 +62,7 @@ def run_functional(
         **launch.limits,
     )
     buffers = tuple(
-        Buffer(i.name, i.type, after, _changed(i.value, after))
+        Buffer(i.name, i.type, after, changed(i.value, after))
         for i, after, parameter in zip(launch.inputs, arguments, kernel.parameters, strict=True)
         if isinstance(i.value, np.ndarray) and not parameter.declarators[0].dimensions  # those are by value
     )
@@ -80,7 +81,7 @@ def run_functional(
     )
 
 
-def _changed(before: np.ndarray, after: np.ndarray) -> int:
+def changed(before: np.ndarray, after: np.ndarray) -> int:
     """The number of elements whose bytes are others."""
     width = before.dtype.itemsize
     old, new = (a.reshape(-1).view(np.uint8).reshape(-1, width) for a in (before, after))

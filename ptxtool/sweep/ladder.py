@@ -22,6 +22,7 @@ import numpy as np
 from ptxtool.analysis.sharing import Percent, percentage
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.launch import Launch
+from ptxtool.formats.launch_steps import only_one
 from ptxtool.formats.results import Comparison, Run, Rung, first_stall
 from ptxtool.ir.nodes import Function
 from ptxtool.passes import rewrite
@@ -73,6 +74,7 @@ def ladder(
 
     Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
     """
+    only_one(launch)
     machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
     percent = percentage(share_registers, "share_registers")
     shown = int(percent) if percent.denominator == 1 else float(percent)

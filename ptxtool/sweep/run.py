@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.formats.launch import Launch, check_arguments
-from ptxtool.formats.results import Run
+from ptxtool.formats.launch_steps import only_one
+from ptxtool.formats.results import Run, RunResult
 from ptxtool.ir.nodes import Function
 from ptxtool.sweep.textures import given
 
@@ -31,7 +32,7 @@ def run_launch(
     `registers` per thread and `scheduler` override the launch file's. Raises E401 where the arguments do not fit the
     kernel, and what `ptxsim.launch` raises. A run that did not end (E408) is not compared.
     """
-    problems = check_arguments(launch, kernel)
+    problems = check_arguments(only_one(launch), kernel)
     if problems:
         raise PtxError(problems)
     machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
@@ -60,11 +61,16 @@ def run_launch(
         found = launch.check(arguments)
         checked = tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations))
     elif result.status == "max-cycles":
-        done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
-        what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
-        advice = "raise --max-cycles, or leave it out to run to the end"
-        found = (Diagnostic("E408", what, kernel.source, kernel.start, kernel.body_start, advice),)
+        found = (limit_reached(kernel, result),)
     return Run(result, tuple(arguments), checked, found)
+
+
+def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
+    """E408: a launch that the cycle limit ended."""
+    done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
+    what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
+    advice = "raise --max-cycles, or leave it out to run to the end"
+    return Diagnostic("E408", what, kernel.source, kernel.start, kernel.body_start, advice)
 
 
 def chosen_policy(launch: Launch, machine: Gpu, scheduler: "str | Policy | None") -> "Policy":

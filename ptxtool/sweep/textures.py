@@ -11,11 +11,12 @@ from ptxtool.formats.launch_data import Input
 
 def given(launch: Launch, arguments: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
     """The arguments as the simulator takes them, and the textures by name. Raises E401 at the launch file's place."""
-    values = [_made(launch, i, a) for i, a in zip(launch.inputs, arguments, strict=True)]
-    return values, {i.name: _made(launch, i, i.fresh()) for i in launch.texture_inputs}
+    values = [made(launch, i, a) for i, a in zip(launch.inputs, arguments, strict=True)]
+    return values, {i.name: made(launch, i, i.fresh()) for i in launch.texture_inputs}
 
 
-def _made(launch: Launch, of: Input, value: Any) -> Any:
+def made(launch: Launch, of: Input, value: Any) -> Any:
+    """An argument as the simulator takes it: a texture or surface of its array where it is one."""
     if of.opaque is None:
         return value
     from ptxsim.textures import Surface, Texture

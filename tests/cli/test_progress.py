@@ -26,17 +26,28 @@ class At:
     ("pace", "rest"),
     [
         (Pace(0.0, 0, 0), ""),
-        (Pace(2.0, 4_620_000, 0), "  2.31 M warp instructions/s"),
-        (Pace(2.0, 1_900, 210), "  950 warp instructions/s  0:06 left"),
-        (Pace(60.0, 60 * 12_345, 21), "  12.3 k warp instructions/s  30:00 left"),
-        (Pace(60.0, 60 * 123_456, 1), "  123 k warp instructions/s  10:30:00 left"),
+        (Pace(2.0, 4_620_000, 0), "  2.31 M insn/s"),
+        (Pace(2.0, 1_900, 210), "  950 insn/s  0:06 left"),
+        (Pace(60.0, 60 * 12_345, 21), "  12.3 k insn/s  30:00 left"),
+        (Pace(60.0, 60 * 123_456, 1), "  123 k insn/s  10:30:00 left"),
     ],
 )
 def test_the_line(pace: Pace, rest: str) -> None:
     """630 CTAs are left: at 210 in 2 s they take 6 s, at 21 a minute half an hour, at one 10 hours and a half."""
-    line = progress_line("", At(), pace)
-    assert line == f"[#####...............]  25%  210 of 840 CTAs  152 k cycles  IPC 431.7{rest}"
-    assert progress_line("2 of 3, k  ", At(), pace) == f"2 of 3, k  {line}"
+    line = progress_line("", At(), pace, 120)
+    assert line == f"[#####...............] 25%  210/840 CTAs  152 k cycles  IPC 431.7{rest}"
+    assert progress_line("2 of 3, k  ", At(), pace, 120) == f"2 of 3, k  {line}"
+
+
+def test_a_narrow_terminal_gets_less_of_it() -> None:
+    pace = Pace(2.0, 4_620_000, 210)
+    lines = {width: progress_line("", At(), pace, width) for width in (79, 61, 50, 36, 30, 10)}
+    assert all(len(line) <= width for width, line in lines.items())
+    assert lines[79].endswith("25%  210/840 CTAs  152 k cycles  IPC 431.7  2.31 M insn/s  0:06 left")
+    assert lines[61].endswith("25%  210/840 CTAs  152 k cycles  IPC 431.7  0:06 left")
+    assert lines[50].endswith("25%  210/840 CTAs  152 k cycles  0:06 left")
+    assert lines[36].endswith("25%  210/840 CTAs  0:06 left")
+    assert lines[30].endswith("25%  210/840 CTAs")
 
 
 @pytest.fixture(scope="module")
@@ -74,20 +85,18 @@ def on_terminal(*arguments: object) -> tuple[str, str]:
 
 def test_on_a_terminal(job: Path) -> None:
     out, shown = on_terminal("sim", job)
-    lines = re.findall(
-        r"\r\x1b\[K\[[#.]{20}\] +(\d+)%  (\d+) of 2800 CTAs  ([\d.]+ k) cycles  IPC [\d.]+", shown
-    )
+    lines = re.findall(r"\r\x1b\[K\[[#.]+\] +(\d+)%  (\d+)/2800 CTAs  ([\d.]+ k) cycles  IPC [\d.]+", shown)
     assert len(lines) >= 2
     done = [int(n) for _, n, _ in lines]
     assert done == sorted(done)
     assert 0 < done[-1] < 2800
-    assert "warp instructions/s" in shown
+    assert " insn/s  0:0" in shown
     assert shown.endswith("\r\x1b[K")  # nothing of it is left
     piped = subprocess.run(
         [sys.executable, "-m", "ptxtool", "sim", str(job)], capture_output=True, text=True, check=True
     )
     assert piped.stdout == out
-    assert "CTAs  " not in piped.stderr
+    assert "CTAs" not in piped.stderr
 
 
 def test_quiet(job: Path) -> None:

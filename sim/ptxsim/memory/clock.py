@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.memory.sectors import LRU_START
+from ptxsim.memory.sectors import _LRU_START
 from ptxsim.memory.state import FOREVER, LATENCY_RING, POOL
 
 # what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
@@ -88,7 +88,7 @@ def copies_clock(memory: Any, copies: Iterable[tuple[int, int]]) -> int:
     line = int(cache["line_bytes"][0])
     n_lines = sum(-(-(start + size) // line) - start // line for start, size in copies)
     cache["used"] -= n_lines
-    return -LRU_START - n_lines
+    return -_LRU_START - n_lines
 
 
 def _earlier(record: Any, names: Iterable[str], cycles: int) -> None:

@@ -37,7 +37,7 @@ from ptxsim.memory.state import (
     WRITEBACK,
 )
 
-LRU_START = -(1 << 40)  # when the first copies are made, long before the first cycle
+_LRU_START = -(1 << 40)  # when copies are made, long before the first cycle
 
 
 @njit
@@ -211,7 +211,7 @@ def copies_fill(memories: Any, start: int, size: int, clock: int) -> int:
     while line < end:
         first = max(start - line, 0) // m.sector_bytes
         last = (min(end - line, c.line_bytes) - 1) // m.sector_bytes
-        _fill_line(m, line, first, last, LRU_START + clock)
+        _fill_line(m, line, first, last, _LRU_START + clock)
         clock += 1
         line += c.line_bytes
     return clock
