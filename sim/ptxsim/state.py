@@ -16,12 +16,10 @@ FRONT = 64  # instructions between issue and their unit
 CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
 COLLECTORS = 48  # collector units of all classes
 WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latency
-WAKES, BANK_WRITES, UNITS_DONE, BUSES_USED = range(
-    4
-)  # of a cycle: warps whose head becomes ready then, register
-WHEEL_KINDS = (
-    4  # banks that are written, units that complete an instruction (masks), and a number of result buses
-)
+# what the wheel has of a cycle: warps whose head becomes ready then (a mask); and which cycle that is to which the rest
+# belongs: register banks that are written, units that complete an instruction (masks), a number of result buses
+WAKES, CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(5)
+WHEEL_KINDS = 5
 UNITS = 10  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
@@ -217,7 +215,6 @@ SM = record(
         ("oc_ex", "i4", (CLASSES, 8)),
         ("oc_ex_n", "i4", (CLASSES,)),
         ("unit_free", "i8", (UNITS,)),
-        ("wheels_until", "i8"),  # last cycle of which the wheel has more than WAKES
         # LDST unit
         ("memory_free", "i8"),
         ("memory_count", "i4", (LDST_QUEUE,)),

@@ -12,7 +12,7 @@ from typing import Any
 from numba import types
 
 from ptxsim.core.dispatch import dispatch
-from ptxsim.core.execute import clear_wheels, execute_units
+from ptxsim.core.execute import execute_units, next_entry
 from ptxsim.core.fetch import decode, fetch, fetchable
 from ptxsim.core.issue import issue, open_ports, valid_warps
 from ptxsim.core.ldst import (
@@ -113,7 +113,6 @@ def _next_membar(run, sm):
 def sm_cycle(run, sm, x, l1, memory, pick, window):
     """One core cycle of one SM."""
     account_skipped(run, sm, l1, window)
-    clear_wheels(run, sm)
     slot = run.cycle & (WHEEL - 1)
     sm.ready |= sm.wheel[slot, WAKES]
     sm.wheel[slot, WAKES] = 0
@@ -151,14 +150,15 @@ def _next_cycle(run, sm, l1, issued):
         return soon
     if fetchable(sm) and not sm.fetch_stuck:
         return soon
-    if sm.oc_ex_n[0] or sm.oc_ex_n[1] or ldst_busy(sm, l1) or not is_frozen(run, sm):
+    following = next_entry(run, sm)
+    if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):
         return soon
     # a ready warp with a shared register has yet to ask for its lock
     if ready & sm.needs_lock:
         return soon
     if sm.lock_wait and sm.release_cycle > run.cycle:
         return soon
-    following = min(next_wake(sm), next_look_up(l1), next_shared(sm))
+    following = min(following, next_wake(sm), next_look_up(l1), next_shared(sm))
     if sm.finishing:
         following = min(following, next_retirement(sm))
     if sm.in_membar:

@@ -1,7 +1,6 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
 
 from ptxsim.core import simt
-from ptxsim.core.execute import clear_wheels
 from ptxsim.core.timeline import note
 from ptxsim.core.timeline_codes import CTA
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline
@@ -52,7 +51,6 @@ def _launch(run, sm, x, special_rows):
     if run.timeline:
         note(run, sm, CTA, slot, cta, 0, 0)
     if not sm.counting:  # the cycles in which it was idle do not count
-        clear_wheels(run, sm)
         sm.last_cycle = run.cycle
         sm.counting = 1
     sm.next = min(sm.next, run.cycle + 1)

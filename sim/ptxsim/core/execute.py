@@ -7,9 +7,9 @@ writes back at C + L + 2, before issue in the same cycle.
 
 from ptxsim.core.operands import leave_oc_ex, rotated
 from ptxsim.core.scoreboard import release
-from ptxsim.jit import bit, flat_i64, inline, njit
+from ptxsim.jit import bit, flat_i64, inline
 from ptxsim.program import instruction_at
-from ptxsim.state import BANK_WRITES, BUSES_USED, UNITS_DONE, WHEEL
+from ptxsim.state import BANK_WRITES, BUSES_USED, CYCLE, FOREVER, UNITS_DONE, WHEEL
 
 
 @inline
@@ -23,16 +23,29 @@ def execute_units(run, sm):
             _enter(run, sm, 1, unit)
 
 
-@njit
-def clear_wheels(run, sm):
-    """Free what the wheel has of the cycles that have passed since this SM last ran."""
-    first = max(sm.last_cycle, run.cycle - WHEEL)
-    last = min(run.cycle, sm.wheels_until + 1)
-    for cycle in range(first, last):
-        slot = cycle & (WHEEL - 1)
+@inline
+def next_entry(run, sm):
+    """When an instruction in OC_EX can enter an SP or SFU as far as is known, FOREVER if none waits there."""
+    following = FOREVER
+    if sm.oc_ex_n[0]:
+        for unit in range(run.n_sp):
+            following = min(following, sm.unit_free[unit])
+    if sm.oc_ex_n[1]:
+        for unit in range(run.n_sp, run.n_sp + run.n_sfu):
+            following = min(following, sm.unit_free[unit])
+    return following
+
+
+@inline
+def _slot(sm, cycle):
+    """The slot of the wheel for a cycle to come; what it has of an earlier cycle is forgotten."""
+    slot = cycle & (WHEEL - 1)
+    if sm.wheel[slot, CYCLE] != cycle:
+        sm.wheel[slot, CYCLE] = cycle
         sm.wheel[slot, BANK_WRITES] = 0
         sm.wheel[slot, UNITS_DONE] = 0
         sm.wheel[slot, BUSES_USED] = 0
+    return slot
 
 
 @inline
@@ -43,7 +56,7 @@ def _enter(run, sm, k, unit):
     i = sm.front_ins[entry]
     instruction = instruction_at(run.code, i)
     done = run.cycle + instruction.latency + 1
-    slot = done & (WHEEL - 1)
+    slot = _slot(sm, done)
     if sm.wheel[slot, UNITS_DONE] & bit(unit) or sm.wheel[slot, BUSES_USED] >= run.result_buses:
         return
     sm.wheel[slot, UNITS_DONE] |= bit(unit)
@@ -55,8 +68,7 @@ def _enter(run, sm, k, unit):
     sm.front_count[w] -= 1
     writeback = done + 1
     sm.done_at[w] = max(sm.done_at[w], writeback)
-    sm.wheels_until = max(sm.wheels_until, writeback)
     if run.model_banks:  # no operand is read then from the banks that are written
         banks = rotated(flat_i64(run.banks_written, run.n_instructions)[i], w, run.n_banks)
-        sm.wheel[writeback & (WHEEL - 1), BANK_WRITES] |= banks
+        sm.wheel[_slot(sm, writeback), BANK_WRITES] |= banks
     release(run, sm, i, w, writeback)
