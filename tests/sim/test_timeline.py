@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -15,6 +16,7 @@ import pytest
 from microkernel import kernel, loop
 
 import ptxsim
+from ptxsim.timeline import _undisturbed
 from ptxtool.base.diag import PtxError
 
 Event = dict[str, Any]
@@ -351,6 +353,25 @@ def test_what_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(PtxError, match="E503"):
         run(tmp_path / "nowhere" / "t.json", "")
     assert os.listdir(tmp_path) == []
+
+
+def test_ctrl_c_waits_for_the_file() -> None:
+    done = []
+
+    def write() -> None:
+        with _undisturbed():
+            signal.raise_signal(signal.SIGINT)
+            done.append("written")
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert done == ["written"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk() -> None:
+    with pytest.raises(PtxError, match="E503"):
+        ptxsim.launch(kernel(""), 14, 32, [np.zeros(4, np.uint32), 1], timeline="/dev/full")
 
 
 WITHOUT = """
