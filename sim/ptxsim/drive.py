@@ -239,6 +239,9 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
         caches["sets"] = caches["ways"] = 1
         caches["line_bytes"] = 1 << 40
         caches["tag"][:, 0] = 1
+    sets = caches["sets"]
+    caches["set_mask"] = np.where(sets & (sets - 1), -1, sets - 1)
+    caches["line_shift"] = np.log2(caches["line_bytes"])
 
 
 def _banks_written(program: Program, n_banks: int) -> Any:

@@ -12,6 +12,8 @@ wait blocks the head until something comes. The pipe behind the banks of shared 
 which each load reaches its end.
 """
 
+import numpy as np
+
 from ptxsim.core.operands import collect, leave_oc_ex
 from ptxsim.core.reason_codes import PASSES
 from ptxsim.core.reasons import note_look_up
@@ -166,8 +168,15 @@ def _write_back(run, sm, l1):
     if sm.latch_load >= 0:
         _returned(run, sm, sm.latch_load)
         sm.latch_load = -1
+    if (
+        sm.shared_count == 0
+        and sm.l1c.n_ready == 0
+        and l1.cache.n_ready == 0
+        and sm.bypass_head == sm.bypass_tail
+    ):
+        return
     for k in range(1, _N_CLIENTS + 1):
-        client = (sm.writeback_client + k) % _N_CLIENTS
+        client = (sm.writeback_client + k) & (_N_CLIENTS - 1)
         if client == _SHARED_CLIENT:
             if next_shared(sm) <= run.cycle:
                 sm.latch_load = sm.shared_load[sm.shared_head]
@@ -329,14 +338,14 @@ def _serve_pipe(run, sm, l1):
     if outcome == FAIL:
         l1.pipe_stuck = 1
         return
-    tag = l1.pipe_tag[head]
+    tag = np.int64(l1.pipe_tag[head])
     if run.hotspots and l1.pipe_kind[head] == PIPE_LOAD:
         note_look_up(run, sm, tag, outcome)
     if outcome == HIT:
         if l1.pipe_kind[head] == PIPE_LOAD:
             _returned(run, sm, tag)
         elif l1.pipe_kind[head] == PIPE_LOCAL_STORE:
-            sm.stores[tag] -= _acknowledgements(l1, l1.pipe_bytes[head])
+            sm.stores[tag] -= _acknowledgements(l1, np.int64(l1.pipe_bytes[head]))
     pipe_leave(l1)
     sm.head_stuck = 0
 

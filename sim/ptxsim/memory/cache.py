@@ -11,6 +11,8 @@ Reference: timing-model section 3.3, timing-model-42 section 3.3 for the hash.
 
 from typing import Any
 
+import numpy as np
+
 from ptxsim.jit import njit
 from ptxsim.memory.state import DIRTY, INVALID, MAX_ENTRIES, RESERVED, VALID
 
@@ -55,7 +57,7 @@ def victim(c: Any, index: int) -> int:
 def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
     """Give a miss entry to what is to come for `index`. The caller has seen that one is free."""
     c.n_free -= 1
-    entry = c.free[c.n_free]
+    entry = np.int64(c.free[c.n_free])
     c.n_waiters[entry] = 1
     c.n_told[entry] = 0
     c.n_here[entry] = 0
@@ -77,7 +79,7 @@ def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) ->
 def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
     """Wait for what is on its way; False when as many as may wait for it."""
     entry = c.entry[index]
-    count = c.n_waiters[entry]
+    count = np.int64(c.n_waiters[entry])
     if count >= c.max_waiters:
         return False
     c.waiter[entry, count] = waiter
@@ -98,12 +100,13 @@ def arrive(c: Any, index: int) -> None:
 @njit
 def tell(c: Any) -> int:
     """Take the next waiter whose line is here. The caller has seen that `n_ready` is not 0."""
-    entry = c.ready[c.ready_head]
-    told = c.n_told[entry]
+    entry = np.int64(c.ready[c.ready_head])
+    told = np.int64(c.n_told[entry])
+    waiter: Any = np.int64(c.waiter[entry, told])
     c.n_told[entry] = told + 1
     if told + 1 == c.n_waiters[entry]:
         c.ready_head = (c.ready_head + 1) & (MAX_ENTRIES - 1)
         c.n_ready -= 1
         c.free[c.n_free] = entry
         c.n_free += 1
-    return c.waiter[entry, told]
+    return waiter

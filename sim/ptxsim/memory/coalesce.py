@@ -34,6 +34,22 @@ def _segment_bytes(size: int) -> int:
 
 
 @inline
+def _stride(x: Any, mask: int, size: int) -> int:
+    """`size` if all 32 lanes access memory side by side, 0 if all access the same place, else -1: the usual accesses,
+    which need no look at every lane."""
+    if mask != 0xFFFFFFFF:
+        return -1
+    first = np.int64(x.lane_address[0])
+    stride: Any = np.int64(x.lane_address[1]) - first
+    if stride != 0 and stride != size:
+        return -1
+    difference = np.int64(0)
+    for lane in range(32):
+        difference |= np.int64(x.lane_address[lane]) ^ (first + lane * stride)
+    return stride if difference == 0 else -1
+
+
+@inline
 def _insert(count: int, segment: int, touched: int, lines: Any, words: Any) -> int:
     """Enter the words that a lane touches into the ascending list; the new count."""
     k = count - 1
@@ -181,6 +197,10 @@ def coalesce(
     mask = np.int64(x.access_mask)
     segment_bytes = segment_bytes or _segment_bytes(size)
     count = 0
+    stride = _stride(x, mask, size)
+    if stride >= 0:
+        count = _touch(count, np.int64(x.lane_address[0]), 31 * stride + size, segment_bytes, lines, words)
+        return _finish(count, segment_bytes, lines, sizes, words)
     for lane in range(32):
         if mask >> lane & 1:
             count = _touch(count, np.int64(x.lane_address[lane]), size, segment_bytes, lines, words)
@@ -190,6 +210,9 @@ def coalesce(
 @inline
 def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
     """List the distinct lines that the lanes' addresses lie in (constant memory: 64 bytes); their number."""
+    if x.uniform:
+        lines[0] = np.int64(x.lane_address[0]) & -line_bytes
+        return 1
     mask = np.int64(x.access_mask)
     count = 0
     for lane in range(32):
@@ -217,6 +240,8 @@ def shared_conflict_degree(x: Any, size: int) -> int:
     """
     mask = np.int64(x.access_mask)
     worst = 1
+    if size <= 4 and _stride(x, mask, size) >= 0:
+        return worst
     for nth in range((size + 3) >> 2):
         for lane in range(32):
             x.lane_target[lane] = 0

@@ -20,7 +20,9 @@ Reference: timing-model section 3.4.
 
 from typing import Any
 
-from ptxsim.jit import inline, njit
+import numpy as np
+
+from ptxsim.jit import ctz, inline, njit
 from ptxsim.memory.state import FIFO, FOREVER, MAX_PORTS
 
 
@@ -53,7 +55,7 @@ def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int
 def take(m: Any, net: Any, target: int, wake: int) -> int:
     """Take the oldest packet behind an output, which has arrived; the room it leaves can be used from cycle `wake`."""
     head = net.out_head[target]
-    packet = net.queue[target, head]
+    packet: Any = np.int64(net.queue[target, head])
     head = (head + 1) & (FIFO - 1)
     net.out_head[target] = head
     net.out_count[target] -= 1
@@ -68,17 +70,17 @@ def take(m: Any, net: Any, target: int, wake: int) -> int:
 @inline
 def _grant(m: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first; see who can go next at this input and this output."""
-    lane = net.wait[target, net.wait_head[target]]
+    lane = np.int64(net.wait[target, net.wait_head[target]])
     net.wait_head[target] = (net.wait_head[target] + 1) & (MAX_PORTS - 1)
     net.wait_count[target] -= 1
     head = net.in_head[lane]
-    packet = net.fifo[lane, head]
-    flits = net.fifo_flits[lane, head]
+    packet = np.int64(net.fifo[lane, head])
+    flits = np.int64(net.fifo_flits[lane, head])
     net.in_head[lane] = (head + 1) & (FIFO - 1)
     net.in_count[lane] -= 1
     source = lane
     if net.by_output:
-        source = m.request[packet].slice if net.is_reply else m.request[packet].sm
+        source = np.int64(m.request[packet].slice if net.is_reply else m.request[packet].sm)
     if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
         m.slice_next[source] = min(m.slice_next[source], now + 1)
     net.in_flits[source] -= flits
@@ -91,10 +93,10 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
     net.out_next[target] = free if net.wait_count[target] > 0 else FOREVER
     arrival = now + net.unloaded[flits]
     if net.out_count[target] > 0:  # a short packet does not overtake a long one
-        last = net.queue[target, (net.out_head[target] + net.out_count[target] - 1) & (FIFO - 1)]
-        arrival = max(arrival, m.request[last].due + 1)
+        arrival = max(arrival, net.out_last[target] + 1)
     else:
         net.out_due[target] = arrival
+    net.out_last[target] = arrival
     net.queue[target, (net.out_head[target] + net.out_count[target]) & (FIFO - 1)] = packet
     net.out_count[target] += 1
     m.request[packet].due = arrival
@@ -103,20 +105,37 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
 
 
 @inline
+def _due(times: Any, n: int, now: int) -> int:
+    """Which of the first n times have come, one bit each: a loop without branches."""
+    mask: Any = np.int64(0)
+    for k in range(n):
+        mask |= np.int64(times[k] <= now) << k
+    return mask
+
+
+@inline
+def first_of(times: Any, n: int) -> int:
+    """The least of the first n times; FOREVER if there is none."""
+    first = FOREVER
+    for k in range(n):
+        first = min(first, times[k])
+    return first
+
+
+@inline
 def _ask(net: Any, now: int) -> int:
     """Let the heads that are ready ask for their outputs; when the next one will be ready."""
-    following = FOREVER
-    for source in range(net.n_in):
-        if net.in_next[source] <= now:
-            net.in_next[source] = FOREVER
-            target = net.fifo_out[source, net.in_head[source]]
-            net.wait[target, (net.wait_head[target] + net.wait_count[target]) & (MAX_PORTS - 1)] = source
-            net.wait_count[target] += 1
-            if net.wait_count[target] == 1:
-                net.out_next[target] = max(now, net.out_free[target])
-        else:
-            following = min(following, net.in_next[source])
-    return following
+    ready = _due(net.in_next, net.n_in, now)
+    while ready:
+        source = ctz(ready)
+        ready &= ready - 1
+        net.in_next[source] = FOREVER
+        target = np.int64(net.fifo_out[source, net.in_head[source]])
+        net.wait[target, (net.wait_head[target] + net.wait_count[target]) & (MAX_PORTS - 1)] = source
+        net.wait_count[target] += 1
+        if net.wait_count[target] == 1:
+            net.out_next[target] = max(now, net.out_free[target])
+    return first_of(net.in_next, net.n_in)
 
 
 @njit
@@ -124,12 +143,12 @@ def network_cycle(m: Any, net: Any, now: int) -> None:
     """Let heads ask and outputs grant; leaves in `net.next` when there is more to do."""
     if net.asking <= now:
         net.asking = _ask(net, now)
-    following = FOREVER
-    for target in range(net.n_out):
-        if net.out_next[target] <= now:
-            if net.out_count[target] < net.output_packets:
-                _grant(m, net, target, now)
-            else:
-                net.out_next[target] = FOREVER  # until `take` makes room
-        following = min(following, net.out_next[target])
-    net.next = min(following, net.asking)
+    ready = _due(net.out_next, net.n_out, now)
+    while ready:
+        target = ctz(ready)
+        ready &= ready - 1
+        if net.out_count[target] < net.output_packets:
+            _grant(m, net, target, now)
+        else:
+            net.out_next[target] = FOREVER  # until `take` makes room
+    net.next = min(first_of(net.out_next, net.n_out), net.asking)

@@ -176,10 +176,12 @@ def pipe_look_up(l1: Any, now: int) -> int:
     """Look up the first access of the pipe, which is due: HIT, MISS, PENDING or FAIL. Leaves it where it is."""
     head = l1.pipe_head
     address = l1.pipe_address[head]
+    tag = np.int64(l1.pipe_tag[head])
     if l1.pipe_kind[head] == PIPE_LOAD:
-        return l1_load(l1, address, l1.pipe_tag[head], now)
+        return l1_load(l1, address, tag, now)
     local = 1 if l1.pipe_kind[head] == PIPE_LOCAL_STORE else 0
-    return l1_store(l1, address, l1.pipe_bytes[head], local, l1.pipe_tag[head], now, l1.pipe_words[head])
+    size, words = np.int64(l1.pipe_bytes[head]), np.int64(l1.pipe_words[head])
+    return l1_store(l1, address, size, local, tag, now, words)
 
 
 @inline

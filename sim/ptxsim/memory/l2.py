@@ -18,6 +18,8 @@ Reference: timing-model section 3.5, timing-model-42 section 3.5.
 
 from typing import Any
 
+import numpy as np
+
 from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import arrive, lookup, merge, reserve, tell, victim
 from ptxsim.memory.interconnect import has_room, take
@@ -118,7 +120,7 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
         or m.n_free < POOL_MARGIN
     ):
         return
-    r = s.rop[s.rop_head]
+    r = np.int64(s.rop[s.rop_head])
     if m.sector_bytes:
         backlog = _backlog(m, s, now)
         done = access_sector(m, s, index, r, now)
@@ -156,7 +158,7 @@ def _backlog(m: Any, s: Any, now: int) -> int:
 @inline
 def _fill(m: Any, s: Any, index: int, now: int) -> None:
     """Take what has come from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
-    r = s.filling[s.fill_head]
+    r = np.int64(s.filling[s.fill_head])
     q = m.request[r]
     if q.kind == FILL:
         if s.fill_free > now:

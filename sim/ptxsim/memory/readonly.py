@@ -11,7 +11,7 @@ Reference: timing-model section 1.2; timing-model-42 sections 1.2 and 1.10.
 
 from typing import Any
 
-from ptxsim.jit import njit, record
+from ptxsim.jit import inline, njit, record
 
 MAX_LINES = 256
 MAX_ENTRIES = 8  # a power of two, as the miss queue's size
@@ -23,7 +23,9 @@ READONLY = record(
     [
         ("sets", "i8"),
         ("ways", "i8"),
-        ("line_bytes", "i8"),
+        ("line_bytes", "i8"),  # a power of two
+        ("line_shift", "i8"),
+        ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
         ("n_entries", "i8"),
         ("max_waiters", "i8"),
         ("miss_capacity", "i8"),
@@ -48,12 +50,17 @@ READONLY = record(
 )
 
 
+@inline
+def _set_of(c: Any, line: int) -> int:
+    return line % c.sets if c.set_mask < 0 else line & c.set_mask
+
+
 @njit
 def read(c: Any, address: int, waiter: int, now: int) -> int:
     """Read the line of `address`: HIT, MISS (the waiter will be told) or FAIL (to be tried again)."""
-    line = address // c.line_bytes
-    tag = line * c.line_bytes + 1
-    first = line % c.sets * c.ways
+    line = address >> c.line_shift
+    tag = (line << c.line_shift) + 1
+    first = _set_of(c, line) * c.ways
     for place in range(first, first + c.ways):
         if c.tag[place] == tag:
             c.used[place] = now
@@ -97,8 +104,8 @@ def sent(c: Any) -> None:
 @njit
 def fill(c: Any, address: int, size: int, now: int) -> None:
     """`size` bytes of the line of `address` have come; with its last ones the line is here."""
-    line = address // c.line_bytes
-    tag = line * c.line_bytes + 1
+    line = address >> c.line_shift
+    tag = (line << c.line_shift) + 1
     for entry in range(c.n_entries):
         if c.entry_tag[entry] == tag and c.entry_left[entry] > 0:
             c.entry_left[entry] -= size
@@ -106,7 +113,7 @@ def fill(c: Any, address: int, size: int, now: int) -> None:
                 return
             c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
             c.n_ready += 1
-            first = line % c.sets * c.ways
+            first = _set_of(c, line) * c.ways
             oldest = first
             for place in range(first, first + c.ways):
                 if c.used[place] < c.used[oldest]:

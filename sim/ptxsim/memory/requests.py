@@ -6,6 +6,8 @@ Reference: timing-model sections 3.4 and 3.5.
 
 from typing import Any
 
+import numpy as np
+
 from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import set_of
 from ptxsim.memory.interconnect import push
@@ -16,7 +18,8 @@ from ptxsim.memory.state import FILL, RING, WRITE
 def new_request(m: Any) -> int:
     """Take a request from the pool. The caller has seen that there is one."""
     m.n_free -= 1
-    return m.free[m.n_free]
+    r: Any = np.int64(m.free[m.n_free])
+    return r
 
 
 @njit
@@ -57,7 +60,8 @@ def port_cycles(m: Any, size: int) -> int:
 @njit
 def flits_of(m: Any, size: int) -> int:
     """Flits of a packet with `size` bytes of data."""
-    return (m.header_bytes + size + m.flit_bytes - 1) // m.flit_bytes
+    flits: Any = np.int64(m.flits[size])
+    return flits
 
 
 @inline

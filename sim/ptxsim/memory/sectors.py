@@ -13,6 +13,8 @@ Reference: timing-model-42 sections 3.5 and 3.6.
 
 from typing import Any
 
+import numpy as np
+
 from ptxsim.jit import entry, inline, njit
 from ptxsim.memory.cache import expect, merge
 from ptxsim.memory.requests import (
@@ -137,7 +139,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     state = c.state[at] if place >= 0 else INVALID
     if state == VALID or state == DIRTY or (state == PARTIAL and is_store):
         if is_store:
-            _write(s, at, q.words >> (8 * sector) & 255)
+            _write(s, at, np.int64(q.words) >> (8 * sector) & 255)
         elif q.kind == ATOMIC:
             c.state[at] = DIRTY
         c.used[place] = now
@@ -170,7 +172,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         at = place * SECTORS + sector
     c.used[place] = now
     if is_store:
-        _write(s, at, q.words >> (8 * sector) & 255)
+        _write(s, at, np.int64(q.words) >> (8 * sector) & 255)
         _served(m, s, index, r, sector, now)
     else:
         part = _reply(m, r, sector)
@@ -188,7 +190,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
 @inline
 def _fill_line(m: Any, line: int, first: int, last: int, clock: int) -> None:
     """Sectors first .. last of a line are there, clean; what gives way is forgotten."""
-    r = m.free[m.n_free - 1]
+    r = np.int64(m.free[m.n_free - 1])
     place_line(m, r, line)
     q = m.request[r]
     c = m.slice[q.slice].cache

@@ -55,6 +55,7 @@ LATENCY_RING = 512
 WINDOW = 64
 MAX_BANKS = 32
 MAX_FLITS = 16
+MAX_DATA = 256  # bytes of a packet
 
 CACHE = record(
     [
@@ -73,15 +74,15 @@ CACHE = record(
         ("reservation_fails", "i8"),
         # miss entries (MSHRs)
         ("n_free", "i8"),
-        ("free", "i8", (MAX_ENTRIES,)),  # stack of free entries
-        ("n_waiters", "i8", (MAX_ENTRIES,)),
-        ("n_told", "i8", (MAX_ENTRIES,)),
-        ("n_here", "i8", (MAX_ENTRIES,)),  # replies that have come, of as many as there are for a line
-        ("dirty", "i8", (MAX_ENTRIES,)),  # the line is dirty as soon as it arrives (atomics)
-        ("waiter", "i8", (MAX_ENTRIES, MAX_WAITERS)),
+        ("free", "u1", (MAX_ENTRIES,)),  # stack of free entries
+        ("n_waiters", "u1", (MAX_ENTRIES,)),
+        ("n_told", "u1", (MAX_ENTRIES,)),
+        ("n_here", "u1", (MAX_ENTRIES,)),  # replies that have come, of as many as there are for a line
+        ("dirty", "u1", (MAX_ENTRIES,)),  # the line is dirty as soon as it arrives (atomics)
+        ("waiter", "i2", (MAX_ENTRIES, MAX_WAITERS)),
         ("ready_head", "i8"),  # ring of entries whose line has arrived
         ("n_ready", "i8"),
-        ("ready", "i8", (MAX_ENTRIES,)),
+        ("ready", "u1", (MAX_ENTRIES,)),
         # lines: set * ways + way; in a cache of sectors `state` and `entry` are of line * SECTORS + sector
         ("tag", "i8", (MAX_LINES,)),  # line address
         ("used", "i8", (MAX_LINES,)),  # cycle of the last access
@@ -100,10 +101,10 @@ L1 = record(
         ("miss_head", "i8"),
         ("miss_count", "i8"),
         ("miss_line", "i8", (RING,)),
-        ("miss_bytes", "i8", (RING,)),
-        ("miss_kind", "i8", (RING,)),
-        ("miss_tag", "i8", (RING,)),
-        ("miss_words", "i8", (RING,)),
+        ("miss_bytes", "i2", (RING,)),
+        ("miss_kind", "u1", (RING,)),
+        ("miss_tag", "i2", (RING,)),
+        ("miss_words", "u4", (RING,)),
         ("replies_per_line", "i8"),
         # the pipe before the tags
         ("pipe_cycles", "i8"),  # 0: there is none
@@ -112,10 +113,10 @@ L1 = record(
         ("pipe_stuck", "i8"),  # the tags have refused the first access, and nothing has changed since
         ("pipe_due", "i8", (RING,)),
         ("pipe_address", "i8", (RING,)),
-        ("pipe_bytes", "i8", (RING,)),
-        ("pipe_words", "i8", (RING,)),
-        ("pipe_kind", "i8", (RING,)),
-        ("pipe_tag", "i8", (RING,)),
+        ("pipe_bytes", "i2", (RING,)),
+        ("pipe_words", "u4", (RING,)),
+        ("pipe_kind", "u1", (RING,)),
+        ("pipe_tag", "i2", (RING,)),
         ("flush", "i8"),  # forget all lines when the SM has nothing to run
         ("flushed_at", "i8"),  # accesses when that was done last
         ("cache", CACHE),
@@ -126,16 +127,16 @@ REQUEST = record(
     [
         ("line", "i8"),  # address as given by who sent it
         ("due", "i8"),  # cycle at which it may leave the queue it is in
-        ("tag", "i8"),  # the sender's own number
-        ("kind", "i4"),
-        ("bytes", "i4"),
-        ("sm", "i4"),
-        ("slice", "i4"),
-        ("set", "i4"),
-        ("bank", "i4"),
-        ("sector", "i4"),  # the first one, in a cache of sectors
         ("row", "i8"),
-        ("words", "i8"),  # words of its line that a store writes, one bit each
+        ("words", "u4"),  # words of its line that a store writes, one bit each
+        ("tag", "i4"),  # the sender's own number
+        ("bytes", "i2"),
+        ("set", "i2"),
+        ("kind", "i2"),
+        ("sm", "i2"),
+        ("slice", "i2"),
+        ("bank", "i2"),
+        ("sector", "i2"),  # the first one, in a cache of sectors
     ]
 )
 
@@ -173,15 +174,16 @@ NETWORK = record(
         ),  # when the output can grant; FOREVER: nobody asks, or no room behind it
         ("out_free", "i8", (MAX_PORTS,)),
         ("out_due", "i8", (MAX_PORTS,)),  # arrival of the oldest packet behind the output; FOREVER if none
+        ("out_last", "i8", (MAX_PORTS,)),  # arrival of the newest packet sent to the output
         ("out_head", "i8", (MAX_PORTS,)),
         ("out_count", "i8", (MAX_PORTS,)),
         ("wait_head", "i8", (MAX_PORTS,)),
         ("wait_count", "i8", (MAX_PORTS,)),
-        ("fifo", "i8", (MAX_PORTS, FIFO)),  # packets of an input
-        ("fifo_out", "i8", (MAX_PORTS, FIFO)),  # their outputs
-        ("fifo_flits", "i8", (MAX_PORTS, FIFO)),
-        ("wait", "i8", (MAX_PORTS, MAX_PORTS)),  # inputs that ask for an output, in order
-        ("queue", "i8", (MAX_PORTS, FIFO)),  # packets behind an output
+        ("fifo", "u2", (MAX_PORTS, FIFO)),  # packets of an input
+        ("fifo_out", "u1", (MAX_PORTS, FIFO)),  # their outputs
+        ("fifo_flits", "u1", (MAX_PORTS, FIFO)),
+        ("wait", "u1", (MAX_PORTS, MAX_PORTS)),  # inputs that ask for an output, in order
+        ("queue", "u2", (MAX_PORTS, FIFO)),  # packets behind an output
     ]
 )
 
@@ -202,10 +204,10 @@ SLICE = record(
         ("dram_count", "i8"),
         ("fill_head", "i8"),
         ("fill_count", "i8"),
-        ("rop", "i8", (ROP_RING,)),  # ROP delay and the queue before the tags
-        ("miss", "i8", (RING,)),
-        ("dram", "i8", (RING,)),
-        ("filling", "i8", (RING,)),
+        ("rop", "u2", (ROP_RING,)),  # ROP delay and the queue before the tags
+        ("miss", "u2", (RING,)),
+        ("dram", "u2", (RING,)),
+        ("filling", "u2", (RING,)),
         ("written", "u1", (MAX_LINES,)),  # words of a sector that were written, one bit each
         ("cache", CACHE),
     ]
@@ -218,30 +220,36 @@ CHANNEL = record(
         ("in_flight", "i8"),  # requests between the arbiter and the L2's fill queue
         ("latency_head", "i8"),
         ("latency_count", "i8"),
-        ("latency", "i8", (LATENCY_RING,)),  # `due` in core cycles
+        ("latency", "u2", (LATENCY_RING,)),  # `due` in core cycles
+        # scheduler queue: its places, and in which order each bank's requests stand in them
         ("queue_count", "i8"),
-        ("queue", "i8", (WINDOW,)),  # scheduler queue, oldest first
-        ("queue_bank", "i8", (WINDOW,)),
+        ("queue_used", "i8"),  # places, one bit each
+        ("queue", "u2", (WINDOW,)),
+        ("queue_age", "i8", (WINDOW,)),  # less for older requests
         ("queue_row", "i8", (WINDOW,)),
+        ("queue_behind", "u1", (WINDOW,)),  # 1 + place of the bank's next request; 0: none
+        ("bank_first", "u1", (MAX_BANKS,)),  # 1 + place of the bank's oldest; 0: none
+        ("bank_last", "u1", (MAX_BANKS,)),
         ("return_head", "i8"),
         ("return_count", "i8"),
         ("return_last", "i8"),
-        ("returned", "i8", (LATENCY_RING,)),  # `due` in DRAM cycles
+        ("returned", "u2", (LATENCY_RING,)),  # `due` in DRAM cycles
         ("bank_turn", "i8"),
-        ("n_busy", "i8"),
-        ("busy", "i8", (MAX_BANKS,)),  # banks with a request, in no order
-        ("n_choosable", "i8"),  # banks without one that could take one of the queue
-        ("n_queued", "i8", (MAX_BANKS,)),  # requests of a bank in the queue
+        # banks, one bit each
+        ("queued", "i8"),  # with requests in the queue
+        ("busy", "i8"),  # with a request of their own
+        ("columns", "i8"),  # those of them with its row open
+        ("closed", "i8"),  # and with no row open
         ("cas_free", "i8"),
-        ("read_free", "i8"),  # write-to-read turnaround
-        ("write_free", "i8"),  # read-to-write turnaround
+        ("turn_free", "i8", (2,)),  # of reads after a write, of writes after a read
         ("activate_free", "i8"),
         ("group_free", "i8", (MAX_BANKS,)),
-        ("bank_request", "i8", (MAX_BANKS,)),  # -1: none
-        ("bank_write", "i8", (MAX_BANKS,)),
-        ("bank_atoms", "i8", (MAX_BANKS,)),  # column commands left
+        ("bank_request", "u2", (MAX_BANKS,)),
+        ("bank_write", "u1", (MAX_BANKS,)),
+        ("bank_atoms", "u1", (MAX_BANKS,)),  # column commands left
         ("bank_want", "i8", (MAX_BANKS,)),  # row of the request
         ("bank_row", "i8", (MAX_BANKS,)),  # open row; -1: closed
+        ("bank_due", "i8", (MAX_BANKS,)),  # which of the next four is that of the command its request needs
         ("bank_activate", "i8", (MAX_BANKS,)),  # earliest cycles of the bank's own commands
         ("bank_read", "i8", (MAX_BANKS,)),
         ("bank_write_free", "i8", (MAX_BANKS,)),
@@ -271,8 +279,7 @@ MEMORY = record(
         ("bank_mask", "i8"),
         ("row_shift", "i8"),
         # network packets
-        ("flit_bytes", "i8"),
-        ("header_bytes", "i8"),
+        ("flits", "u1", (MAX_DATA + 1,)),  # of a packet, by bytes of data
         # L2
         ("rop_cycles", "i8"),
         ("port_shift", "i8"),
@@ -306,7 +313,7 @@ MEMORY = record(
         ("channel", CHANNEL, (MAX_CHANNELS,)),
         ("slice", SLICE, (MAX_SLICES,)),
         ("request", REQUEST, (POOL,)),
-        ("free", "i4", (POOL,)),  # stack of free requests
+        ("free", "u2", (POOL,)),  # stack of free requests
     ]
 )
 
@@ -348,7 +355,7 @@ def make_memory(gpu: Gpu) -> Any:
     m["bank_shift"] = bank = chunk + 1 + _log2("dram.row_bytes", dram.row_bytes // dram.interleave_bytes)
     m["bank_mask"] = dram.banks // 2 - 1
     m["row_shift"] = bank + _log2("dram.banks", dram.banks) - 1
-    m["flit_bytes"], m["header_bytes"] = icnt.flit_bytes, icnt.header_bytes
+    m["flits"] = np.minimum(255, -(-(icnt.header_bytes + np.arange(MAX_DATA + 1)) // icnt.flit_bytes))
     m["rop_cycles"], m["port_shift"] = l2.rop_cycles, _log2("l2.port_bytes", l2.port_bytes)
     m["miss_read_max"], m["miss_write_max"] = l2.miss_queue_read_max, l2.miss_queue_write_max
     m["sector_bytes"] = l2.sector_bytes if l2.sector_bytes < l2.line_bytes else 0
@@ -374,7 +381,7 @@ def make_memory(gpu: Gpu) -> Any:
     _set_network(m["requests"], gpu, gpu.sm.count, l2.slices, 0)
     _set_network(m["replies"], gpu, l2.slices, gpu.sm.count, 1)
     m["channel"]["next"] = FOREVER
-    m["channel"]["bank_request"] = m["channel"]["bank_row"] = -1
+    m["channel"]["bank_row"] = -1
     _set_cache(m["slice"]["cache"], "l2", l2)
     return memory
 
@@ -519,6 +526,7 @@ def _check(gpu: Gpu) -> None:
                 f"{gpu.name}: {name}.line_bytes is {line_bytes}, l2.line_bytes {l2.line_bytes}",
                 help="a line of the L2 has to hold one of the caches before it",
             )
+    _at_most("l2.line_bytes", l2.line_bytes, MAX_DATA)
     _at_most("sm.count", gpu.sm.count, MAX_SMS)
     _at_most("l2.slices", l2.slices, MAX_SLICES)
     _at_most("dram.channels", dram.channels, MAX_CHANNELS)

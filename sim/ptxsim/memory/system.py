@@ -16,7 +16,7 @@ import numpy as np
 
 from ptxsim.jit import inline, njit
 from ptxsim.memory.dram import channel_cycle, core_cycle, dram_cycles
-from ptxsim.memory.interconnect import has_room, network_cycle, push, take
+from ptxsim.memory.interconnect import first_of, has_room, network_cycle, push, take
 from ptxsim.memory.l2 import slice_cycle
 from ptxsim.memory.requests import drop_request, flits_of, new_request, place_line
 from ptxsim.memory.state import ATOMIC, FOREVER, POOL, RING, SECTOR_MARGIN, WRITE, WRITEBACK
@@ -68,10 +68,10 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
         sm,
         now,
         l1.miss_line[head],
-        l1.miss_bytes[head],
-        l1.miss_kind[head],
-        l1.miss_tag[head],
-        l1.miss_words[head],
+        np.int64(l1.miss_bytes[head]),
+        np.int64(l1.miss_kind[head]),
+        np.int64(l1.miss_tag[head]),
+        np.int64(l1.miss_words[head]),
     ):
         return False
     l1.miss_head = (head + 1) & (RING - 1)
@@ -118,13 +118,9 @@ def memory_cycle(m: Any, now: int) -> None:
         network_cycle(m, m.requests, now)
     if m.replies.next <= now:
         network_cycle(m, m.replies, now)
-    following = min(m.requests.next, m.replies.next)
-    in_dram = FOREVER
-    for channel in range(m.n_channels):
-        following = min(following, m.channel_next[channel])
-        in_dram = min(in_dram, m.dram_next[channel])
+    following = min(m.requests.next, m.replies.next, first_of(m.slice_next, m.n_slices))
+    following = min(following, first_of(m.channel_next, m.n_channels))
+    in_dram = first_of(m.dram_next, m.n_channels)
     if in_dram < FOREVER:
         following = min(following, core_cycle(m, in_dram))
-    for index in range(m.n_slices):
-        following = min(following, m.slice_next[index])
     m.next = following
