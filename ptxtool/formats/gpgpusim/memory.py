@@ -13,6 +13,10 @@ from ptxtool.formats.gpgpusim.text import Setting, read_network
 
 MOST_READONLY_LINES = 256
 """Lines of an instruction or constant cache that the simulator holds."""
+MOST_MERGES = 16
+"""Merged misses of a line of the L1 or L2 that the simulator holds."""
+MOST_BUFFER_FLITS = 128
+"""Flits of a network buffer that it holds, whatever else lies before the crossbar."""
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
@@ -47,6 +51,13 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     return found
 
 
+def _merges(given: Given, name: str, table: str, waiters: int) -> None:
+    """No more merged misses than the simulator holds."""
+    if waiters > MOST_MERGES:
+        given.put(f"{table}.mshr_waiters", MOST_MERGES, name)
+        given.differs(given.need(name), f"it is {MOST_MERGES}", f"a merge limit of {waiters}")
+
+
 def _readonly(given: Given, name: str, table: str) -> None:
     found = _cache(given, name, table, "L R f N")
     lines = found.sets * found.ways
@@ -59,6 +70,7 @@ def _readonly(given: Given, name: str, table: str) -> None:
 def _l1d(given: Given) -> None:
     name = "gpgpu_cache:dl1"
     setting, found = given.need(name), _cache(given, name, "l1d", "L L m N")
+    _merges(given, name, "l1d", found.mshr_waiters)
     given.put("l1d.set_hash", "fermi" if found.set_index == "H" else "linear", name)
     if found.set_index not in ("", "L", "H"):
         given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
@@ -83,6 +95,7 @@ def _l2(given: Given) -> None:
     setting, found = given.need(name), _cache(given, name, "l2", "L B m WL")
     if found.set_index not in ("", "L"):
         given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
+    _merges(given, name, "l2", found.mshr_waiters)
     allocates = found.write_allocation == "L"
     for key, value in (
         ("sector_bytes", 32 if found.is_sectored else 128),
@@ -190,6 +203,9 @@ def _network_file(given: Given, network: Mapping[str, Setting]) -> None:
         if entry in network:
             given.put(f"icnt.{key}", values.whole(network[entry], 1))
             given.places[f"icnt.{key}"] = network[entry]
+    if given.tables["icnt"].get("buffer_flits", 0) > MOST_BUFFER_FLITS:
+        given.put("icnt.buffer_flits", MOST_BUFFER_FLITS)
+        _network_differs(given, network["vc_buf_size"], f"it is {MOST_BUFFER_FLITS}")
     known = {"topology": "fly", "n": "1", "num_vcs": "1", "output_speedup": "1"}
     speedup = network.get("internal_speedup")
     if speedup is not None:

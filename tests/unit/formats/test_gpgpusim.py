@@ -9,7 +9,7 @@ from gpgpusim_files import write_config
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpgpusim.core import MOST_LDST
-from ptxtool.formats.gpgpusim.memory import MOST_READONLY_LINES
+from ptxtool.formats.gpgpusim.memory import MOST_MERGES, MOST_READONLY_LINES
 from ptxtool.formats.gpgpusim.options import ALIASES, FIXED, USED, is_unused
 from ptxtool.formats.gpgpusim.text import read_settings
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -171,6 +171,18 @@ def test_the_network_file(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_larger_than_the_simulator_holds_is_cut(tmp_path: Path) -> None:
+    write_config(tmp_path, load_gpu(OLD), 3, gpgpu_cache__dl2="64:128:8,L:B:m:W:L,A:32:64,4:0,32")
+    network = tmp_path / "network.icnt"
+    network.write_text(network.read_text().replace("vc_buf_size = 8", "vc_buf_size = 256"))
+    gpu, told = read(tmp_path / "gpgpusim.config")
+    assert (gpu.l2.mshr_waiters, gpu.icnt.buffer_flits) == (MOST_MERGES, 128)
+    assert sorted((d.message, d.help) for d in told) == [
+        ("'-gpgpu_cache:dl2': a merge limit of 64 is not modelled", "here it is 16"),
+        ("'vc_buf_size = 256' is not modelled", "here it is 128"),
+    ]
+
+
 def test_positional_dram_timing_and_queues_without_limit(tmp_path: Path) -> None:
     gpu, told = changed(
         tmp_path, gpgpu_dram_timing_opt="8:2:8:12:25:10:35:10:7:6:11", gpgpu_frfcfs_dram_sched_queue_size="0"
@@ -267,6 +279,7 @@ def test_the_page_says_what_becomes_of_every_option() -> None:
 
 def test_the_simulator_holds_what_is_said() -> None:
     from ptxsim.memory.readonly import MAX_LINES
+    from ptxsim.memory.state import MAX_WAITERS
     from ptxsim.state import LDST_QUEUE
 
-    assert (MOST_READONLY_LINES, MOST_LDST) == (MAX_LINES, LDST_QUEUE)
+    assert (MOST_READONLY_LINES, MOST_LDST, MOST_MERGES) == (MAX_LINES, LDST_QUEUE, MAX_WAITERS)
