@@ -10,6 +10,7 @@ from scalekernel import LAUNCH, SCALE
 from smallkernel import Cli
 
 from ptxtool.base.diag import PtxError
+from ptxtool.base.resources import resource_dir
 from ptxtool.cli import timeline
 
 
@@ -88,3 +89,16 @@ def test_ranges() -> None:
     for text in ("", "x", "1,", "-1"):
         with pytest.raises(PtxError, match="E502"):
             list(timeline._sms(text))
+
+
+def test_a_list_of_launches(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out.json.gz"
+    file = resource_dir("samples") / "reduction" / "two-passes.toml"
+    result = cli("sim", file, "--trace", out, "--trace-sms", "1", "--trace-cycles", "0-200", "--quiet")
+    assert result.exit_code == 0, result.stderr
+    read = json.loads(gzip.decompress(out.read_bytes()))
+    first, second = read["otherData"]["launches"]
+    assert (first["grid"], second["grid"]) == ([512, 1, 1], [1, 1, 1])
+    kernels = [(e["ts"], e["dur"]) for e in read["traceEvents"] if e["ph"] == "X" and e["pid"] == 1]
+    assert kernels == [(0, 200), (first["cycles"], 200)]  # one behind the other, the same cycles of each
+    assert result.stderr.count("cycles 0 to 200 of ") == 2
