@@ -291,7 +291,7 @@ def test_recording_ends_with_the_most_events(tmp_path: Path) -> None:
 def test_an_interrupted_run_leaves_a_whole_file(tmp_path: Path, on_interrupt: Any) -> None:
     path = tmp_path / "t.json.gz"
 
-    def interrupt(cycles: int, done: int, total: int) -> None:
+    def interrupt(at: object) -> None:
         raise KeyboardInterrupt
 
     words = np.zeros(4096, np.uint32)
