@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 @gpu_option
 @scheduler_option
 @share_registers_option()
+@click.option(
+    "--dynamic", is_flag=True, help="Dynamic warp execution: hold back memory instructions of non-owners."
+)
+@click.option(
+    "--dynamic-options",
+    metavar="K=V,...",
+    help="The same with options: period, step, stalls (window, cumulative), draws (cycle, sticky), seed.",
+)
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
@@ -56,6 +64,8 @@ def command(
     scheduler: str | None,
     share_registers: str,
     registers: int | None,
+    dynamic: bool,
+    dynamic_options: str | None,
     max_cycles: int | None,
     no_event_skip: bool,
     hotspots: bool,
@@ -88,6 +98,7 @@ def command(
         "max_cycles": max_cycles,
         "event_skip": not no_event_skip,
         "hotspots": hotspots,
+        "dynamic": dynamic if dynamic_options is None else dynamic_options,
         "timeline": timeline,
         "progress": status.progress,
         "output": None if as_json else status.printed,

@@ -24,6 +24,8 @@ def run_parts(run: Run) -> list[Table | str]:
     parts: list[Table | str] = [table(_COUNTERS, _counters(result), _title(result))]
     if result.shared_pairs:
         parts += ["", *_stalls(result)]
+    if result.dynamic is not None:
+        parts += ["", str(result.dynamic)]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
     return [*parts, "", run.verdict]

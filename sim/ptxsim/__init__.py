@@ -8,6 +8,7 @@ kernels written in Python launchable on it.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ptxsim.dynamic import DynamicExecution, DynamicResult
     from ptxsim.functional import FunctionalResult, run
     from ptxsim.launcher import launch
     from ptxsim.numba_kernels import from_numba
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ptxsim.triton_kernels import from_triton
 
 __all__ = [
+    "DynamicExecution",
+    "DynamicResult",
     "FunctionalResult",
     "Machine",
     "Sampler",
@@ -38,6 +41,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "DynamicExecution": "ptxsim.dynamic",
+    "DynamicResult": "ptxsim.dynamic",
     "FunctionalResult": "ptxsim.functional",
     "Machine": "ptxsim.sequence",
     "Sampler": "ptxsim.textures",

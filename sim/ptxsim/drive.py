@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxsim.between import Kept
 from ptxsim.core import cycle
+from ptxsim.dynamic import Controller, DynamicExecution
 from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
 from ptxsim.memory.clock import copies_clock
@@ -45,6 +46,7 @@ from ptxtool.formats.gpu import Fetch, Gpu, L1c, Pipeline
 if TYPE_CHECKING:
     from ptxsim.timeline import Recorder
 
+
 @dataclass(frozen=True)
 class Standing:
     """How far a launch is: cycles so far, CTAs that have ended and in all, instructions that were executed."""
@@ -75,6 +77,7 @@ class Configuration:
     lock_as_stall: bool = False
     bank_conflicts: bool = True
     hotspots: bool = False
+    dynamic: DynamicExecution | None = None
 
 
 @dataclass
@@ -93,6 +96,7 @@ class Simulation:
     printer: Printer = field(default_factory=Printer)
     recorder: "Recorder | None" = None
     """Of a timeline."""
+    dynamic: Controller | None = None
 
     @property
     def cycles(self) -> int:
@@ -211,6 +215,9 @@ def build(
         data = arrays[array]
         sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
     pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
+    dynamic = Controller(configuration.dynamic, n_sms) if configuration.dynamic else None
+    if dynamic is not None:
+        r["dynamic"] = dynamic.units.ctypes.data
     memory = make_memory(gpu) if kept is None or kept.memory is None else kept.memory
     l1s = make_l1(gpu, n_sms) if kept is None or kept.l1s is None else kept.l1s
     copies = image.device.take_copies()
@@ -218,7 +225,9 @@ def build(
         clock = copies_clock(memory, copies)
         for start, size in copies:
             clock = copies_fill(memory, start, size, clock)
-    return Simulation(program, gpu, configuration, run, sms, l1s, memory, image.context, arrays)
+    return Simulation(
+        program, gpu, configuration, run, sms, l1s, memory, image.context, arrays, dynamic=dynamic
+    )
 
 
 def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
@@ -322,7 +331,7 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     step = 2_000
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
-        run["stop_cycle"] = stop if recorder is None else recorder.next_stop(stop)
+        run["stop_cycle"] = _next_stop(simulation, stop)
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
             reason = int(
                 cycle.simulator()(
@@ -341,13 +350,24 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
             recorder.take()
         if reason != cycle.PAUSED:
             return reason
-        if simulation.cycles < stop:  # only to empty a buffer, or for the timeline
+        if simulation.dynamic is not None:
+            simulation.dynamic.end_period(simulation, policy)
+        if (
+            simulation.cycles < stop
+        ):  # only to empty a buffer, for the timeline, or for dynamic warp execution
             continue
         seconds = time.perf_counter() - started
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
         if progress is not None:
             progress(_standing(simulation))
         stop, started = simulation.cycles + step, time.perf_counter()
+
+
+def _next_stop(simulation: Simulation, stop: int) -> int:
+    """The cycle in which something is to be done on the host, at the latest `stop`."""
+    if simulation.recorder is not None:
+        stop = simulation.recorder.next_stop(stop)
+    return stop if simulation.dynamic is None else min(stop, simulation.dynamic.next_cycle)
 
 
 def _standing(simulation: Simulation) -> Standing:

@@ -16,6 +16,7 @@ from ptxsim.between import Kept
 from ptxsim.core import cycle
 from ptxsim.core.issue import WRONG_WARP
 from ptxsim.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
+from ptxsim.dynamic import DynamicExecution, dynamic_options
 from ptxsim.faults import fault
 from ptxsim.hotspots import read_hotspots
 from ptxsim.image import MemoryImage
@@ -63,6 +64,7 @@ def launch(
     lock_as_stall: bool = False,
     bank_conflicts: bool = True,
     hotspots: bool = False,
+    dynamic: bool | str | DynamicExecution = False,
     progress: Progress | None = None,
     output: Callable[[str], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
@@ -84,9 +86,11 @@ def launch(
     your own, `FILE.py:FUNCTION` (docs/schedulers.md); without it the machine's. `event_skip=False` steps every
     cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard;
     `bank_conflicts=False` lets operand reads never conflict. `hotspots=True` finds out where the time goes: `hotspots`
-    of the result (docs/hotspots.md). What the kernel prints is in the result's `printed`; `output` is called with
-    pieces of it as they come. On Ctrl-C the exception is raised, or with `on_interrupt="return"` the counters so far
-    are returned with status "interrupted".
+    of the result (docs/hotspots.md). `dynamic` holds memory instructions of non-owner warps back, as dynamic warp
+    execution of these authors: True, a `DynamicExecution` with other options, or their text
+    (`period=500,draws=sticky`); it needs `share_registers`. What the kernel prints is in the result's `printed`;
+    `output` is called with pieces of it as they come. On Ctrl-C the exception is raised, or with
+    `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
     has `heap_bytes`. `timeline` is a file (`.json`, `.json.gz`) for Perfetto, or a `Timeline`. `names` is what
@@ -142,6 +146,7 @@ def launch(
         lock_as_stall=lock_as_stall,
         bank_conflicts=bank_conflicts,
         hotspots=hotspots,
+        dynamic=_dynamic(dynamic, percent > 0),
     )
     try:
         simulation = build(program, image, machine, configuration, _kept)
@@ -182,6 +187,20 @@ def launch(
     if _kept is not None and status == "done":
         _kept.take(simulation)
     return result
+
+
+def _dynamic(given: bool | str | DynamicExecution, shares: bool) -> DynamicExecution | None:
+    """The options of dynamic warp execution, if it is wanted. Raises E502 where nothing is shared."""
+    if given is False:
+        return None
+    if not shares:
+        what = "dynamic warp execution without shared registers"
+        raise error(
+            "E502", what, help="it holds back warps of shared pairs: give share_registers, such as 90"
+        )
+    if isinstance(given, str):
+        return dynamic_options(given)
+    return DynamicExecution() if given is True else given
 
 
 _READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
@@ -254,6 +273,7 @@ def _result(
         stall_points=_stall_points(kernel, simulation),
         printed=simulation.printer.text,
         issues=tuple(int(n) for n in simulation.arrays["issues"]),
+        dynamic=simulation.dynamic.result() if simulation.dynamic else None,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
         if configuration.hotspots
         else None,

@@ -28,6 +28,7 @@ HOST_ONLY = (
     "ptxsim.device",
     "ptxsim.divergence",
     "ptxsim.drive",
+    "ptxsim.dynamic",
     "ptxsim.faults",
     "ptxsim.functional",
     "ptxsim.hotspots",

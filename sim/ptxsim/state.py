@@ -94,6 +94,7 @@ RUN = record(
         ("first_shared_slot", "i8"),
         ("private_registers", "i8"),
         ("lock_as_stall", "i8"),
+        ("dynamic", "u8"),  # address of a DYNAMIC record of sharing/dynamic.py for every SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
         ("stall_warps", "u8"),
         ("stall_cycles", "u8"),

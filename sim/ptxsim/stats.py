@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.dynamic import DynamicResult
 from ptxsim.state import IDLE, SCOREBOARD, STALL
 from ptxtool.formats.hotspots import Hotspots
 
@@ -83,6 +84,7 @@ class SimResult:
     stall_points: tuple[StallPoint, ...] = ()
     issues: tuple[int, ...] = field(default=(), repr=False)
     hotspots: Hotspots | None = field(default=None, repr=False)
+    dynamic: DynamicResult | None = None
     printed: str = field(default="", repr=False)
 
     @property
@@ -116,6 +118,8 @@ class SimResult:
         del data["hotspots"]
         if self.hotspots is not None:
             data["hotspots"] = self.hotspots.to_dict()
+        if self.dynamic is None:
+            del data["dynamic"]
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
@@ -147,6 +151,8 @@ class SimResult:
             counts = getattr(self, part)
             lines.append(f"  {part:<6}" + "  ".join(f"{name} {n}" for name, n in counts.items()))
         lines += [f"  stall point: {p}" for p in self.stall_points[:3]]
+        if self.dynamic is not None:
+            lines.append(f"  {self.dynamic}")
         return "\n".join(lines)
 
 

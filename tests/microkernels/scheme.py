@@ -1,4 +1,4 @@
-"""Cases of register sharing and CTA launch on `tesla-c2050`: rows 16, 19, 20 and 21 of timing-model section 7.3."""
+"""Cases of register sharing and CTA launch on `tesla-c2050`: rows 16, 19, 20, 21 and 24 of timing-model section 7.3."""
 
 from functools import cache
 from typing import Any
@@ -11,6 +11,10 @@ import ptxsim
 import ptxsim.launcher
 from microkernels.case import Case, exactly
 from microkernels.measure import first_cycle, one_sm, parsed
+from ptxsim.dynamic import Controller, DynamicExecution
+from ptxsim.jit import for_python
+from ptxsim.sharing import period
+from ptxsim.sharing.dynamic import CERTAIN
 
 _GPU = "tesla-c2050"
 _HEAD = ".version 4.0\n.target sm_35\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
@@ -109,6 +113,20 @@ def _resident_as_printed() -> float:
     )
 
 
+@cache
+def _move() -> Any:
+    return for_python(period.move)
+
+
+def _chance(start: float, more: int, fewer: int) -> float:
+    """An SM's chance after periods with more stalls than SM 0, and then some with fewer."""
+    units = Controller(DynamicExecution(), 2).units
+    units["chance"][1] = start * CERTAIN
+    for stalls in [3] * more + [1] * fewer:
+        _move()(units[1], stalls, 2)
+    return float(units["chance"][1] / CERTAIN)
+
+
 SCHEME: tuple[Case, ...] = (
     exactly("16", "turnover of a slot with an empty CTA, cycles", 9, lambda: turnover(_GPU)),
     exactly("16", "CTAs launched on an SM in 5 cycles", 5, lambda: _launched(5)),
@@ -121,4 +139,10 @@ SCHEME: tuple[Case, ...] = (
         lambda: _issued(_PRIVATE, 2) - _issued(_EXIT, 1),
     ),
     exactly("21", "CTAs of 140 that finish in the papers' deadlock case", 140, _done),
+    exactly(
+        "24", "chance of memory instructions after 3 periods with more stalls", 0.7, lambda: _chance(1, 3, 0)
+    ),
+    exactly("24", "after 12", 0, lambda: _chance(1, 12, 0)),
+    exactly("24", "after 12, and 4 with fewer", 0.4, lambda: _chance(1, 12, 4)),
+    exactly("24", "from 0.5, 9 with fewer", 1, lambda: _chance(0.5, 0, 9)),
 )

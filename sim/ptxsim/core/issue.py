@@ -35,7 +35,7 @@ from ptxsim.program import (
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.semantics.calls import note_exit
 from ptxsim.semantics.execute import execute, guard_mask
-from ptxsim.sharing.registers import may_touch, refuse, take
+from ptxsim.sharing.registers import ask, take
 from ptxsim.state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
 
 STACK_OVERFLOW = 100  # as in ptxsim/faults.py
@@ -108,13 +108,12 @@ def _chosen(run, sm, pick, s, candidates, stale):
 
 @inline
 def _locked_out(run, sm, ready):
-    """`ready` without the warps whose shared registers are locked."""
+    """`ready` without the warps whose shared registers are locked, or whose memory accesses are held back."""
     testing = ready & sm.needs_lock & ~sm.lock_wait
     while testing:
         w = ctz(testing)
         testing &= testing - 1
-        if not may_touch(sm, w):
-            refuse(run, sm, w)
+        ask(run, sm, instruction_at(run.code, sm.ib_pc[w]), w)
     return ready & ~sm.lock_wait
 
 
@@ -156,7 +155,7 @@ def _issue_warp(run, sm, x, w):
     sm.thread_instructions += popcount(mask)
     flat_i64(run.issues, run.n_instructions)[i] += 1
     if sm.needs_lock & bit(w):
-        take(run, sm, w)
+        take(run, sm, instruction, w)
     _enter_pipe(run, sm, x, i, w, mask)
     if not _move(run, sm, x, i, w, mask, active):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)

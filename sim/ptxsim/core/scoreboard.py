@@ -10,6 +10,7 @@ ready now, ready at a known cycle (on the wheel), or blocked.
 
 from ptxsim.jit import bit, flat_i64, flat_u8, inline, njit
 from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED, instruction_at
+from ptxsim.sharing.registers import asks
 from ptxsim.state import FOREVER, LONG, MAX_WARPS, WAKES, WHEEL
 
 
@@ -110,7 +111,7 @@ def new_head(run, sm, w):
         sm.head_class[2] |= me
     else:
         sm.head_class[instruction.unit] |= me
-    if run.shared_pairs and instruction.max_sequence > run.private_registers:
+    if run.shared_pairs and asks(run, instruction):
         sm.needs_lock |= me
     else:
         sm.needs_lock &= ~me

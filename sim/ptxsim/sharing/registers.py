@@ -16,6 +16,7 @@ from typing import Any
 from ptxsim.core.timeline import note
 from ptxsim.core.timeline_codes import LOCKED, OWNED, UNLOCKED
 from ptxsim.jit import bit, ctz, flat_i64, njit
+from ptxsim.sharing.dynamic import admits, draws_again, end_hold, forget_draw, hold, is_far, is_held
 
 OWNER, UNSHARED, NON_OWNER = 0, 1, 2
 
@@ -50,8 +51,29 @@ def may_touch(sm, w):
 
 
 @njit
-def take(run, sm, w):
-    """Warp w issues an instruction that touches a shared register: it holds its lock from now on."""
+def asks(run, instruction):
+    """Whether a warp that shares registers has to ask before it issues an instruction."""
+    return instruction.max_sequence > run.private_registers or (run.dynamic != 0 and is_far(instruction))
+
+
+@njit
+def ask(run, sm, instruction, w):
+    """Warp w is about to issue an instruction: let it wait if a lock or dynamic warp execution says so."""
+    if instruction.max_sequence > run.private_registers and not may_touch(sm, w):
+        refuse(run, sm, w)
+    elif (
+        run.dynamic != 0 and sm.warp_class[w] == NON_OWNER and is_far(instruction) and not admits(run, sm, w)
+    ):
+        hold(run, sm, w)
+
+
+@njit
+def take(run, sm, instruction, w):
+    """Warp w issues what it has asked for: if it touches a shared register, it holds its lock from now on."""
+    if run.dynamic != 0:
+        forget_draw(run, sm, w)
+        if instruction.max_sequence <= run.private_registers:
+            return
     slot = sm.cta_slot[w]
     p = sm.pair[slot]
     if p < 0:
@@ -133,9 +155,12 @@ def refuse(run, sm, w):
 def settle_wait(run, sm, w):
     """Warp w waits no longer: charge the cycles to the instruction it waited at, its head."""
     waited = run.cycle - sm.lock_since[w]
+    sm.lock_wait &= ~bit(w)
+    if run.dynamic != 0 and is_held(run, sm, w):
+        end_hold(run, sm, w, waited)
+        return
     flat_i64(run.stall_cycles, run.n_instructions)[sm.ib_pc[w]] += waited
     sm.lock_wait_cycles += waited
-    sm.lock_wait &= ~bit(w)
 
 
 @njit
@@ -145,5 +170,8 @@ def retest(run, sm):
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if may_touch(sm, w):
+        if run.dynamic != 0 and is_held(run, sm, w):
+            if draws_again(run, sm) or sm.warp_class[w] != NON_OWNER:
+                settle_wait(run, sm, w)
+        elif may_touch(sm, w):
             settle_wait(run, sm, w)
