@@ -1,0 +1,236 @@
+"""The simulator against what it was built from: the tables of docs/accuracy.md. Prints them, or writes them there.
+
+    python benchmarks/accuracy.py [--write] [--only figures|runs] [--launches NAME ...]
+
+The first tables are the micro-kernels of `tests/microkernels`, expected against measured. The others are the reference
+kernels, as GPGPU-Sim 4.2 ran them and as `gpgpusim42-c2050` does; they need the recorded runs beside the checkout
+(`../shared`), and stay as they are in the page without them. Figures are counters of a deterministic simulator: they
+do not depend on the machine that this runs on.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "tests"))
+
+from microkernels import C2050, GPGPUSIM42, Case  # noqa: E402
+from microkernels.case import shown  # noqa: E402
+from reference_kernels import ReferenceLaunch, launches  # noqa: E402
+
+import ptxsim  # noqa: E402
+from ptxtool.formats.gpu import Gpu, load_gpu  # noqa: E402
+from ptxtool.parse import parse  # noqa: E402
+
+PAGE = CHECKOUT / "docs" / "accuracy.md"
+SHARED = CHECKOUT.parent / "shared"
+
+SCHEDULERS = {"lrr": "lrr", "gto": "gto", "two_level": "two_level:6"}
+_MACHINES: dict[str, Callable[[Gpu], Gpu]] = {
+    "": lambda gpu: gpu,
+    "2xregs": lambda gpu: gpu.with_sm(registers=65536),
+    "2xshared": lambda gpu: gpu.with_sm(scratchpad_bytes=98304),
+    "16K-shared": lambda gpu: gpu.with_sm(scratchpad_bytes=16384),
+    "32K-shared": lambda gpu: gpu.with_sm(scratchpad_bytes=32768),
+}
+"""What the names of recorded configurations (C2050-SCHEDULER[-CHANGE]) say."""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], right: int = 1) -> str:
+    """A Markdown table; columns from `right` on are numbers."""
+    lines = [header, ["---" if k < right else "---:" for k in range(len(header))], *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def figures(cases: Sequence[Case]) -> str:
+    """Expected against measured, one line a case."""
+    rows = [(c.row, c.what, c.expected, shown(c.measure()), c.why) for c in cases]
+    head = ("row" if cases is C2050 else "section", "what", "expected", "measured", "why not exactly")
+    return table(head, rows, 5)
+
+
+def configuration(name: str) -> tuple[str, str]:
+    """The scheduler and the change of a recorded configuration."""
+    scheduler, _, change = name.removeprefix("C2050-").partition("-")
+    return scheduler, change
+
+
+def title(config: str) -> str:
+    """A recorded configuration as the page names it."""
+    scheduler, change = configuration(config)
+    return ", ".join(
+        filter(None, (SCHEDULERS[scheduler], change.replace("2x", "twice the ").replace("-", " ")))
+    )
+
+
+def simulate(launch: ReferenceLaunch, row: dict[str, Any], module: Any) -> Any:
+    """Run a recorded launch; its results are compared with the plain C++ ones."""
+    scheduler, change = configuration(row["config"])
+    arguments, buffers = launch.arguments()
+    result = ptxsim.launch(
+        module.kernels[launch.data["kernel"]],
+        launch.data["grid"],
+        launch.data["block"],
+        arguments,
+        gpu=_MACHINES[change](load_gpu("gpgpusim42-c2050")),
+        scheduler=SCHEDULERS[scheduler],
+        registers=row["registers_per_thread"],
+        dynamic_shared=launch.data["dynamic_shared_bytes"],
+        constants=launch.constants(),
+    )
+    launch.check(buffers)
+    return result
+
+
+def _percent(ours: float, theirs: float) -> str:
+    return f"{(ours / theirs - 1) * 100:+.1f}%" if theirs else "0" if not ours else f"+{ours:g}"
+
+
+def is_kernel(launch: str) -> bool:
+    """False for the launches of one kernel with other numbers of warps."""
+    return re.search(r"_w\d+", launch) is None
+
+
+def _summary(name: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> tuple[object, ...]:
+    errors = np.array([ours["cycles"] / theirs["cycles"] - 1 for theirs, ours in pairs])
+    correlation = np.corrcoef([[p[k]["gpu_ipc"] for p in pairs] for k in (0, 1)])[0, 1]
+    worst = int(np.argmax(np.abs(errors)))
+
+    def furthest(counter: str) -> str:
+        found = [ours[counter] / theirs[counter] - 1 for theirs, ours in pairs if theirs[counter]]
+        return f"{100 * max(found, key=abs):+.1f}%" if found else "-"
+
+    def equal(counter: str) -> str:
+        return f"{sum(t[counter] == o[counter] for t, o in pairs)} of {len(pairs)}"
+
+    return (
+        name,
+        f"{100 * np.abs(errors).mean():.1f}%",
+        f"{100 * errors[worst]:+.1f}% ({pairs[worst][0]['launch']})",
+        f"{correlation:.4f}",
+        equal("warp_insn"),
+        equal("max_ctas_per_core"),
+        furthest("l1d_accesses"),
+        furthest("l2_accesses"),
+    )
+
+
+_CYCLES = ("cycles", "gpu_ipc", "max_ctas_per_core", "sched_stall", "sched_w0_idle", "sched_w0_scoreboard")
+_CACHES = ("l1d_accesses", "l1d_misses", "l2_accesses", "l2_misses")
+
+
+def _value(name: str, row: dict[str, Any]) -> str:
+    return f"{row[name]:.1f}" if name == "gpu_ipc" else f"{row[name]:.0f}"
+
+
+def _runs_table(pairs: list[tuple[dict[str, Any], dict[str, Any]]], names: Sequence[str]) -> str:
+    titles = {"gpu_ipc": "thread IPC", "max_ctas_per_core": "CTAs"}
+    head = ["launch"]
+    for name in names:
+        column = titles.get(
+            name, name.removeprefix("sched_").replace("_", " ").replace("l1d", "L1D").replace("l2", "L2")
+        )
+        head += [column, "ours"] + (["error"] if name == "cycles" else [])
+    rows = []
+    for theirs, ours in pairs:
+        row = [theirs["launch"]]
+        for name in names:
+            row += [_value(name, theirs), _value(name, ours)]
+            row += [_percent(ours[name], theirs[name])] if name == "cycles" else []
+        rows.append(row)
+    return table(head, rows)
+
+
+def runs(names: Sequence[str]) -> str:
+    """The recorded runs, theirs against ours: a summary, then two tables for each configuration."""
+    recorded = json.loads((SHARED / "reference" / "reference_runs.json").read_text(encoding="utf-8"))["runs"]
+    text = (SHARED / "corpus" / "reference_kernels" / "kernels.sm35.ptx").read_bytes()
+    module = parse(text, name="kernels.sm35.ptx")
+    known = {str(each): each for each in launches(SHARED)}
+    found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for row in recorded:
+        if not names or row["launch"] in names:
+            ours = simulate(known[row["launch"]], row, module).stats
+            found.setdefault(row["config"], []).append((row, ours))
+            print(
+                f"{row['config']} {row['launch']} {_percent(ours['cycles'], row['cycles'])}", file=sys.stderr
+            )
+    ordered = sorted(found, key=lambda c: (configuration(c)[1], list(SCHEDULERS).index(configuration(c)[0])))
+    summary: list[tuple[object, ...]] = []
+    for config in ordered:
+        kernels = [pair for pair in found[config] if is_kernel(pair[0]["launch"])]
+        if len(kernels) > 1:
+            summary.append(_summary(f"{title(config)}, {len(kernels)} launches", kernels))
+        if len(kernels) < len(found[config]):
+            summary.append(_summary(f"{title(config)}, all {len(found[config])} launches", found[config]))
+    parts = [
+        table(
+            (
+                "runs",
+                "mean error of cycles",
+                "largest",
+                "correlation of IPC",
+                "instructions equal",
+                "CTAs equal",
+                "L1D accesses, furthest",
+                "L2 accesses, furthest",
+            ),
+            summary,
+        )
+    ]
+    for config in ordered:
+        parts += [
+            f"### {title(config)}",
+            _runs_table(found[config], _CYCLES),
+            _runs_table(found[config], _CACHES),
+        ]
+    return "\n\n".join(parts)
+
+
+def replaced(page: str, part: str, text: str) -> str:
+    """The page with another text between the marks of a part."""
+    begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
+    before, _, rest = page.partition(begin)
+    _, found, after = rest.partition(end)
+    assert found, f"{PAGE} has no part '{part}'"
+    return before + begin + text + end + after
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/accuracy.md")
+    parser.add_argument("--only", choices=("figures", "runs"), help="one kind of tables")
+    parser.add_argument(
+        "--launches", nargs="+", default=(), help="of the recorded ones only these; not with --write"
+    )
+    options = parser.parse_args()
+    if options.write and options.launches:
+        parser.error("--write needs all launches")
+    made: dict[str, str] = {}
+    if options.only != "runs":
+        made |= {"tesla-c2050": figures(C2050), "gpgpusim42-c2050": figures(GPGPUSIM42)}
+    if options.only != "figures":
+        if SHARED.is_dir():
+            made["runs"] = runs(options.launches)
+        else:
+            print(f"no recorded runs: {SHARED} is not there", file=sys.stderr)
+    if not options.write:
+        print("\n\n".join(made.values()))
+        return
+    page = PAGE.read_text(encoding="utf-8")
+    for part, text in made.items():
+        page = replaced(page, part, text)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
