@@ -9,7 +9,6 @@ from typing import Any
 from numba import types
 
 from ptxsim.core.cycle import account_skipped
-from ptxsim.core.execute import clear_wheels
 from ptxsim.jit import array_of, ctz, entry, njit
 from ptxsim.memory.state import L1
 from ptxsim.schedulers.signature import WINDOW
@@ -46,7 +45,6 @@ def _end_period(run_array, sms, l1s, units, window):
     for index in range(run.n_sms):
         sm = sms[index]
         account_skipped(run, sm, l1s[index], window)
-        clear_wheels(run, sm)
         sm.last_cycle = run.cycle - 1
         d = units[index]
         total = _stalls(run, sm)
