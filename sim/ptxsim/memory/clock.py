@@ -18,16 +18,16 @@ from ptxsim.memory.state import FOREVER, LATENCY_RING, POOL
 
 # what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
-_NETWORK = ("next", "asking", "in_next", "in_free", "out_next", "out_free", "out_due")
+_NETWORK = ("next", "asking", "in_next", "in_free", "out_next", "out_free", "out_due", "out_last")
 _SLICE = ("stuck_since", "served", "port_free", "fill_free")
 _CHANNEL = (
     "next",
     "return_last",
     "cas_free",
-    "read_free",
-    "write_free",
+    "turn_free",
     "activate_free",
     "group_free",
+    "bank_due",
     "bank_activate",
     "bank_read",
     "bank_write_free",
@@ -59,6 +59,7 @@ def rewind_memory(memory: Any, cycles: int) -> None:
             places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) % LATENCY_RING
             m["request"]["due"][channel["returned"][places]] += cycles - dram_cycles
     _earlier(m["channel"], _CHANNEL, dram_cycles)
+    m["channel"]["queue_age"] -= m["channel"]["requests"][:, np.newaxis]  # ages are numbers of requests
     _zero(m["channel"], _CHANNEL_COUNTS)
 
 
