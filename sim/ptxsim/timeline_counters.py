@@ -78,11 +78,12 @@ class Counters:
         }
         self._put(GPU, cycle, "CTAs", ctas)
         self._put(GPU, cycle, "requests", {"in flight": len(memory["free"]) - int(memory["n_free"])})
-        n = int(memory["n_channels"])
-        queued = memory["channel"]["queue_count"][:n] + memory["channel"]["n_busy"][:n]
-        self._put(
-            GPU, cycle, "DRAM queue", {f"channel {k}": count for k, count in enumerate(queued.tolist())}
-        )
+        channels = memory["channel"][: int(memory["n_channels"])]
+        queued = {
+            f"channel {k}": int(channel["queue_count"]) + _count(int(channel["busy"]))
+            for k, channel in enumerate(channels)
+        }
+        self._put(GPU, cycle, "DRAM queue", queued)
 
     def _put(self, pid: int, cycle: int, name: str, values: Mapping[str, float]) -> None:
         before = self._shown.get((pid, name))
