@@ -49,7 +49,8 @@ def traffic(
             if source.random() < 0.3 and cycle < cycles - 1500:
                 line = source.randrange(*source.choice(((8,), (30000,)))) * LINE
                 kind = source.choice((READ, READ, WRITE, WRITE, ATOMIC, CONSTANT, WRITEBACK))
-                machine.send(line, kind, 128 if kind == READ else source.choice((32, 64, 128)), sm, cycle)
+                size = 128 if kind in (READ, WRITEBACK) else source.choice((32, 64, 128))
+                machine.send(line, kind, size, sm, cycle)
     note()
     return replies, counts
 
