@@ -38,7 +38,7 @@ def part(name: str) -> str:
 
 def tables(text: str) -> list[list[list[str]]]:
     """The rows of every table of a text, without heads."""
-    blocks = [block for block in text.split("\n\n") if block.startswith("|")]
+    blocks = [block for block in text.strip().split("\n\n") if block.startswith("|")]
     return [
         [[c.strip() for c in line.split("|")[1:-1]] for line in b.strip().splitlines()[2:]] for b in blocks
     ]
