@@ -22,6 +22,7 @@ from ptxsim.core.ldst import (
     ldst_cycle,
     next_look_up,
     next_shared,
+    take_quietly,
 )
 from ptxsim.core.operands import collect, is_frozen
 from ptxsim.core.reasons import charge
@@ -198,7 +199,11 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
         for index in range(run.n_sms):
             sm = sms[index]
             reply = reply_next(memory, index) + run.response_hops
-            if sm.next <= run.cycle or reply <= run.cycle or run.event_skip == 0:
+            due = sm.next <= run.cycle or run.event_skip == 0
+            if reply <= run.cycle and not due:
+                due = not take_quietly(run, sm, l1s[index], memory)
+                reply = reply_next(memory, index) + run.response_hops
+            if due:
                 sm_cycle(run, sm, x, l1s[index], memory, pick, window)
                 if run.timeline:
                     observe(run, sm)

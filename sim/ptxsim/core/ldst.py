@@ -27,6 +27,7 @@ from ptxsim.memory.l1 import (
     PIPE_LOAD,
     PIPE_LOCAL_STORE,
     l1_fill,
+    l1_fill_part,
     l1_load,
     l1_next_waiter,
     l1_store,
@@ -38,9 +39,9 @@ from ptxsim.memory.readonly import FAIL as READ_FAIL
 from ptxsim.memory.readonly import HIT as READ_HIT
 from ptxsim.memory.readonly import fill, next_waiter, read, sent
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
-from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, UNCACHED
+from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, READ, UNCACHED
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
-from ptxsim.memory.system import inject, inject_words, l1_send, pop_reply
+from ptxsim.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
 from ptxsim.program import (
     ATOMIC,
     CONST,
@@ -227,6 +228,24 @@ def _take_reply(run, sm, l1, memory):
     else:
         l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)
+
+
+@inline
+def take_quietly(run, sm, l1, memory):
+    """Take a reply that leaves a sleeping SM asleep: a part of a line that is not whole with it, or an acknowledgement
+    that no warp waits for. False if the SM has to run for it."""
+    found = next_reply(memory, sm.index)
+    kind = memory.request[found].kind
+    if kind == WRITE_REQUEST:
+        w = memory.request[found].tag
+        if w >= 0:
+            if sm.stores[w] == 1 and (sm.finishing | sm.in_membar) & bit(w):
+                return False
+            sm.stores[w] -= 1
+    elif kind != READ or not l1_fill_part(l1, memory.request[found].line):
+        return False
+    pop_reply(memory, sm.index, run.cycle - run.response_hops)
+    return True
 
 
 @inline

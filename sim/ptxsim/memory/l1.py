@@ -136,6 +136,23 @@ def l1_fill(l1: Any, address: int) -> None:
 
 
 @inline
+def l1_fill_part(l1: Any, address: int) -> bool:
+    """`l1_fill`, if more sectors of the line are to come; False if not, and nothing done."""
+    if l1.replies_per_line == 1:
+        return False
+    c = l1.cache
+    line = np.int64(address) & -c.line_bytes
+    place = lookup(c, set_of(c, line >> c.line_shift), line)
+    if place < 0 or c.state[place] != RESERVED:
+        return False
+    entry = c.entry[place]
+    if c.n_here[entry] + 1 >= l1.replies_per_line:
+        return False
+    c.n_here[entry] += 1
+    return True
+
+
+@inline
 def l1_next_waiter(l1: Any) -> int:
     """Take one waiter whose line is here, or -1: call it once a cycle."""
     if l1.cache.n_ready == 0:

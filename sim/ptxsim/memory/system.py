@@ -86,6 +86,13 @@ def reply_next(m: Any, sm: int) -> int:
 
 
 @inline
+def next_reply(m: Any, sm: int) -> int:
+    """The request that `pop_reply` will take; there is one."""
+    r: Any = np.int64(m.replies.queue[sm, m.replies.out_head[sm]])
+    return r
+
+
+@inline
 def pop_reply(m: Any, sm: int, now: int) -> int:
     """Take a reply: an index into `m.request` (line, kind, tag, bytes), or -1. Read it before the next `inject`."""
     if m.replies.out_due[sm] > now:
