@@ -125,7 +125,9 @@ def simulate_sequence(
     plan = _Plan(launch, kernel_named)
     machine = ptxsim.Machine(gpu if isinstance(gpu, Gpu) else load_gpu(gpu), **options)
     machine.copy(*plan.first_copies())
-    policies = {id(p.step): chosen_policy(p.launch, machine.gpu, scheduler) for p in plan.steps if p.step.timed}
+    policies = {
+        id(p.step): chosen_policy(p.launch, machine.gpu, scheduler) for p in plan.steps if p.step.timed
+    }
     without_time = {k: v for k, v in options.items() if k in _WITHOUT_TIME}
     problems: list[Diagnostic] = []
     status, cycles = "done", 0
