@@ -91,9 +91,9 @@ def test_the_python_example_runs(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_python_example_of_the_simulator_runs(folder: Path) -> None:
+def test_the_python_examples_of_the_simulator_run(folder: Path) -> None:
     page = (CHECKOUT / "docs" / "simulator.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
@@ -102,6 +102,9 @@ def test_the_python_example_of_the_simulator_runs(folder: Path) -> None:
     assert (
         "48 (('%rd7', ('0x1000008c',)),) (('%f2', ('141',)),)" in done.stdout
     )  # y is 1, then 2 x more each time
+    assert re.search(
+        r"^2 launches: \d+ cycles, \d+ thread instructions, thread IPC .*, 8 CTAs$", done.stdout, re.M
+    )
 
 
 def test_the_two_commands_of_the_readme_are_in_the_makefile() -> None:
