@@ -47,6 +47,7 @@ REASONS: Mapping[str, Reason] = {
             "local_l1": "local, L1",
             "local_miss": "local, L1 miss",
             "lock": "register lock",
+            "held": "held back",
         },
         "stall": {
             "sp_operands": "SP operands",
@@ -129,7 +130,7 @@ class Hotspots:
         """The kind of slot that a reason is part of."""
         if reason == ISSUED:
             return ISSUED
-        return "stall" if reason == "lock" and self.lock_as_stall else REASONS[reason].kind
+        return "stall" if reason in ("lock", "held") and self.lock_as_stall else REASONS[reason].kind
 
     def kinds(self, reasons: Mapping[str, int]) -> dict[str, int]:
         """A table of reasons summed by kind."""

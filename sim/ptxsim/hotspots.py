@@ -33,6 +33,7 @@ NAMES: Mapping[int, str] = {
     codes.LOCAL_L1: "local_l1",
     codes.LOCAL_MISS: "local_miss",
     codes.LOCK: "lock",
+    codes.HELD: "held",
     codes.SP_OPERANDS: "sp_operands",
     codes.SP_UNITS: "sp_units",
     codes.SFU_OPERANDS: "sfu_operands",

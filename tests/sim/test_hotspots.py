@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dynamic_kernel import run as run_pairs
 from microkernel import kernel, loop
 
 import ptxsim
@@ -175,6 +176,17 @@ def test_locks_are_charged_as_the_stall_points_are() -> None:
         assert result.hotspots.kind("lock") == kind
 
 
+def test_what_dynamic_warp_execution_holds_back_is_told_from_locks() -> None:
+    skipped, stepped = (run_pairs(dynamic=True, hotspots=True, event_skip=skip)[0] for skip in (True, False))
+    found = skipped.hotspots
+    assert found == stepped.hotspots
+    held = [s for s in found.instructions if "held" in s.reasons]
+    assert held
+    assert all(s.text.startswith(("ld.global", "st.global")) for s in held)
+    assert found.reasons["lock"] > 0
+    assert run_pairs(hotspots=True)[0].hotspots.reasons["held"] == 0
+
+
 PTX = """.version 3.0
 .target sm_20
 .address_size 64
@@ -225,7 +237,7 @@ def test_a_window_hides_ready_warps() -> None:
 def test_every_reason_has_a_number_and_a_kind() -> None:
     assert sorted(NAMES) == list(range(reason_codes.N_REASONS))
     assert set(NAMES.values()) == set(REASONS)
-    idle, scoreboard = reason_codes.WINDOW, reason_codes.LOCK
+    idle, scoreboard = reason_codes.WINDOW, reason_codes.HELD
     for code, name in NAMES.items():
         kind = "idle" if code <= idle else "scoreboard" if code <= scoreboard else "stall"
         assert REASONS[name].kind == kind

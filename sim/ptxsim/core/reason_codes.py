@@ -8,12 +8,11 @@ from ptxsim.jit import record
 # idle: no warp has a valid instruction
 NO_WARP, EXITED, BARRIER, FENCE, COPIES, ATOMIC, BRANCH, FETCH, ICACHE, WINDOW = range(10)
 # scoreboard: those that have one wait for a register
-ALU, SFU, SHARED_LOAD, CONSTANT, TEXTURE_FETCH, L1, L1_MISS, PAST_L1, LOCAL_L1, LOCAL_MISS, LOCK = range(
-    10, 21
-)
+ALU, SFU, SHARED_LOAD, CONSTANT, TEXTURE_FETCH, L1, L1_MISS, PAST_L1, LOCAL_L1, LOCAL_MISS = range(10, 20)
+LOCK, HELD = range(20, 22)  # stall, where a run counts locks so
 # stall: those that wait for none find their port closed
-SP_OPERANDS, SP_UNITS, SFU_OPERANDS, SFU_UNITS, L1_REFUSES, L1C_REFUSES, BANKS, ACCESSES, LDST = range(21, 30)
-N_REASONS = 30
+SP_OPERANDS, SP_UNITS, SFU_OPERANDS, SFU_UNITS, L1_REFUSES, L1C_REFUSES, BANKS, ACCESSES, LDST = range(22, 31)
+N_REASONS = 31
 
 # what is counted per instruction besides
 LANES, ACTIVE, DIVERGENT, MEMORY, TRANSACTIONS, HITS, MISSES, PENDING_HITS = range(8)

@@ -29,6 +29,7 @@ from ptxsim.core.reason_codes import (
     EXITED,
     FENCE,
     FETCH,
+    HELD,
     HITS,
     HOTSPOTS,
     ICACHE,
@@ -63,6 +64,7 @@ from ptxsim.program import CONST, LOCAL, NO_ACCESS, PARAM, SHARED, TEXTURE, inst
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.program import SFU as SFU_PORT
 from ptxsim.semantics.boundary import boundary
+from ptxsim.sharing.dynamic import is_held
 from ptxsim.state import IDLE, PENDING, RUN, SCOREBOARD, SM
 
 _hotspots = records(HOTSPOTS)
@@ -198,7 +200,7 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
         w = _oldest(sm, valid if kind == SCOREBOARD else valid & sm.lock_wait)
         at = sm.ib_pc[w]
         if sm.lock_wait & bit(w):
-            reason = LOCK
+            reason = HELD if run.dynamic != 0 and is_held(run, sm, w) else LOCK
         else:
             reason, cause = _register_reason(run, sm, h, w)
     else:
