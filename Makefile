@@ -9,6 +9,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 SAMPLE ?= hotspot
 CUDA_BINDINGS ?= cuda-bindings==13.5.0 cuda-pathfinder==1.9.0
 ROWS ?=
+TEST_WORKERS ?= 2
 BIN := .venv/bin
 STAMP := .venv/.installed
 
@@ -19,7 +20,7 @@ demo: $(STAMP)
 	$(BIN)/ptxtool compare $(SAMPLE)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
