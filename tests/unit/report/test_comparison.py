@@ -31,6 +31,8 @@ class Result:
     gpu: str = "tesla-c2050"
     scheduler: str = "lrr"
     share_registers: float = 0
+    dynamic: None = None
+    hotspots: None = None
     grid: tuple[int, int, int] = (10, 1, 1)
     block: tuple[int, int, int] = (64, 1, 1)
     n_ctas: int = 10
