@@ -162,6 +162,7 @@ class L2(_Part, frozen=True):
     sector_bytes: Literal[32, 128]
     store_miss: Literal["fetch", "allocate"]
     upper_half_store_quirk: bool
+    constant_line_quirk: bool
     copies_fill: bool
     adjacent_buffers: bool
     mshr_entries: Count
@@ -187,6 +188,7 @@ class Dram(_Part, frozen=True):
     scheduler_queue: Count
     return_queue: Count
     fixed_cycles: Cycles
+    return_cycles: Cycles
     banks: Count
     bank_groups: Count
     bank_group_bits: Literal["high", "low"]

@@ -192,7 +192,7 @@ SM = record(
         ("last_fetched", "i8"),
         ("latch_warp", "i8"),  # -1 empty
         ("latch_pc", "i8"),
-        ("fetch_stuck", "i8"),  # L1I has refused the last fetch, and nothing has changed since
+        ("fetch_stuck", "i8"),  # warps that L1I has refused, where nothing has changed since
         ("l1i", READONLY),
         # between issue and the units
         ("front_free", "i8"),

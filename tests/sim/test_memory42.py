@@ -95,6 +95,57 @@ class TestLatency:
         assert found[0] == 134 + 3
 
 
+class TestConstants:
+    """Both sectors of a constant line wait in the miss entry of the first, whose read brings only the first."""
+
+    def arrivals(self) -> list[int]:
+        """When each of 14 SMs that ask for the same line together has both sectors, sorted."""
+        machine = Sectors()
+        for sm in range(14):
+            assert machine.send(64, CONSTANT, 64, sm)
+        machine.finish()
+        assert [machine.count(name) for name in ("dram_reads", "l2_misses")] == [2, 2]
+        # the first SM misses twice, the second fills the entry of four. As its waiters are told, one a cycle, the
+        # second sectors of three more SMs find room in it. That of the sixth does not, and is read; three merge
+        assert machine.count("l2_pending_hits") == 2 + 3 + 1 + 3
+        times: dict[int, int] = {}
+        for now, sm, *_ in machine.got:
+            times[sm] = now
+        return sorted(times.values())
+
+    def test_nine_of_fourteen_sms_wait_for_a_second_read(self) -> None:
+        times = self.arrivals()
+        alone = Sectors().take(64, CONSTANT, 64)[-1]
+        assert [time < alone + 14 for time in times] == [True] * 5 + [False] * 9
+        # an open row: 100 cycles and what the banks and queues take
+        assert 105 <= times[5] - times[4] <= 115
+
+    def test_an_option_switches_it_off(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(
+            sys.modules[__name__], "GPU", replace(GPU, l2=replace(GPU.l2, constant_line_quirk=False))
+        )
+        machine = Sectors()
+        for sm in range(14):
+            assert machine.send(64, CONSTANT, 64, sm)
+        machine.finish()
+        assert [machine.count(name) for name in ("dram_reads", "l2_misses", "l2_pending_hits")] == [2, 2, 6]
+        assert machine.got[-1][0] - machine.got[0][0] < 40
+
+
+def test_a_slice_that_waits_takes_requests_while_few_wait() -> None:
+    # the fifth SM to ask for a line waits for it at the tags, and all behind it; what comes meanwhile waits its 120
+    # cycles in the ROP queue, and not before it
+    machine = Sectors(LINE)
+    alone = Sectors(LINE).take(0)[-1]
+    for sm in range(5):
+        assert machine.send(3072 * 100, READ, LINE, sm)
+    machine.run(215)
+    assert not machine.got
+    assert machine.send(0, READ, LINE, 5)
+    machine.finish()
+    assert max(time for time, sm, *_ in machine.got if sm == 5) == 215 + alone
+
+
 class TestRates:
     def test_one_sm_reads_and_writes_a_line_every_four_cycles(self) -> None:
         assert Sectors(1 << 19).rate(lambda sm, k: LINE * (k % 4000), READ, 1) == pytest.approx(

@@ -13,7 +13,7 @@ from numba import types
 
 from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import execute_units, next_entry
-from ptxsim.core.fetch import decode, fetch, fetchable
+from ptxsim.core.fetch import decode, fetch, fetchable, pass_refused
 from ptxsim.core.issue import issue, open_ports, valid_warps
 from ptxsim.core.ldst import (
     charge_stuck_head,
@@ -60,7 +60,7 @@ def account_skipped(run, sm, l1, window):
         sm.active_cycles += skipped
         charge_stuck_head(sm, l1, skipped)
         if sm.fetch_stuck:
-            sm.l1i.reservation_fails += skipped * run.fetches
+            pass_refused(sm, skipped * run.fetches)
         if run.has_window:
             for _ in range(skipped):
                 for s in range(run.n_schedulers):
@@ -149,7 +149,7 @@ def _next_cycle(run, sm, l1, issued):
         return soon
     if sm.latch_warp >= 0 or sm.l1i.n_ready or sm.l1i.miss_count:
         return soon
-    if fetchable(sm) and not sm.fetch_stuck:
+    if fetchable(sm) & ~sm.fetch_stuck:
         return soon
     following = next_entry(run, sm)
     if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):

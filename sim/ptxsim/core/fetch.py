@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxsim.core.retire import retire_passed
 from ptxsim.core.scoreboard import new_head
-from ptxsim.jit import bit, ctz, from_bit, inline, njit
+from ptxsim.jit import bit, ctz, from_bit, inline, njit, popcount
 from ptxsim.memory.readonly import FAIL, HIT, next_waiter, read, sent
 from ptxsim.memory.state import INSTRUCTION
 from ptxsim.memory.system import inject
@@ -64,9 +64,9 @@ def fetchable(sm):
 @inline
 def fetch(run, sm, memory):
     """One fetch attempt, or one warp that gets what it missed; then one miss goes into the network."""
-    sm.fetch_stuck = 0
     if sm.l1i.n_ready:
         w = next_waiter(sm.l1i)
+        sm.fetch_stuck = 0
         sm.imiss &= ~bit(w)
         sm.latch_warp = w
         sm.latch_pc = sm.fetch_pc[w]
@@ -76,6 +76,7 @@ def fetch(run, sm, memory):
         line = sm.l1i.miss[sm.l1i.miss_head]
         if inject(memory, sm.index, run.cycle, line, sm.l1i.line_bytes, INSTRUCTION, -1):
             sent(sm.l1i)
+            sm.fetch_stuck = 0
 
 
 @inline
@@ -96,13 +97,25 @@ def _scan(run, sm):
         sm.last_fetched = chosen
         sm.fetch_pc[chosen] = sm.stack_pc[chosen, sm.depth[chosen] - 1]
         return
-    outcome = read(sm.l1i, CODE_BASE + np.int64(instruction_at(run.code, pc).address), chosen, run.cycle)
-    if outcome == FAIL:  # the slot is lost, and this warp's turn comes again
-        sm.fetch_stuck = 1
-        return
     sm.last_fetched = chosen
+    outcome = read(sm.l1i, CODE_BASE + np.int64(instruction_at(run.code, pc).address), chosen, run.cycle)
+    if outcome == FAIL:  # the slot is lost, and the next warp's turn comes
+        sm.fetch_stuck |= bit(chosen)
+        return
+    sm.fetch_stuck &= ~bit(chosen)
     if outcome == HIT:
         sm.latch_warp = chosen
         sm.latch_pc = pc
     else:
         sm.imiss |= bit(chosen)
+
+
+@njit
+def pass_refused(sm, turns):
+    """Take the turns of cycles that were skipped, in which L1I refused one warp after the other."""
+    refused = sm.fetch_stuck & fetchable(sm)
+    if refused:
+        sm.l1i.reservation_fails += turns
+        for _ in range(turns % popcount(refused)):
+            above = refused & from_bit(sm.last_fetched + 1)
+            sm.last_fetched = ctz(above) if above else ctz(refused)

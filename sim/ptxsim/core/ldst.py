@@ -222,6 +222,7 @@ def _take_reply(run, sm, l1, memory):
         sm.bypass_tail += 1
     elif kind == INSTRUCTION:
         fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
+        sm.fetch_stuck = 0
     elif kind == CONSTANT:
         fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.head_stuck = 0

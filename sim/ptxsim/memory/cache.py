@@ -63,6 +63,7 @@ def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
     c.n_here[entry] = 0
     c.dirty[entry] = dirty
     c.waiter[entry, 0] = waiter
+    c.key[entry] = index
     c.state[index] = RESERVED
     c.entry[index] = entry
 
@@ -89,9 +90,23 @@ def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
 
 
 @njit
-def arrive(c: Any, index: int) -> None:
-    """What is RESERVED is here: its waiters can be told."""
-    entry = c.entry[index]
+def join(c: Any, entry: int, waiter: int) -> bool:
+    """Wait in an entry of which some waiters may have been told; False when as many as may wait for it."""
+    told = c.n_told[entry]
+    count = c.n_waiters[entry] - told
+    if count >= c.max_waiters:
+        return False
+    for k in range(count):
+        c.waiter[entry, k] = c.waiter[entry, told + k]
+    c.n_told[entry] = 0
+    c.waiter[entry, count] = waiter
+    c.n_waiters[entry] = count + 1
+    return True
+
+
+@njit
+def arrive(c: Any, index: int, entry: int) -> None:
+    """What is RESERVED is here: those who wait in its entry can be told."""
     c.state[index] = DIRTY if c.dirty[entry] else VALID
     c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
     c.n_ready += 1

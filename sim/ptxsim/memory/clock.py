@@ -19,7 +19,7 @@ from ptxsim.memory.state import FOREVER, LATENCY_RING, POOL
 # what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
 _NETWORK = ("next", "asking", "in_next", "in_free", "out_next", "out_free", "out_due", "out_last")
-_SLICE = ("stuck_since", "served", "port_free", "fill_free")
+_SLICE = ("stuck_since", "ripe_next", "port_free", "fill_free")
 _CHANNEL = (
     "next",
     "return_last",

@@ -178,8 +178,7 @@ def _column(m: Any, ch: Any, bank: int, d: int) -> bool:
     r = np.int64(ch.bank_request[bank])
     ch.busy &= ~bit(bank)
     ch.columns &= ~bit(bank)
-    # the data, and a cycle in the return queue
-    ch.return_last = max(ch.return_last, d + latency + m.tBURST + 1)
+    ch.return_last = max(ch.return_last, d + latency + m.return_cycles)
     m.request[r].due = ch.return_last
     ch.returned[(ch.return_head + ch.return_count) & (LATENCY_RING - 1)] = r
     ch.return_count += 1
@@ -332,16 +331,19 @@ def channel_cycle(m: Any, index: int, now: int, over: int) -> None:
     """One core cycle of a channel and its DRAM cycles up to `over`."""
     ch = m.channel[index]
     unblocked = _give_back(m, ch, now, over)
-    while ch.next <= over:
-        ch.next = _schedule(m, ch, ch.next)
-    _arbitrate(m, ch, index, now)
-    if ch.latency_count > 0 and ch.queue_count < m.queue_capacity:
-        r = np.int64(ch.latency[ch.latency_head])
-        if m.request[r].due <= now:
-            ch.latency_head = (ch.latency_head + 1) & (LATENCY_RING - 1)
-            ch.latency_count -= 1
-            _enter(m, ch, r)
-            ch.next = min(ch.next, over + 1)
+    d = dram_cycles(m, now - 1)
+    while d < over:
+        d += 1
+        while ch.next <= d:
+            ch.next = _schedule(m, ch, ch.next)
+        _arbitrate(m, ch, index, now)
+        if ch.latency_count > 0 and ch.queue_count < m.queue_capacity:
+            r = np.int64(ch.latency[ch.latency_head])
+            if m.request[r].due <= now:
+                ch.latency_head = (ch.latency_head + 1) & (LATENCY_RING - 1)
+                ch.latency_count -= 1
+                _enter(m, ch, r)
+                ch.next = min(ch.next, d + 1)
     m.dram_next[index] = ch.next
     if ch.return_count > 0 and unblocked:
         m.dram_next[index] = min(ch.next, m.request[ch.returned[ch.return_head]].due)

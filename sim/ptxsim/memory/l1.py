@@ -132,7 +132,7 @@ def l1_fill(l1: Any, address: int) -> None:
         entry = c.entry[place]
         c.n_here[entry] += 1
         if c.n_here[entry] >= l1.replies_per_line:
-            arrive(c, place)
+            arrive(c, place, entry)
 
 
 @inline

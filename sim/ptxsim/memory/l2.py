@@ -11,7 +11,7 @@ in `m.slice_next` when there is more to do; a slice that waits for another's roo
 In a slice with sectors the first request is served a sector a cycle (`sectors.py`); no store is sent to DRAM.
 
 Handled simply: the ROP queue and the queue before the tags are one FIFO. Of lines at most `icnt_capacity` requests are
-ripe in it; of sectors the backlog counts the cycles in which the tags served none, as so many have come behind them.
+ripe in it; of sectors those are counted that have left the ROP queue, one a cycle.
 All requests pay the ROP delay, those for texture too.
 Reference: timing-model section 3.5, timing-model-42 section 3.5.
 """
@@ -122,17 +122,16 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
         return
     r = np.int64(s.rop[s.rop_head])
     if m.sector_bytes:
-        backlog = _backlog(m, s, now)
         done = access_sector(m, s, index, r, now)
         if done:
-            s.backlog = backlog
-            s.served = now
+            s.ripe = _ripe(m, s, now) - 1
             s.sector += 1
             if s.sector * m.sector_bytes < m.request[r].bytes:
                 return
             if s.sector > 1:  # its sectors were answered with requests of their own
                 drop_request(m, r)
             s.sector = 0
+            s.ripened -= 1
     else:
         done = _access(m, s, index, r, now)
     if done:
@@ -145,14 +144,22 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
 
 
 @njit
-def _backlog(m: Any, s: Any, now: int) -> int:
-    """Sectors that wait for the tags in cycle `now`: one more for every cycle since the last in which one could have
-    been served, and none again after a cycle with nothing to serve. The first request is ripe."""
-    due = m.request[s.rop[s.rop_head]].due
-    following = s.served + 1
-    if due > following:
-        return now - due
-    return min(s.backlog + now - following, m.icnt_capacity)
+def _ripe(m: Any, s: Any, now: int) -> int:
+    """Sectors that wait for the tags in cycle `now`: one a cycle joins them, of requests behind their ROP delay."""
+    while s.ripened < s.rop_count:
+        q = m.request[s.rop[(s.rop_head + s.ripened) & (ROP_RING - 1)]]
+        when = max(q.due, s.ripe_next)
+        if when > now:
+            break
+        sectors = (q.bytes + 31) >> 5
+        n = min(sectors - s.ripe_sector, now - when + 1)
+        s.ripe += n
+        s.ripe_sector += n
+        s.ripe_next = when + n
+        if s.ripe_sector == sectors:
+            s.ripened += 1
+            s.ripe_sector = 0
+    return s.ripe
 
 
 @inline
@@ -165,9 +172,10 @@ def _fill(m: Any, s: Any, index: int, now: int) -> None:
             return
         c = s.cache
         if m.sector_bytes:
-            arrive(c, find_line(c, q.set, q.line) * SECTORS + q.sector)
+            arrive(c, find_line(c, q.set, q.line) * SECTORS + q.sector, q.tag)
         else:
-            arrive(c, lookup(c, q.set, q.line))
+            place = lookup(c, q.set, q.line)
+            arrive(c, place, c.entry[place])
         s.fill_free = now + port_cycles(m, q.bytes)
         drop_request(m, r)
     elif has_room(m.replies, index, m.replies.longest):
@@ -186,7 +194,7 @@ def _open(m: Any, s: Any, now: int) -> bool:
     if s.rop_count >= ROP_RING - 1:
         return False
     if m.sector_bytes:
-        return s.rop_count == 0 or _backlog(m, s, now) < m.icnt_capacity
+        return _ripe(m, s, now) < m.icnt_capacity
     if s.rop_count < m.icnt_capacity:
         return True
     ripe = s.rop[(s.rop_head + m.icnt_capacity - 1) & (ROP_RING - 1)]

@@ -7,6 +7,8 @@ that gives way is written back with its dirty sectors; one with a sector on its 
 
 `copies_fill` does what copies between host and device leave in the cache, before a launch.
 
+With `constant_line_quirk` the second sector of a constant line comes late, as in GPGPU-Sim 4.2 (`_second_half`).
+
 Handled simply: a write counts by words of 4 bytes; a store to a sector on its way makes it dirty when it comes.
 Reference: timing-model-42 sections 3.5 and 3.6.
 """
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.jit import entry, inline, njit
-from ptxsim.memory.cache import expect, merge
+from ptxsim.memory.cache import expect, join, merge
 from ptxsim.memory.requests import (
     answer,
     drop_request,
@@ -28,6 +30,7 @@ from ptxsim.memory.requests import (
 )
 from ptxsim.memory.state import (
     ATOMIC,
+    CONSTANT,
     DIRTY,
     FILL,
     INVALID,
@@ -126,6 +129,41 @@ def _write(s: Any, index: int, words: int) -> None:
         c.state[index] = DIRTY
 
 
+@njit
+def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
+    """GPGPU-Sim 4.2 asks for both sectors of a constant line at the address of the first: so the second waits in the
+    first one's miss entry as long as there is one, but what comes for that is the first. It is missing still when the
+    first is there, and is read by whoever asks when no entry is left. False if it must be tried again."""
+    c = s.cache
+    first = place * SECTORS + m.request[r].sector
+    second = first + s.sector
+    entry = c.entry[first]
+    waits = c.key[entry] == first and c.n_told[entry] < c.n_waiters[entry]
+    if s.miss_count > m.miss_read_max or (not waits and c.n_free == 0):
+        return False
+    if waits and c.n_waiters[entry] - c.n_told[entry] >= c.max_waiters:
+        return False
+    if c.state[second] == RESERVED:
+        c.pending_hits += 1
+    else:
+        c.misses += 1
+    c.accesses += 1
+    c.used[place] = now
+    part = _reply(m, r, second & (SECTORS - 1))
+    if waits:
+        join(c, entry, part)
+        c.state[second] = RESERVED
+        c.entry[second] = entry
+    else:
+        expect(c, second, part, 0)
+        c.key[c.entry[second]] = first
+        c.entry[first] = c.entry[second]
+        fill = own_request(m, part, FILL, m.request[r].line & -c.line_bytes, m.sector_bytes)
+        m.request[fill].tag = c.entry[second]
+        queue_miss(s, fill)
+    return True
+
+
 @inline
 def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     """One tag access, for the next sector of request r; False if it must be tried again."""
@@ -147,7 +185,9 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         c.accesses += 1
         c.hits += 1
         return True
-    if state == RESERVED:
+    if s.sector and q.kind == CONSTANT and m.constant_quirk:
+        return _second_half(m, s, r, place, now)
+    if state == RESERVED and c.key[c.entry[at]] == at:
         if is_store:
             c.dirty[c.entry[at]] = 1
             _served(m, s, index, r, sector, now)
@@ -178,6 +218,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         part = _reply(m, r, sector)
         expect(c, at, part, 1 if q.kind == ATOMIC or state == PARTIAL else 0)
         fill = own_request(m, part, FILL, line, m.sector_bytes)
+        m.request[fill].tag = c.entry[at]
         queue_miss(s, fill)
     if dirty:
         queue_miss(s, own_request(m, r, WRITEBACK, evicted, dirty * m.sector_bytes))

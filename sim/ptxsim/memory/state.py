@@ -78,6 +78,7 @@ CACHE = record(
         ("n_waiters", "u1", (MAX_ENTRIES,)),
         ("n_told", "u1", (MAX_ENTRIES,)),
         ("n_here", "u1", (MAX_ENTRIES,)),  # replies that have come, of as many as there are for a line
+        ("key", "i2", (MAX_ENTRIES,)),  # the line or sector that an entry was taken for
         ("dirty", "u1", (MAX_ENTRIES,)),  # the line is dirty as soon as it arrives (atomics)
         ("waiter", "i2", (MAX_ENTRIES, MAX_WAITERS)),
         ("ready_head", "i8"),  # ring of entries whose line has arrived
@@ -192,8 +193,10 @@ SLICE = record(
         ("stuck", "i8"),  # the access at the head failed, and nothing has changed since
         ("stuck_since", "i8"),
         ("sector", "i8"),  # sectors of the first request that are done
-        ("served", "i8"),  # cycle in which the last one was
-        ("backlog", "i8"),  # sectors that waited for the tags then
+        ("ripe", "i8"),  # sectors that have left the ROP queue and wait for the tags
+        ("ripened", "i8"),  # requests of which all have
+        ("ripe_sector", "i8"),  # sectors of the next one that have
+        ("ripe_next", "i8"),  # first cycle in which the next one may
         ("port_free", "i8"),  # data port
         ("fill_free", "i8"),  # fill port
         ("rop_head", "i8"),
@@ -286,6 +289,10 @@ MEMORY = record(
         ("miss_read_max", "i8"),
         ("miss_write_max", "i8"),
         ("sector_bytes", "i8"),  # 0: the cache has no sectors
+        (
+            "constant_quirk",
+            "i8",
+        ),  # both halves of a constant line wait in one entry, and do not come together
         ("quirk", "i8"),  # stores to the upper half of a line go to the next line
         ("icnt_capacity", "i8"),
         ("dram_capacity", "i8"),
@@ -294,6 +301,7 @@ MEMORY = record(
         ("core_mhz", "i8"),
         ("dram_mhz", "i8"),
         ("fixed_cycles", "i8"),
+        ("return_cycles", "i8"),  # DRAM cycles
         ("credits", "i8"),
         ("queue_capacity", "i8"),
         ("window", "i8"),
@@ -359,11 +367,12 @@ def make_memory(gpu: Gpu) -> Any:
     m["rop_cycles"], m["port_shift"] = l2.rop_cycles, _log2("l2.port_bytes", l2.port_bytes)
     m["miss_read_max"], m["miss_write_max"] = l2.miss_queue_read_max, l2.miss_queue_write_max
     m["sector_bytes"] = l2.sector_bytes if l2.sector_bytes < l2.line_bytes else 0
+    m["constant_quirk"] = l2.constant_line_quirk
     m["quirk"] = l2.upper_half_store_quirk
     m["icnt_capacity"], m["dram_capacity"] = l2.icnt_queue - l2.icnt_queue_free + 1, l2.dram_queue
     m["fill_capacity"] = l2.fill_queue
     m["core_mhz"], m["dram_mhz"] = gpu.clocks.core_mhz, gpu.clocks.dram_mhz
-    m["fixed_cycles"] = dram.fixed_cycles
+    m["fixed_cycles"], m["return_cycles"] = dram.fixed_cycles, dram.return_cycles
     # one private credit a slice and those that all slices of the channel share
     m["credits"] = dram.slices_per_channel + dram.scheduler_queue + dram.return_queue - 1
     m["queue_capacity"], m["window"] = dram.scheduler_queue, dram.reorder_window
