@@ -128,6 +128,15 @@ class L1c(_Part, frozen=True):
     miss_queue: Count
 
 
+class L1t(_Part, frozen=True):
+    sets: Count
+    ways: Count
+    line_bytes: Count
+    fragment_fifo: Count
+    request_fifo: Count
+    result_fifo: Count
+
+
 class L1d(_Part, frozen=True):
     latency_cycles: Cycles
     sets: Count
@@ -227,6 +236,7 @@ class Gpu(_Part, frozen=True):
     dispatch: Dispatch
     ldst: Ldst
     l1c: L1c
+    l1t: L1t
     l1d: L1d
     icnt: Icnt
     l2: L2

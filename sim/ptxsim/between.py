@@ -23,7 +23,7 @@ from ptxtool.ir.nodes import Function
 if TYPE_CHECKING:
     from ptxsim.drive import Simulation
 
-_OF_SM = ("l1i", "l1c", "last_fetched", "cu_last", "writeback_client")
+_OF_SM = ("l1i", "l1c", "l1t", "last_fetched", "cu_last", "writeback_client")
 _OF_RUN = ("last_sm", "launched_sm")
 
 
@@ -69,7 +69,7 @@ class Kept:
         """Keep what a simulation that has ended leaves behind."""
         cycles = simulation.cycles
         self._sms, self._run = simulation.sms, simulation.run
-        for name in ("l1i", "l1c"):
+        for name in ("l1i", "l1c", "l1t"):
             rewind_readonly(self._sms[name], cycles)
         rewind_l1(simulation.l1s, cycles)
         rewind_memory(simulation.memory, cycles)

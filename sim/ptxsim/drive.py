@@ -17,6 +17,7 @@ from ptxsim.core import cycle
 from ptxsim.dynamic import Controller, DynamicExecution
 from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
+from ptxsim.memory import texture
 from ptxsim.memory.clock import copies_clock
 from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.memory.sectors import copies_fill
@@ -41,7 +42,7 @@ from ptxsim.state import (
 )
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.base.diag import error
-from ptxtool.formats.gpu import Fetch, Gpu, L1c, Pipeline
+from ptxtool.formats.gpu import Fetch, Gpu, L1c, L1t, Pipeline
 
 if TYPE_CHECKING:
     from ptxsim.timeline import Recorder
@@ -207,6 +208,7 @@ def build(
     sms["shared_bytes"] = shared_bytes
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
+    _set_textures(sms["l1t"], gpu.l1t)
     sms["supervised"][:, : sm_limits.schedulers] = [
         _signed(sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers)))
         for s in range(sm_limits.schedulers)
@@ -273,6 +275,22 @@ def _banks_read(program: Program, pipeline: Pipeline) -> Any:
     together = np.bitwise_or.reduce(banks, axis=1)
     at_once = (banks.sum(axis=1) == together) & (code["n_sources"] <= pipeline.collector_reads)
     return np.where(at_once, together, 0)
+
+
+def _set_textures(caches: Any, given: L1t) -> None:
+    """Configure empty texture caches."""
+    limits = (
+        ("sets x ways", given.sets * given.ways, texture.MAX_LINES),
+        ("fragment_fifo", given.fragment_fifo, texture.QUEUE),
+        ("request_fifo", given.request_fifo, texture.QUEUE),
+        ("result_fifo", given.result_fifo, texture.RESULTS),
+    )
+    for what, value, most in limits:
+        if value > most:
+            raise error("E502", f"'l1t.{what}' is {value}", help=f"the simulator holds at most {most}")
+    caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
+    caches["queue_capacity"], caches["request_capacity"] = given.fragment_fifo, given.request_fifo
+    caches["result_capacity"] = given.result_fifo
 
 
 def _bank_number(name: str) -> int:

@@ -231,6 +231,7 @@ def _result(
         "stall_shared_memory",
         "bank_conflict_cycles",
         "global_loads",
+        "texture_fetches",
         "global_stores",
         "atomics",
         "shared_accesses",
@@ -268,7 +269,7 @@ def _result(
         l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
         dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
         core={name: int(sms[name].sum()) for name in sums}
-        | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c") for n in _READONLY_COUNTS}
+        | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c", "l1t") for n in _READONLY_COUNTS}
         | {k: v for k, v in memory.items() if k.startswith("icnt_")},
         stall_points=_stall_points(kernel, simulation),
         printed=simulation.printer.text,

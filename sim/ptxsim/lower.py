@@ -399,6 +399,8 @@ def _collect(operand: Operand | None, found: list[str]) -> None:
     elif isinstance(operand, Memory):
         _collect(operand.base, found)
         _collect(operand.offset, found)
+        for coordinate in operand.coordinates:
+            _collect(coordinate, found)
     elif isinstance(operand, Vector):
         for item in operand.items:
             _collect(item, found)

@@ -6,6 +6,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive
 
 from ptxsim.jit import record
 from ptxsim.memory.readonly import READONLY
+from ptxsim.memory.texture import TEXTURES
 from ptxsim.program import COPY_GROUPS
 
 MAX_WARPS = 64
@@ -234,6 +235,7 @@ SM = record(
         ("shared_head", "i8"),
         ("shared_count", "i8"),
         ("l1c", READONLY),
+        ("l1t", TEXTURES),
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
         ("writeback_client", "i4"),
         ("bypass", "i4", (PENDING,)),
@@ -267,6 +269,7 @@ SM = record(
         ("stall_shared_memory", "i8"),  # gpgpu_n_stall_shd_mem
         ("bank_conflict_cycles", "i8"),
         ("global_loads", "i8"),
+        ("texture_fetches", "i8"),
         ("global_stores", "i8"),
         ("atomics", "i8"),
         ("shared_accesses", "i8"),

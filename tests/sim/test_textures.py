@@ -289,12 +289,13 @@ def test_a_texture_for_a_number() -> None:
 
 
 def test_time() -> None:
-    """A fetch goes the way of a load of the same words: one access for 32 texels in a line."""
+    """A fetch reads a line of its own cache: one access for 32 texels in a line."""
     out = np.zeros(32, np.float32)
     at = np.arange(32, dtype=np.float32)
     texture = Texture(np.arange(32, dtype=np.float32))
     counts = ptxsim.launch(cuda("line"), 1, 32, [texture, at, out, 32])
     assert (out == at).all()
-    assert counts.core["global_loads"] == 2  # the coordinate, and the texel
-    assert counts.l1["misses"] == 3  # those, and the store
+    assert counts.core["texture_fetches"] == counts.core["l1t_accesses"] == counts.core["l1t_misses"] == 1
+    assert counts.core["global_loads"] == 1  # the coordinate
+    assert counts.l1["misses"] == 2  # that, and the store
     assert counts.core["global_stores"] == 1

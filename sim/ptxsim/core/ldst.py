@@ -8,8 +8,8 @@ cycle, its clients in turn. Where L1 has a pipe, the head only puts accesses int
 are taken.
 
 Constants and parameters go through a cache of their own (L1C), one line an access; an access that finds no place to
-wait blocks the head until something comes. The pipe behind the banks of shared memory is a queue with the cycle at
-which each load reaches its end.
+wait blocks the head until something comes. So do textures (L1T), which come back in order. The pipe behind the banks
+of shared memory is a queue with the cycle at which each load reaches its end.
 """
 
 import numpy as np
@@ -40,8 +40,17 @@ from ptxsim.memory.readonly import HIT as READ_HIT
 from ptxsim.memory.readonly import fill, next_waiter, read, sent
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
 from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, READ, UNCACHED
+from ptxsim.memory.state import TEXTURE as TEXTURE_REQUEST
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
+from ptxsim.memory.texture import (
+    texture_fill,
+    texture_read,
+    texture_ready,
+    texture_result,
+    texture_sent,
+    texture_step,
+)
 from ptxsim.program import (
     ATOMIC,
     CONST,
@@ -52,14 +61,15 @@ from ptxsim.program import (
     PARAM,
     SHARED,
     STORE,
+    TEXTURE,
     instruction_at,
 )
 from ptxsim.state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 
 # clients of the writeback latch
-_SHARED_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = 0, 1, 2, 3, 4
+_SHARED_CLIENT, _TEXTURE_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = range(6)
 # whose refusal the head waits for
-_BY_L1D, _BY_L1C = 1, 2
+_BY_L1D, _BY_L1C, _BY_L1T = 1, 2, 3
 
 
 @inline
@@ -80,6 +90,10 @@ def prepare_access(run, sm, x, i, w, mask, entry):
             sm.bank_conflict_cycles += count - 1
         elif space == CONST or space == PARAM:
             count = constant_lines(x, run.constant_line, sm.memory_line[slot])
+        elif instruction.space == TEXTURE:
+            space = TEXTURE
+            count = constant_lines(x, sm.l1t.line_bytes, sm.memory_line[slot])
+            sm.texture_fetches += 1
         else:
             atomic = instruction.access == ATOMIC
             bypass = instruction.bypass > (1 if space == LOCAL else 0)
@@ -172,17 +186,21 @@ def _write_back(run, sm, l1):
     if (
         sm.shared_count == 0
         and sm.l1c.n_ready == 0
+        and sm.l1t.result_count == 0
         and l1.cache.n_ready == 0
         and sm.bypass_head == sm.bypass_tail
     ):
         return
     for k in range(1, _N_CLIENTS + 1):
-        client = (sm.writeback_client + k) & (_N_CLIENTS - 1)
+        client = (sm.writeback_client + k) % _N_CLIENTS
         if client == _SHARED_CLIENT:
             if next_shared(sm) <= run.cycle:
                 sm.latch_load = sm.shared_load[sm.shared_head]
                 sm.shared_head = (sm.shared_head + 1) % SHARED_PIPE
                 sm.shared_count -= 1
+        elif client == _TEXTURE_CLIENT:
+            if sm.l1t.result_count:
+                sm.latch_load = texture_result(sm.l1t)
         elif client == _CONSTANT_CLIENT:
             sm.latch_load = next_waiter(sm.l1c)
             if sm.latch_load >= 0:
@@ -223,6 +241,8 @@ def _take_reply(run, sm, l1, memory):
     elif kind == INSTRUCTION:
         fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.fetch_stuck = 0
+    elif kind == TEXTURE_REQUEST:
+        texture_fill(sm.l1t, tag, memory.request[found].bytes)
     elif kind == CONSTANT:
         fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.head_stuck = 0
@@ -263,6 +283,8 @@ def _refuse_head(sm, l1, cycles):
     sm.stall_shared_memory += cycles
     if sm.head_stuck == _BY_L1C:
         sm.l1c.reservation_fails += cycles
+    elif sm.head_stuck == _BY_L1T:
+        sm.l1t.reservation_fails += cycles
     elif l1.pipe_cycles == 0:
         l1.cache.reservation_fails += cycles
 
@@ -297,6 +319,8 @@ def _serve_head(run, sm, l1, memory):
         done = _serve_shared(run, sm, slot, p)
     elif space == CONST or space == PARAM:
         done = _serve_constant(run, sm, slot, p)
+    elif space == TEXTURE:
+        done = _serve_texture(run, sm, slot, p)
     else:
         done = _serve_line(run, sm, l1, memory, slot, p, sm.front_warp[entry])
     if done:
@@ -343,6 +367,16 @@ def _serve_constant(run, sm, slot, p):
     if sm.pending_left[p] <= 0:
         _complete(run, sm, p, run.cycle)
     return True
+
+
+@njit
+def _serve_texture(run, sm, slot, p):
+    """A line of texels into the queue of L1T; the instruction leaves when all its lines are there."""
+    if not texture_read(sm.l1t, sm.memory_line[slot, sm.memory_next[slot]], p, run.cycle):
+        sm.head_stuck = _BY_L1T
+        return False
+    sm.memory_next[slot] += 1
+    return sm.memory_next[slot] == sm.memory_count[slot]
 
 
 @inline
@@ -461,6 +495,20 @@ def _send_constant(run, sm, memory):
         sent(sm.l1c)
 
 
+@njit
+def _texture_cycle(run, sm, memory):
+    """One request of L1T into the network, and the first access of its queue to the results."""
+    cache = sm.l1t
+    if cache.request_count:
+        place = cache.request[cache.request_head]
+        line = cache.line[cache.request_head]
+        if inject(memory, sm.index, run.cycle, line, cache.line_bytes, TEXTURE_REQUEST, place):
+            texture_sent(cache)
+            sm.head_stuck = 0
+    if texture_step(cache):
+        sm.head_stuck = 0
+
+
 @inline
 def ldst_cycle(run, sm, l1, memory):
     """One cycle of the unit, with the operand collector's step where it has no stage of its own."""
@@ -468,6 +516,8 @@ def ldst_cycle(run, sm, l1, memory):
     if not run.collector_stage:
         collect(run, sm)
     _take_reply(run, sm, l1, memory)
+    if sm.l1t.count:
+        _texture_cycle(run, sm, memory)
     if sm.l1c.miss_count:
         _send_constant(run, sm, memory)
     if l1.miss_count and l1_send(l1, memory, sm.index, run.cycle):
@@ -498,4 +548,7 @@ def ldst_busy(sm, l1):
         or l1.cache.n_ready
         or sm.l1c.miss_count
         or sm.l1c.n_ready
+        or sm.l1t.request_count
+        or sm.l1t.result_count
+        or (sm.l1t.count and texture_ready(sm.l1t))
     )

@@ -1,8 +1,8 @@
 """Textures and surfaces.
 
 A handle is a 64-bit row: that of a variable is a number, a parameter of an opaque type holds one. There are no mipmaps:
-levels and gradients are read and do not matter. A fetch is a load of the word in which its first texel begins, for the
-timing model; surfaces are accessed as global memory is.
+levels and gradients are read and do not matter. For the timing model a fetch reads the first of its texels with a
+weight; surfaces are accessed as global memory is.
 """
 
 from ptxsim.lowering.builder import (
@@ -164,7 +164,7 @@ def _tex(b: Builder, op: Operation) -> None:
     for place in results:
         place.finish()
     b.access_bytes = b.element_bytes = _FETCHED_BYTES
-    b.space = GLOBAL
+    b.space = TEXTURE_SPACE
 
 
 @rule("txq", "suq")

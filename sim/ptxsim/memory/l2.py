@@ -12,7 +12,7 @@ In a slice with sectors the first request is served a sector a cycle (`sectors.p
 
 Handled simply: the ROP queue and the queue before the tags are one FIFO. Of lines at most `icnt_capacity` requests are
 ripe in it; of sectors those are counted that have left the ROP queue, one a cycle.
-All requests pay the ROP delay, those for texture too.
+Requests for texels have no ROP delay and overtake those that have.
 Reference: timing-model section 3.5, timing-model-42 section 3.5.
 """
 
@@ -36,6 +36,7 @@ from ptxsim.memory.state import (
     RING,
     ROP_RING,
     SECTORS,
+    TEXTURE,
     WRITE,
     WRITEBACK,
 )
@@ -162,6 +163,20 @@ def _ripe(m: Any, s: Any, now: int) -> int:
     return s.ripe
 
 
+@njit
+def _overtake(m: Any, s: Any, r: int, now: int) -> None:
+    """The last request is for texels, which have no ROP delay: it stands before all that have not waited for theirs."""
+    m.request[r].due = now
+    k = s.rop_count - 1
+    while k > 0:
+        before = s.rop[(s.rop_head + k - 1) & (ROP_RING - 1)]
+        if m.request[before].due <= now:
+            break
+        s.rop[(s.rop_head + k) & (ROP_RING - 1)] = before
+        k -= 1
+    s.rop[(s.rop_head + k) & (ROP_RING - 1)] = r
+
+
 @inline
 def _fill(m: Any, s: Any, index: int, now: int) -> None:
     """Take what has come from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
@@ -246,4 +261,6 @@ def slice_cycle(m: Any, index: int, now: int) -> None:
         m.request[r].due = now + m.rop_cycles
         s.rop[(s.rop_head + s.rop_count) & (ROP_RING - 1)] = r
         s.rop_count += 1
+        if m.request[r].kind == TEXTURE:
+            _overtake(m, s, r, now)
     m.slice_next[index] = _wait(m, s, index, now)

@@ -26,7 +26,7 @@ MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 24, 12
 MAX_PORTS = 64  # of one side of a crossbar
 
 # what a request is; all but WRITEBACK are answered
-READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED = range(8)
+READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE = range(9)
 """UNCACHED is a load that has passed the L1 by, WRITEBACK an evicted dirty line (of the L1 for SMs), FILL the line that
 an L2 slice reads from DRAM."""
 
