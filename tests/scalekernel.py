@@ -24,8 +24,7 @@ SCALE = """\
 }
 """
 
-LAUNCH = """\
-kernel = "scale"
+INPUTS = """\
 grid = 28
 block = 128
 registers = 20
@@ -41,7 +40,12 @@ output = true
 name = "a"
 type = "f32"
 value = 2.5
+"""
+"""What a launch file says of the launch and its arguments, apart from the kernel."""
 
+LAUNCH = f"""\
+kernel = "scale"
+{INPUTS}
 [[expect]]
 arg = "x"
 expr = "a * x"

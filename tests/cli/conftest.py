@@ -1,9 +1,10 @@
-"""Running the command line in this process, and a small kernel to run it on."""
+"""Running the command line in this process, and kernels to run it on."""
 
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from scalekernel import LAUNCH, SCALE
 from smallkernel import KERNEL, Cli
 
 from ptxtool.cli.main import main
@@ -28,4 +29,13 @@ def cli(monkeypatch: pytest.MonkeyPatch) -> Cli:
 def kernel_file(tmp_path: Path) -> Path:
     path = tmp_path / "k.ptxplus"
     path.write_text(KERNEL)
+    return path
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """The file of a kernel that scales a vector, with its launch file beside it."""
+    (tmp_path / "launch.toml").write_text(LAUNCH)
+    path = tmp_path / "scale.ptx"
+    path.write_text(SCALE)
     return path

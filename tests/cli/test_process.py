@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+from commands import shown_on
 from smallkernel import KERNEL
 
 from ptxtool.cli.main import COMMANDS, main
@@ -135,18 +136,9 @@ def test_a_terminal_gets_colour_and_a_pipe_does_not(tmp_path: Path) -> None:
         command = [*PTXTOOL, *map(str, arguments)]
         with subprocess.Popen(command, stdout=child, stderr=child, stdin=child, env=env) as process:
             os.close(child)
-            shown = b""
-            while True:
-                try:
-                    piece = os.read(parent, 65536)
-                except OSError:  # the other end is closed
-                    break
-                if not piece:
-                    break
-                shown += piece
-        os.close(parent)
+            shown = shown_on(parent)
         assert process.returncode in (0, 1)
-        return shown.decode()
+        return shown
 
     assert "\x1b[" in on_terminal("first-use", path)
     assert "\x1b[1;31merror[E501]\x1b[0m" in on_terminal("live", "nowhere.ptx")

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from commands import shown_on
 from scalekernel import LAUNCH, SCALE
 
 from ptxtool.cli.progress import Pace, progress_line
+
+LONG = LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def test_a_narrow_terminal_gets_less_of_it() -> None:
 def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A launch of some ten thousand cycles, which the simulator runs in several pieces."""
     folder = tmp_path_factory.mktemp("progress")
-    (folder / "launch.toml").write_text(LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400"))
+    (folder / "launch.toml").write_text(LONG)
     path = folder / "scale.ptx"
     path.write_text(SCALE)
     return path
@@ -65,22 +68,13 @@ def on_terminal(*arguments: object) -> tuple[str, str]:
     pty = pytest.importorskip("pty")
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "ptxtool", *map(str, arguments)]
-    shown = b""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child) as process:
         os.close(child)
-        while True:
-            try:
-                piece = os.read(parent, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            shown += piece
+        shown = shown_on(parent)
         assert process.stdout is not None
         out = process.stdout.read().decode()
-    os.close(parent)
     assert process.returncode == 0
-    return out, shown.decode()
+    return out, shown
 
 
 def test_on_a_terminal(job: Path) -> None:
@@ -107,9 +101,7 @@ def test_quiet(job: Path) -> None:
 
 def test_a_list_says_which_launch(job: Path) -> None:
     listed = job.with_name("list.toml")
-    head, _, expect = (
-        LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400").partition("[[expect]]")
-    )
+    head, _, expect = LONG.partition("[[expect]]")
     entry = '[[launch]]\nargs = ["x", "a"]\nrepeat = 2\n\n[[expect]]'
     listed.write_text(f'file = "scale.ptx"\n{head}{entry}{expect.replace("a * x", "a * a * x")}')
     _, shown = on_terminal("sim", listed)

@@ -1,38 +1,18 @@
 """`run` and `sim` on launch files with several launches: memory between them, totals, and what goes wrong."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from scalekernel import SCALE
+from commands import change, data, interrupted
+from scalekernel import INPUTS, SCALE
 from smallkernel import Cli
 
 SHIFT = SCALE.partition(".address_size 64\n")[2].replace("scale", "shift").replace("mul.f32", "add.f32")
-LIST = """file = "two.ptx"
-grid = 28
-block = 128
-registers = 20
-
-[[args]]
-name = "x"
-type = "f32"
-count = 3584
-range = [0, 3584]
-output = true
-
-[[args]]
-name = "a"
-type = "f32"
-value = 2.5
-
+LIST = f"""file = "two.ptx"
+{INPUTS}
 [[launch]]
 kernel = "scale"
 args = ["x", "a"]
@@ -60,18 +40,6 @@ def job(tmp_path: Path) -> Path:
     path = tmp_path / "two.toml"
     path.write_text(LIST)
     return path
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-
-
-def data(cli: Cli, *arguments: object) -> Any:
-    result = cli(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
 
 
 def test_run(cli: Cli, job: Path, tmp_path: Path) -> None:
@@ -222,21 +190,7 @@ def test_what_takes_one_launch_only(cli: Cli, job: Path) -> None:
 def test_ctrl_c_prints_the_launches_so_far(cli: Cli, job: Path) -> None:
     cli("sim", job)  # compiled from here on
     change(job, "repeat = 2", "repeat = 100000")
-    program = [sys.executable, "-m", "ptxtool.cli.main", "sim", job]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 300
-        while _cpu_seconds(process.pid) < 6.0:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    out, err = interrupted("sim", job, cpu_seconds=6.0)
     assert out.startswith("100001 launches on tesla-c2050, lrr (interrupted)\n")
     assert "gpu_tot_sim_cycle" in out
     assert "Traceback" not in err
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,39 +1,12 @@
 """`sim` and `compare` on small kernels: results, counters, and everything that can be wrong with a launch."""
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-from scalekernel import LAUNCH, SCALE
+from commands import change, data, interrupted
+from scalekernel import SCALE
 from smallkernel import Cli
-
-
-@pytest.fixture
-def job(tmp_path: Path) -> Path:
-    """The kernel file, with its launch file beside it."""
-    (tmp_path / "launch.toml").write_text(LAUNCH)
-    path = tmp_path / "scale.ptx"
-    path.write_text(SCALE)
-    return path
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-
-
-def data(cli: Cli, *arguments: object) -> Any:
-    result = cli(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
 
 
 def test_sim_counts_and_checks(cli: Cli, job: Path) -> None:
@@ -243,25 +216,11 @@ def test_the_cycle_limit(cli: Cli, job: Path) -> None:
 def test_ctrl_c_prints_the_counters_so_far(cli: Cli, job: Path, command: str) -> None:
     cli("sim", job)  # compiled from here on
     endless(job)
-    program = [sys.executable, "-m", "ptxtool.cli.main", command, job]
     # the running loop is found by the time it uses once everything is imported and compiled
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 300
-        while _cpu_seconds(process.pid) < 4.0:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    out, err = interrupted(command, job, cpu_seconds=4.0)
     assert "interrupted" in out
     assert re.search(r"^(cycles +|Unshared-LRR +\d+ +)\d{3,}\b", out, re.MULTILINE)
     assert "Traceback" not in err
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_samples_by_name(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

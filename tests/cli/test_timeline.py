@@ -6,21 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scalekernel import LAUNCH, SCALE
 from smallkernel import Cli
 
 from ptxtool.base.diag import PtxError
 from ptxtool.base.resources import resource_dir
 from ptxtool.cli import timeline
-
-
-@pytest.fixture
-def job(tmp_path: Path) -> Path:
-    """The kernel file, with its launch file beside it."""
-    (tmp_path / "launch.toml").write_text(LAUNCH)
-    path = tmp_path / "scale.ptx"
-    path.write_text(SCALE)
-    return path
 
 
 def test_a_timeline_beside_the_counters(cli: Cli, job: Path, tmp_path: Path) -> None:
