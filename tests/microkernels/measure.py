@@ -19,7 +19,8 @@ HEAD = """.version 4.0
 .target sm_35
 .address_size 64
 .const .align 4 .u32 table[64];
-.visible .entry k(.param .u64 p, .param .u32 n)
+"""
+ENTRY = """.visible .entry k(.param .u64 p, .param .u32 n)
 {
 	.reg .pred %p<20>;
 	.reg .b32 %r<40>;
@@ -37,14 +38,14 @@ def lines(line: str, n: int) -> str:
     return "\n\t".join(line.format(k=k, a=k + 16, b=k + 17, c=k + 18) for k in range(1, n + 1))
 
 
-def text(body: str, setup: str = "") -> str:
-    """A kernel with a loop of `n` trips around a body; without a body it is straight.
+def text(body: str, setup: str = "", variables: str = "") -> str:
+    """A kernel with a loop of `n` trips around a body; without a body it is straight. `variables` are the module's.
 
     The loop's counter steps where the body says STEP, or behind it.
     """
     inside = body.replace("STEP", STEP) if "STEP" in body else f"{body}\n\t{STEP}"
     loop = f"LOOP:\n\t{inside}\n\t@%p1 bra LOOP;\n" if body else ""
-    return f"{HEAD}\t{setup}\n{loop}\tret;\n}}\n"
+    return f"{HEAD}{variables}{ENTRY}\t{setup}\n{loop}\tret;\n}}\n"
 
 
 @cache
@@ -64,6 +65,7 @@ def run(
     trips: int = 1,
     setup: str = "",
     *,
+    variables: str = "",
     words: Any = None,
     grid: int = 1,
     block: int = 32,
@@ -73,7 +75,8 @@ def run(
     """Launch a loop around `body` on a buffer of its own."""
     buffer = np.zeros(4096, np.uint32) if words is None else words.copy()
     options = {"registers": 16} | options
-    return ptxsim.launch(parsed(text(body, setup)), grid, block, [buffer, trips], gpu=gpu, **options)
+    kernel = parsed(text(body, setup, variables))
+    return ptxsim.launch(kernel, grid, block, [buffer, trips], gpu=gpu, **options)
 
 
 def _cycles(result: Any) -> float:

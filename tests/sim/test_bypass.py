@@ -4,63 +4,33 @@ A chain in a loop, as in `test_latency42.py`: the cost of one more of its links.
 in the L2 takes what an L1 miss takes, less the cycle in the miss queue and those in which the rest of the line comes.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from microkernels import measure
 
 import ptxsim
-import ptxtool
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 
 OLD, NEW = "tesla-c2050", "gpgpusim42-c2050"
 
 
-@dataclass(frozen=True)
-class Chain:
-    """A loop of `n` trips; %l3 is the buffer, %l1 a place in it, %r1 a lane's number."""
-
-    gpu: Any
-    block: int = 32
-    setup: str = ""
-
-    def run(
-        self, body: str, trips: int = 1, words: Any = None, grid: int = 1, **options: Any
-    ) -> ptxsim.SimResult:
-        text = f""".version 6.0
-.target sm_35
-.address_size 64
-.visible .entry k(.param .u64 p, .param .u32 n)
-{{
-	.reg .pred %p<4>;
-	.reg .b32 %r<20>;
-	.reg .b64 %l<20>;
-	.local .align 4 .b8 mine[64];
+# %l3 is the buffer, %l1 a place in it, %r1 a lane's number
+SETUP = """.local .align 4 .b8 mine[64];
 	ld.param.u64 %l3, [p];
-	ld.param.u32 %r7, [n];
 	mov.u32 %r1, %tid.x;
-	mov.u64 %l1, %l3;
-{self.setup}
-LOOP:
-{body}
-	add.s32 %r7, %r7, -1;
-	setp.ne.s32 %p1, %r7, 0;
-	@%p1 bra LOOP;
-	ret;
-}}
-"""
-        kernel = ptxtool.parse(text, name="bypass.ptx").kernels["k"]
-        memory = np.zeros(1 << 16, np.uint32) if words is None else words.copy()
-        return ptxsim.launch(kernel, grid, self.block, [memory, trips], gpu=self.gpu, **options)
+	mov.u64 %l1, %l3;"""
 
-    def cost(self, link: str, words: Any = None) -> float:
-        def slope(n: int) -> int:
-            return self.run(link * n, 12, words).cycles - self.run(link * n, 4, words).cycles
 
-        return (slope(24) - slope(8)) / (8 * 16)
+def run(gpu: Any, body: str, trips: int = 1, **options: Any) -> ptxsim.SimResult:
+    return measure.run(body, trips, SETUP, gpu=gpu, **options)
+
+
+def cost(gpu: Any, link: str, **options: Any) -> float:
+    return measure.slope(link, few=8, many=24, setup=SETUP, gpu=gpu, **options)
 
 
 HOP = "\tld.global.cg.u64 %l2, [%l1];\n\tadd.u64 %l1, %l2, %l3;\n"
@@ -70,15 +40,15 @@ ITSELF = np.zeros(1 << 10, np.uint64)
 # 149 and 182 through the L1; a reply of 40 bytes has 2 flits of 32 where a line has 5
 @pytest.mark.parametrize(("gpu", "addition", "expected"), [(OLD, 11, 149 - 1 - 3), (NEW, 10, 143)])
 def test_a_load_that_passes_the_l1_by(gpu: str, addition: int, expected: int) -> None:
-    assert Chain(gpu).cost(HOP, ITSELF) - addition == expected
+    assert cost(gpu, HOP, words=ITSELF) - addition == expected
 
 
 @pytest.mark.parametrize(("gpu", "requests"), [(OLD, 1), (NEW, 4)])
 def test_segments(gpu: str, requests: int) -> None:
     # a warp reads a line: whole (3.2.2), or by sectors (4.2)
     body = "\tmul.wide.u32 %l4, %r1, 4;\n\tadd.u64 %l5, %l3, %l4;\n\t{}\n"
-    none = Chain(gpu).run(body.format("")).stats
-    past = Chain(gpu).run(body.format("ld.global.cg.u32 %r2, [%l5];")).stats
+    none = run(gpu, body.format("")).stats
+    past = run(gpu, body.format("ld.global.cg.u32 %r2, [%l5];")).stats
     assert past["icnt_requests_packets"] - none["icnt_requests_packets"] == requests
     assert past["l1d_accesses"] == 0
     assert past["stall_shd_mem"] - none["stall_shd_mem"] == requests - 1
@@ -88,8 +58,8 @@ def test_segments(gpu: str, requests: int) -> None:
 @pytest.mark.parametrize("gpu", [OLD, NEW])
 def test_a_store_that_passes_the_l1_by_leaves_its_line_there(gpu: str) -> None:
     load = "\tld.global.u32 %r2, [%l3];\n\tadd.u32 %r3, %r2, 1;\n"
-    evicts = Chain(gpu).run(load + "\tst.global.u32 [%l3], %r3;\n" + load).stats
-    keeps = Chain(gpu).run(load + "\tst.global.cg.u32 [%l3], %r3;\n" + load).stats
+    evicts = run(gpu, load + "\tst.global.u32 [%l3], %r3;\n" + load).stats
+    keeps = run(gpu, load + "\tst.global.cg.u32 [%l3], %r3;\n" + load).stats
     assert (evicts["l1d_misses"], evicts["l1d_accesses"]) == (2, 3)
     assert (keeps["l1d_misses"], keeps["l1d_accesses"]) == (1, 2)
     assert keeps["icnt_requests_packets"] == evicts["icnt_requests_packets"] - 1
@@ -110,8 +80,8 @@ def test_the_machine_says_what_passes_by() -> None:
     }
 
     def cached(*words: str) -> list[str]:
-        chain = Chain(bypassing(NEW, *words))
-        return [name for name, body in bodies.items() if chain.run(body).stats["l1d_accesses"]]
+        gpu = bypassing(NEW, *words)
+        return [name for name, body in bodies.items() if run(gpu, body).stats["l1d_accesses"]]
 
     assert cached() == list(bodies)
     assert cached("cg") == ["volatile", "plain", "generic", "local"]
@@ -125,21 +95,21 @@ def test_a_machine_of_sectors_lets_pass_by_sectors() -> None:
         machine, ldst=msgspec.structs.replace(machine.ldst, uncached_segment_bytes=128)
     )
     with pytest.raises(PtxError) as caught:
-        Chain(wrong).run("\tmov.u32 %r2, 1;\n")
+        run(wrong, "\tmov.u32 %r2, 1;\n")
     assert "uncached_segment_bytes" in str(caught.value)
 
 
 # one in two thirds of a cycle (two fetches in three): a fence does not wait for stores
 @pytest.mark.parametrize("gpu", [OLD, NEW])
 def test_a_fence_does_not_wait_for_stores(gpu: str) -> None:
-    assert Chain(gpu, block=1).cost("\tst.global.u32 [%l3], %r2;\n\tmembar.gl;\n") == 3
+    assert cost(gpu, "\tst.global.u32 [%l3], %r2;\n\tmembar.gl;\n", block=1) == 3
 
 
 # an integer division: 145 + 5 + 2 registers, or + 1 cycle of reading
 @pytest.mark.parametrize(("gpu", "expected"), [(OLD, 152), (NEW, 151)])
 def test_a_fence_waits_for_every_register_that_is_being_written(gpu: str, expected: int) -> None:
     turns = "".join(f"\tdiv.u32 %r{k}, %r2, %r3;\n\tmembar.gl;\n" for k in range(10, 14))
-    assert Chain(gpu).cost(turns) == 4 * expected
+    assert cost(gpu, turns) == 4 * expected
 
 
 @pytest.mark.parametrize("gpu", [OLD, NEW])
@@ -156,5 +126,5 @@ def test_event_skip_changes_nothing(gpu: str) -> None:
 	atom.global.add.u32 %r5, [%l3], %r4;
 	membar.cta;
 """
-    results = [Chain(gpu, block=96).run(body, 5, grid=20, event_skip=skip).stats for skip in (True, False)]
+    results = [run(gpu, body, 5, grid=20, block=96, event_skip=skip).stats for skip in (True, False)]
     assert results[0] == results[1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from microkernels.measure import run, text
 
 import ptxsim
 import ptxtool
@@ -9,42 +10,10 @@ import ptxtool
 GPU = "gpgpusim42-c2050"
 
 
-def kernel(body: str, setup: str = ""):
-    """A loop of `n` trips around `body`."""
-    text = f""".version 4.0
-.target sm_35
-.address_size 64
-.const .align 4 .u32 table[64];
-.visible .entry k(.param .u64 p, .param .u32 n)
-{{
-	.reg .pred %p<20>;
-	.reg .b32 %r<40>;
-	.reg .f32 %f<40>;
-	.reg .f64 %d<40>;
-	.reg .b64 %l<40>;
-	.shared .align 4 .b32 tile[1056];
-	ld.param.u32 %r7, [n];
-{setup}
-LOOP:
-{body}
-	add.s32 %r7, %r7, -1;
-	setp.ne.s32 %p1, %r7, 0;
-	@%p1 bra LOOP;
-	ret;
-}}
-"""
-    return ptxtool.parse(text, name="core42.ptx").kernels["k"]
-
-
-def run(body: str, trips: int = 1, setup: str = "", grid: int = 1, block: int = 32, gpu: str = GPU):
-    words = np.zeros(4096, np.uint32)
-    return ptxsim.launch(kernel(body, setup), grid, block, [words, trips], gpu=gpu)
-
-
 def _first_path(taken_by_high_lanes: bool, gpu: str) -> str:
     """Which path of a divergent branch reads the clock first."""
     compare = "ge" if taken_by_high_lanes else "lt"
-    text = f""".version 4.0
+    source = f""".version 4.0
 .target sm_35
 .address_size 64
 .visible .entry k(.param .u64 p)
@@ -68,7 +37,7 @@ JOIN:
 }}
 """
     clock = np.zeros(32, np.uint32)
-    ptxsim.launch(ptxtool.parse(text, name="paths.ptx").kernels["k"], 1, 32, [clock], gpu=gpu)
+    ptxsim.launch(ptxtool.parse(source, name="paths.ptx").kernels["k"], 1, 32, [clock], gpu=gpu)
     taken, other = (31, 0) if taken_by_high_lanes else (0, 31)
     return "taken" if clock[taken] < clock[other] else "other"
 
@@ -86,29 +55,29 @@ def test_group_without_the_highest_lane_runs_first_in_322(taken_by_high_lanes, e
 @pytest.mark.parametrize(("warps", "misses", "stalls"), [(16, 32, False), (24, 32, True)])
 def test_33rd_load_of_a_parameter_line_blocks_the_ldst_unit(warps, misses, stalls):
     # two loads a warp of one line that is cold: 32 wait in one miss entry, the next one is retried until the line comes
-    stats = run("\tmov.u32 %r1, %r2;", setup="\tld.param.u64 %l1, [p];", block=32 * warps).stats
+    stats = run("mov.u32 %r1, %r2;", setup="ld.param.u64 %l1, [p];", block=32 * warps, gpu=GPU).stats
     assert stats["l1c_misses"] == misses
     assert stats["l1c_accesses"] == 2 * warps
     assert (stats["stall_shd_mem"] > 100) == stalls
 
 
 def test_sms_without_work_are_asleep():
-    result = run("\tmov.u32 %r1, %r2;")
+    result = run("mov.u32 %r1, %r2;", gpu=GPU)
     assert result.active_cycles == result.cycles - 1  # the cycle that launches the CTA is nobody's
-    counted = run("\tmov.u32 %r1, %r2;", grid=2, gpu="tesla-c2050")
+    counted = run("mov.u32 %r1, %r2;", grid=2, gpu="tesla-c2050")
     assert counted.active_cycles > 2 * counted.cycles - 40
 
 
 def test_instruction_cache_misses_by_line():
     # 13 + 300 instructions from address 0 are 40 lines of 16; one warp, straight, misses each once
-    text = "\n".join(["\tmov.u32 %r1, %r2;"] * 300)
-    assert run(text).stats["l1i_misses"] == -(-(1 + 300 + 4) // 16)
+    body = "\n\t".join(["mov.u32 %r1, %r2;"] * 300)
+    assert run(body, gpu=GPU).stats["l1i_misses"] == -(-(1 + 300 + 4) // 16)
 
 
 def test_code_lies_in_the_order_of_the_module():
     # a function of 8 instructions before the kernel shifts its lines: 8 + 5 + 4 instructions are 2 lines, 5 + 4 one
     before = ".visible .entry other()\n{\n\t.reg .b32 %r<4>;\n" + "\tmov.u32 %r1, 1;\n" * 7 + "\tret;\n}\n"
-    source = kernel("\n".join(["\tmov.u32 %r1, %r2;"] * 4)).module.source.text
+    source = text("\n\t".join(["mov.u32 %r1, %r2;"] * 4))
     place = source.index(".visible")
     shifted = ptxtool.parse(source[:place] + before + source[place:], name="two.ptx").kernels["k"]
     words = np.zeros(64, np.uint32)
@@ -122,13 +91,10 @@ def test_code_lies_in_the_order_of_the_module():
 @pytest.mark.parametrize("block", [32, 256])
 def test_event_skip_changes_nothing(block):
     body = (
-        "\tld.param.u64 %l1, [p];\n\tld.global.u32 %r1, [%l1];\n\tld.const.u32 %r3, [table];\n"
+        "ld.param.u64 %l1, [p];\n\tld.global.u32 %r1, [%l1];\n\tld.const.u32 %r3, [table];\n"
         "\tadd.u32 %r4, %r1, %r3;\n\tst.shared.u32 [tile], %r4;\n\tld.shared.u32 %r5, [tile];\n\tbar.sync 0;"
     )
     results = [
-        ptxsim.launch(
-            kernel(body), 40, block, [np.zeros(64, np.uint32), 3], gpu=GPU, event_skip=skip
-        ).to_dict()
-        for skip in (True, False)
+        run(body, 3, grid=40, block=block, gpu=GPU, event_skip=skip).to_dict() for skip in (True, False)
     ]
     assert results[0] == results[1]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from microkernels import measure
 
 import ptxsim
 import ptxtool
@@ -11,29 +12,10 @@ import ptxtool
 GPU = "gpgpusim42-c2050"
 
 
-def kernel(body: str, setup: str = "") -> Any:
-    """A loop of `n` trips around `body`; %l3 is the buffer, %l1 a lane's place in it, %l2 what it loads."""
-    text = f""".version 4.0
-.target sm_35
-.address_size 64
-.visible .entry k(.param .u64 p, .param .u32 n)
-{{
-	.reg .pred %p<4>;
-	.reg .b32 %r<20>;
-	.reg .b64 %l<20>;
-	ld.param.u64 %l3, [p];
-	ld.param.u32 %r7, [n];
-	mov.u64 %l1, %l3;
-{setup}
-LOOP:
-{body}
-	add.s32 %r7, %r7, -1;
-	setp.ne.s32 %p1, %r7, 0;
-	@%p1 bra LOOP;
-	ret;
-}}
-"""
-    return ptxtool.parse(text, name="latency42.ptx").kernels["k"]
+def run(body: str, trips: int, words: Any, **options: Any) -> ptxsim.SimResult:
+    """A loop around `body`; %l3 is the buffer, %l1 a lane's place in it, %l2 what it loads."""
+    setup = "ld.param.u64 %l3, [p];\n\tmov.u64 %l1, %l3;"
+    return measure.run(body, trips, setup, words=words, gpu=GPU, **options)
 
 
 CHASE = "\tld.global.u64 %l2, [%l1];\n\tadd.u64 %l1, %l2, %l3;\n"
@@ -49,24 +31,20 @@ def ring(n_lines: int) -> Any:
 def test_a_fence_forgets_the_lines_of_the_l1() -> None:
     words = np.zeros(32, np.uint32)
     load = "\tld.global.u32 %r1, [%l3];\n\tadd.u32 %r2, %r1, 1;\n"
-    plain = ptxsim.launch(kernel(load), 1, 32, [words, 5], gpu=GPU)
-    fenced = ptxsim.launch(kernel(load + "\tmembar.gl;\n"), 1, 32, [words, 5], gpu=GPU)
+    plain = run(load, 5, words)
+    fenced = run(load + "\tmembar.gl;\n", 5, words)
     assert (plain.stats["l1d_misses"], fenced.stats["l1d_misses"]) == (1, 5)
 
 
 def test_an_sm_without_threads_forgets_the_lines_of_its_l1() -> None:
     # the last load is in the pipe before the L1 when its warp exits: nobody waits for it
     words = np.zeros(32, np.uint32)
-    result = ptxsim.launch(kernel("\tld.global.u32 %r1, [%l3];\n"), 1, 32, [words, 5], gpu=GPU)
+    result = run("\tld.global.u32 %r1, [%l3];\n", 5, words)
     assert result.stats["l1d_misses"] == 2
 
 
 def test_event_skip_changes_nothing() -> None:
-    words = ring(160)
-    results = [
-        ptxsim.launch(kernel(CHASE * 3), 20, 64, [words.copy(), 7], gpu=GPU, event_skip=skip)
-        for skip in (True, False)
-    ]
+    results = [run(CHASE * 3, 7, ring(160), grid=20, block=64, event_skip=skip) for skip in (True, False)]
     assert results[0].stats == results[1].stats
 
 

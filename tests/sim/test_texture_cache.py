@@ -9,44 +9,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from microkernels import measure
 from msgspec.structs import replace
 
 import ptxsim
-import ptxtool
 from ptxtool.formats.gpu import load_gpu
 
 OLD, NEW = "tesla-c2050", "gpgpusim42-c2050"
 
 
-def run(
-    body: str, words: Any, trips: int = 1, gpu: Any = OLD, grid: int = 1, block: int = 32, **options: Any
-) -> ptxsim.SimResult:
-    """A loop of `trips` around `body`; the texture is `tex`, %r2 a lane's number, %r1 0."""
-    text = f""".version 4.0
-.target sm_35
-.address_size 64
-.global .texref tex;
-.visible .entry k(.param .u64 p, .param .u32 n)
-{{
-	.reg .pred %p<4>;
-	.reg .b32 %r<20>;
-	.reg .b64 %l<20>;
-	ld.param.u64 %l1, [p];
-	ld.param.u32 %r7, [n];
+SETUP = """ld.param.u64 %l1, [p];
 	mov.u32 %r2, %tid.x;
-	mov.u32 %r1, 0;
-LOOP:
-{body}
-	add.s32 %r7, %r7, -1;
-	setp.ne.s32 %p1, %r7, 0;
-	@%p1 bra LOOP;
-	ret;
-}}
-"""
-    kernel = ptxtool.parse(text, name="texture.ptx").kernels["k"]
-    memory = np.zeros(64, np.uint32)
+	mov.u32 %r1, 0;"""
+
+
+def run(body: str, words: Any, trips: int = 1, gpu: Any = OLD, **options: Any) -> ptxsim.SimResult:
+    """A loop of `trips` around `body`; the texture is `tex`, %r2 a lane's number, %r1 0."""
     textures = {"tex": ptxsim.Texture(words)}
-    return ptxsim.launch(kernel, grid, block, [memory, trips], gpu=gpu, textures=textures, **options)
+    variables = ".global .texref tex;\n"
+    return measure.run(body, trips, SETUP, variables=variables, gpu=gpu, textures=textures, **options)
 
 
 def fetch(to: int, at: int) -> str:
