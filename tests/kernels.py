@@ -1,5 +1,9 @@
-"""Short ways to write a kernel in a test."""
+"""Short ways to get a kernel in a test: written in a few lines, or of a packaged sample."""
 
+from functools import cache
+
+from ptxtool.base.resources import resource_dir
+from ptxtool.formats.launch import Launch, load_launch
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -19,3 +23,11 @@ def ptx(body: str, registers: str = _PTX_REGISTERS) -> Function:
     """A PTX kernel `k` with that body; declares `%p`, `%h` (16 bits), `%r`, `%rd`, `%f`."""
     head = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k ( .param .u64 a )"
     return parse(f"{head}\n{{\n{registers}\n{body}\n}}\n").kernels["k"]
+
+
+@cache
+def sample(name: str) -> tuple[Launch, Function]:
+    """The launch file of a packaged sample, and its kernel."""
+    launch = load_launch(resource_dir("samples") / name / "launch.toml")
+    assert launch.file is not None
+    return launch, parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]

@@ -1,25 +1,14 @@
 """docs/simplifications.md names every switch that its script measures, with the settings that make it."""
 
-import importlib.util
 import re
-from pathlib import Path
-from types import ModuleType
+
+from scripts import BENCHMARKS, module_of
 
 from ptxtool.formats.gpu import gpu_names, load_gpu
 from ptxtool.formats.settings import with_settings
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-PAGE = (CHECKOUT / "docs" / "simplifications.md").read_text(encoding="utf-8")
-
-
-def script() -> ModuleType:
-    path = CHECKOUT / "benchmarks" / "simplifications.py"
-    spec = importlib.util.spec_from_file_location("simplifications", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+PAGE = (BENCHMARKS.parent / "docs" / "simplifications.md").read_text(encoding="utf-8")
+SCRIPT = module_of(BENCHMARKS / "simplifications.py")
 
 
 def table(first: str) -> list[list[str]]:
@@ -31,23 +20,22 @@ def table(first: str) -> list[list[str]]:
 def test_every_switch_is_explained_with_its_settings() -> None:
     rows = {row[0]: row[1] for row in table("part")[2:]}
     gpu = load_gpu("tesla-c2050")
-    for switch in script().SWITCHES:
+    for switch in SCRIPT.SWITCHES:
         keys = {
             s.partition("=")[0].split(".")[-1]
             for s in switch.settings(gpu)
             if ".t" not in s and "L=" not in s
         }
         assert keys <= set(re.findall(r"\w+", rows[switch.name])), switch.name
-    assert set(rows) - {switch.name for switch in script().SWITCHES} == {"event skip"}
+    assert set(rows) - {switch.name for switch in SCRIPT.SWITCHES} == {"event skip"}
 
 
 def test_every_switch_is_measured_on_the_same_kernels() -> None:
     heads = re.findall(r"^\| kernel \| cycles \| (.*) \|$", PAGE, re.M)
     measured = [head.split(" | ") for head in heads]
-    module = script()
-    assert measured[0] == [s.name for s in (*module.CORE, module.CONTROL)]
-    assert measured[1] == [s.name for s in (*module.MEMORY, module.CONTROL)]
-    kernels = [*module.SAMPLES, *(f"{name}\\*" for name in module.REFERENCE)]
+    assert measured[0] == [s.name for s in (*SCRIPT.CORE, SCRIPT.CONTROL)]
+    assert measured[1] == [s.name for s in (*SCRIPT.MEMORY, SCRIPT.CONTROL)]
+    kernels = [*SCRIPT.SAMPLES, *(f"{name}\\*" for name in SCRIPT.REFERENCE)]
     shown = re.findall(r"^\| (\S+) \| \d+ \|", PAGE, re.M)
     assert shown[: 2 * len(kernels)] == kernels * 2
 
@@ -55,6 +43,6 @@ def test_every_switch_is_measured_on_the_same_kernels() -> None:
 def test_every_switch_is_a_setting_of_every_machine() -> None:
     for name in gpu_names():
         gpu = load_gpu(name)
-        for switch in script().SWITCHES:
+        for switch in SCRIPT.SWITCHES:
             changed = with_settings(gpu, switch.settings(gpu))
             assert changed.l2.slices == changed.dram.channels * changed.dram.slices_per_channel

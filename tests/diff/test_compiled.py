@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from form_kernels import LANES, batches, build, inputs
 from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
+from kernels import sample
 
 from ptxsim.semantics import functional
 from ptxsim.semantics.reference import run_reference
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import load_launch
-from ptxtool.parse import parse
 
 
 def compare(
@@ -82,9 +80,7 @@ def test_memory_and_warps(body: str) -> None:
 @pytest.mark.parametrize("name", ["sgemm", "hotspot", "reduction", "saxpy"])
 def test_whole_samples(name: str) -> None:
     """The compiled run of a whole launch gives what its file expects."""
-    launch = load_launch(resource_dir("samples") / name / "launch.toml")
-    assert launch.file is not None
-    kernel_ = parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]
+    launch, kernel = sample(name)
     arguments = launch.arguments()
-    functional.run(kernel_, launch.grid, launch.block, arguments, dynamic_shared=launch.dynamic_shared)
+    functional.run(kernel, launch.grid, launch.block, arguments, dynamic_shared=launch.dynamic_shared)
     assert [str(d) for d in launch.check(arguments)] == []

@@ -7,13 +7,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from kernels import sample
 
 import ptxsim
 from ptxsim.semantics.reference import run_reference
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import Launch, load_launch
 from ptxtool.ir.nodes import Function
-from ptxtool.parse import parse
 from ptxtool.passes import rewrite
 
 # blocks in x and y: 8, 6, 9 and 9 for each of the 14 SMs, which hold 5 (8 at 90 percent sharing), 3 (6), 6 and 6
@@ -22,20 +20,17 @@ RESIDENT = {"sgemm": (5, 8), "hotspot": (3, 6), "reduction": (6, 6), "saxpy": (6
 
 
 @cache
-def sample(name: str) -> tuple[Launch, Function, Function]:
-    """The launch, the kernel as it is, and rewritten."""
-    launch = load_launch(resource_dir("samples") / name / "launch.toml")
-    assert launch.file is not None
-    module = parse(launch.file.read_bytes(), str(launch.file))
-    rewritten = rewrite(module, "unroll-decls,reorder-decls{order=text}").module
-    return launch, module.kernels[str(launch.kernel)], rewritten.kernels[str(launch.kernel)]
+def rewritten(name: str) -> Function:
+    """The kernel of a sample, rewritten."""
+    kernel = sample(name)[1]
+    return rewrite(kernel.module, "unroll-decls,reorder-decls{order=text}").module.kernels[kernel.name]
 
 
 def run(name: str, is_rewritten: bool, **options: object) -> tuple[ptxsim.SimResult, list[np.ndarray]]:
-    launch, original, rewritten = sample(name)
+    launch, original = sample(name)
     arguments = launch.arguments()
     result = ptxsim.launch(
-        rewritten if is_rewritten else original,
+        rewritten(name) if is_rewritten else original,
         GRIDS[name],
         launch.block,
         arguments,
@@ -54,7 +49,7 @@ def baseline(name: str) -> tuple[ptxsim.SimResult, list[np.ndarray]]:
 @pytest.mark.parametrize("name", GRIDS)
 def test_a_timed_run_computes_what_the_reference_does(name: str) -> None:
     """The corner blocks of the part, element by element; a last place may differ where a sum is rounded otherwise."""
-    launch, kernel, _ = sample(name)
+    launch, kernel = sample(name)
     x, y = GRIDS[name]
     arguments = launch.arguments()
     ctas = sorted({(0, 0, 0), (x - 1, y - 1, 0)})

@@ -1,13 +1,13 @@
 """Kernels compiled by nvcc leave the memory that a C++ program computed for them (sha256 of the outputs)."""
 
 import hashlib
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scripts import module_of
 
 from ptxsim.semantics.reference import run_reference
 from ptxtool.ir.nodes import Module
@@ -20,13 +20,8 @@ SLOW = ("nw_diag", "scan", "spmv_csr", "divergent_switch", "histogram", "conv_ro
 
 
 def load(folder: Path) -> tuple[Any, dict[str, Any]]:
-    spec = importlib.util.spec_from_file_location("inputs", folder / "inputs.py")
-    assert spec is not None
-    assert spec.loader is not None
-    inputs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(inputs)
     launches = json.loads((folder / "launches.json").read_text())["launches"]
-    return inputs, {entry["id"]: entry for entry in launches}
+    return module_of(folder / "inputs.py"), {entry["id"]: entry for entry in launches}
 
 
 def run(module: Module, inputs: Any, launch: dict[str, Any]) -> dict[str, str]:

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
+from kernels import sample
 
 from ptxsim.semantics.reference import run_reference
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import load_launch
 from ptxtool.ir.nodes import Module
-from ptxtool.parse import parse
 from ptxtool.passes import rewrite
 
 PIPELINES = (
@@ -19,9 +17,7 @@ PIPELINES = (
 
 @pytest.mark.parametrize("name", ["sgemm", "hotspot", "reduction", "saxpy"])
 def test_rewriting_changes_no_result(name: str) -> None:
-    launch = load_launch(resource_dir("samples") / name / "launch.toml")
-    assert launch.file is not None
-    module = parse(launch.file.read_bytes(), str(launch.file))
+    launch, kernel = sample(name)
 
     def memory(module: Module) -> tuple[list[bytes], tuple[int, int]]:
         arguments = launch.arguments()
@@ -36,6 +32,7 @@ def test_rewriting_changes_no_result(name: str) -> None:
         counts = (found.warp_instructions, found.thread_instructions)
         return [a.tobytes() for a in arguments if isinstance(a, np.ndarray)], counts
 
+    module = kernel.module
     original = memory(module)
     for pipeline in PIPELINES:
         result = rewrite(module, pipeline)

@@ -1,9 +1,6 @@
 """CUDA programs whose functions stay functions (tests/programs/calls.cu, compiled by nvcc), against Python."""
 
-import os
 import struct
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from uncompiled import output_of
 
 import ptxsim
 from ptxsim.semantics.reference import run_reference
@@ -240,9 +238,7 @@ print(ptxsim.run(kernels["prints"], 1, 32, [text]).printed.splitlines()[0])
 
 def test_without_compilation() -> None:
     """`NUMBA_DISABLE_JIT=1` gives the same: no result depends on how numba treats a number's width."""
-    command = [sys.executable, "-c", UNCOMPILED, str(PROGRAMS / "calls.ptx")]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    printed = output_of(UNCOMPILED, str(PROGRAMS / "calls.ptx"), compiled=False)
     expected = [str([ackermann(t % 3, t % 5) for t in range(8)])] * 2
     expected += [str([t * t * (t + 1) // 2 for t in range(8)]), printed_by(3, "text").rstrip()]
-    assert done.stdout.splitlines() == expected
+    assert printed.splitlines() == expected

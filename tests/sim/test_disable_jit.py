@@ -3,12 +3,8 @@
 So the core can be debugged with a debugger, and no result depends on how numba treats a number's width.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+from uncompiled import output_of
 
 CODE = """
 import hashlib, sys
@@ -62,20 +58,6 @@ for a in arguments:
 """
 
 
-def run(arguments: list[str], **environment: str) -> str:
-    command = [sys.executable, "-W", "error", "-c", CODE, *arguments]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        env=os.environ | environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize(
     ("name", "grid", "share", "scheduler"),
     [
@@ -85,4 +67,4 @@ def run(arguments: list[str], **environment: str) -> str:
 )
 def test_same_without_compilation(name: str, grid: int, share: int, scheduler: str) -> None:
     arguments = [name, str(grid), str(share), scheduler]
-    assert run(arguments, NUMBA_DISABLE_JIT="1") == run(arguments)
+    assert output_of(CODE, *arguments, compiled=False) == output_of(CODE, *arguments, compiled=True)

@@ -1,8 +1,5 @@
 """Dynamic warp execution: chances move as the papers say, and hold back what they say (row 24 is a micro-kernel)."""
 
-import os
-import subprocess
-import sys
 from typing import Any
 from unittest import mock
 
@@ -10,6 +7,7 @@ import numpy as np
 import pytest
 from dynamic_kernel import EXIT, NEAR_LOAD, SHARED_MOVE, run
 from microkernels.measure import first_cycle, one_sm
+from uncompiled import output_of
 
 from ptxsim import DynamicExecution
 from ptxsim.dynamic import Controller, dynamic_options
@@ -171,15 +169,4 @@ print(result.to_json(), words.sum())
 
 
 def test_same_without_compilation() -> None:
-    outputs = []
-    for environment in ({}, {"NUMBA_DISABLE_JIT": "1"}):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", CODE],
-            env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
+    assert output_of(CODE, compiled=False) == output_of(CODE, compiled=True)

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from dynamic_kernel import run as run_pairs
+from kernels import sample
 from microkernel import kernel, loop
 
 import ptxsim
 from ptxsim.core import reason_codes
 from ptxsim.hotspots import NAMES
-from ptxtool.base.resources import resource_dir
 from ptxtool.formats.hotspots import REASONS, Hotspot, Hotspots
-from ptxtool.formats.launch import load_launch
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -249,9 +248,7 @@ def test_every_reason_has_a_number_and_a_kind() -> None:
 def test_reasons_sum_to_the_kinds_and_change_nothing(
     name: str, grid: tuple[int, ...], scheduler: str, gpu: str
 ) -> None:
-    launch = load_launch(resource_dir("samples") / name / "launch.toml")
-    assert launch.file is not None
-    code = parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]
+    launch, code = sample(name)
     options = {"registers": launch.registers, "dynamic_shared": launch.dynamic_shared}
 
     def once(**more: Any) -> ptxsim.SimResult:

@@ -1,34 +1,21 @@
 """The packaged machines at work: right results on each, and FineReg's 64 warps, 32 CTAs and four schedulers by hand."""
 
-import os
-import subprocess
-import sys
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from kernels import sample
 from microkernel import cycles, kernel, loop
+from uncompiled import output_of
 
 import ptxsim
 from ptxtool.base.diag import PtxError
-from ptxtool.base.resources import resource_dir
 from ptxtool.formats.gpu import Gpu, gpu_names, load_gpu
-from ptxtool.formats.launch import Launch, load_launch
-from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
 FINEREG = "gtx980-finereg"
 SAMPLES = {"sgemm": (4, 5), "hotspot": (7, 5), "reduction": (90,), "saxpy": (90,)}
-
-
-@cache
-def sample(name: str) -> tuple[Launch, Function]:
-    launch = load_launch(resource_dir("samples") / name / "launch.toml")
-    assert launch.file is not None
-    return launch, parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]
 
 
 def memory(arguments: list[Any]) -> bytes:
@@ -169,8 +156,6 @@ def test_the_last_warp_slot_works_like_the_others(scheduler: str) -> None:
 
 
 COUNTERS = """
-import sys
-sys.path[:0] = sys.argv[1:]
 import numpy as np
 import ptxsim
 from ptxtool.parse import parse
@@ -183,13 +168,7 @@ print(ptxsim.launch(kernel, 2, 1024, [values], gpu=one_sm(), registers=16, sched
 
 
 def test_64_warps_count_the_same_without_compilation() -> None:
-    here = Path(__file__).parent
-    command = [sys.executable, "-W", "error", "-c", COUNTERS, str(here), str(here.parent)]
-    plain, compiled = (
-        subprocess.run(command, capture_output=True, text=True, env=os.environ | extra, check=True).stdout
-        for extra in ({"NUMBA_DISABLE_JIT": "1"}, {})
-    )
-    assert plain == compiled
+    assert output_of(COUNTERS, compiled=False) == output_of(COUNTERS, compiled=True)
 
 
 LIMITS = [

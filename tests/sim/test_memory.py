@@ -4,17 +4,14 @@ Expected numbers are derived by hand from timing-model section 3 in the comments
 see: 9 cycles less than from load issue to dependent issue (5 from issue to injection, 4 from arrival to issue).
 """
 
-import os
 import random
-import subprocess
-import sys
 from collections import Counter, OrderedDict
 from typing import Any
 
-import memory_machine
 import pytest
 from memory_machine import GPU, LINE, Machine, mixed
 from msgspec.structs import replace
+from uncompiled import output_of
 
 from ptxsim.memory.state import (
     ATOMIC,
@@ -353,8 +350,6 @@ def test_machines_that_cannot_be_held_are_refused(part: str, changes: dict[str, 
 
 
 TRACE = """
-import sys
-sys.path.insert(0, {folder!r})
 from memory_machine import Machine, mixed
 machine = Machine()
 mixed(machine, 60, 200, 9)
@@ -365,13 +360,4 @@ print(machine.got)
 def test_runs_without_compilation_give_the_same_replies() -> None:
     machine = Machine()
     mixed(machine, 60, 200, 9)
-    program = TRACE.format(folder=os.path.dirname(memory_machine.__file__))
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(machine.got)
+    assert output_of(TRACE, compiled=False).strip() == str(machine.got)

@@ -5,17 +5,15 @@ cycles more than from its injection to the last arrival: 5 to the head, 35 in th
 queue, 2 FIFOs, fill and write-back.
 """
 
-import os
 import random
-import subprocess
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 
-import memory_machine
 import pytest
 from memory_machine import LINE, Machine, mixed
 from msgspec.structs import replace
+from uncompiled import output_of
 
 from ptxsim.jit import for_python
 from ptxsim.memory import system as _system
@@ -296,8 +294,6 @@ def test_skipping_changes_nothing() -> None:
 
 
 TRACE = """
-import sys
-sys.path.insert(0, {folder!r})
 from memory_machine import Machine, mixed
 from ptxsim.memory.sectors import copies_fill
 from ptxtool.formats.gpu import load_gpu
@@ -311,16 +307,7 @@ print(machine.got)
 def test_runs_without_compilation_give_the_same_replies() -> None:
     machine = Sectors(1 << 14)
     mixed(machine, 60, 200, 9)
-    program = TRACE.format(folder=os.path.dirname(memory_machine.__file__))
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(machine.got)
+    assert output_of(TRACE, compiled=False).strip() == str(machine.got)
 
 
 @pytest.mark.parametrize(

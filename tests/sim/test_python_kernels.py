@@ -1,12 +1,12 @@
 """What from_numba and from_triton share; and the programs of docs/python-kernels.md run."""
 
-import importlib.util
 import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import module_of
 
 from ptxsim.python_kernels import Transfers, entry_name, renamed
 from ptxtool.base.diag import PtxError
@@ -23,13 +23,10 @@ def test_programs_of_the_document(package: str, tmp_path: Path, monkeypatch: pyt
     (block,) = [each for each in BLOCKS if f"from {package}" in each or f"import {package}" in each]
     file = tmp_path / f"{package}_program.py"  # Triton reads a function's source
     file.write_text(block)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # Triton announces changes
-            spec.loader.exec_module(importlib.util.module_from_spec(spec))
+            module_of(file)
     except PtxError as problem:
         if problem.diagnostics[0].code != "E502":
             raise

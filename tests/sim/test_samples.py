@@ -1,27 +1,15 @@
 """The packaged samples: the reference interpreter gives numpy's results, and no dead register matters."""
 
-from functools import cache
-
 import numpy as np
 import pytest
+from kernels import sample
 
 from ptxsim.semantics.reference import run_reference
 from ptxtool.analysis.liveness import liveness
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import Launch, check_arguments, load_launch
-from ptxtool.ir.nodes import Function
-from ptxtool.parse import parse
+from ptxtool.formats.launch import Launch, check_arguments
 
 SAMPLES = ("sgemm", "hotspot", "reduction", "saxpy")
 SMS = 14
-
-
-@cache
-def sample(name: str) -> tuple[Launch, Function]:
-    launch = load_launch(resource_dir("samples") / name / "launch.toml")
-    assert launch.file is not None
-    assert launch.kernel is not None
-    return launch, parse(launch.file.read_bytes(), str(launch.file)).kernels[launch.kernel]
 
 
 def some_ctas(launch: Launch) -> list[tuple[int, int, int]]:

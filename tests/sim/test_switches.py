@@ -4,8 +4,6 @@ Figures are worked out by hand in the comments, from timing-model sections 1.2, 
 """
 
 import random
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from kernels import ptx
 from memory_machine import LINE, Machine, mixed
 from microkernel import cycles
+from mixed_kernel import run_mixed
 
 import ptxsim
 from ptxtool.formats.gpu import load_gpu
@@ -154,9 +153,6 @@ ALL = [
 
 @pytest.mark.parametrize("gpu", [C2050, GPGPUSIM42], ids=lambda g: g.name)
 def test_without_all_of_it_results_and_event_skip_stay(gpu: Any) -> None:
-    sys.path.insert(0, str(Path(__file__).parent))
-    from test_event_skip import run_mixed
-
     machine = with_settings(gpu, ALL)
     skipped, memory = run_mixed(40, 96, gpu=machine)
     stepped, other = run_mixed(40, 96, gpu=machine, event_skip=False)

@@ -4,8 +4,6 @@ import gzip
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from microkernel import kernel, loop
+from uncompiled import output_of
 
 import ptxsim
 from ptxsim.timeline import _undisturbed
@@ -384,13 +383,10 @@ test_timeline.run(Path(sys.argv[1]), body, 28, 64, **test_timeline.PAIR)
 
 
 def test_the_same_without_compilation(tmp_path: Path) -> None:
-    def run_in(folder: str, **environment: str) -> bytes:
+    def run_in(folder: str, compiled: bool) -> bytes:
         path = tmp_path / folder / "t.json"
         path.parent.mkdir()
-        here = Path(__file__)
-        paths = os.pathsep.join([*sys.path, str(here.parent), str(here.parents[1])])
-        command = [sys.executable, "-W", "error", "-c", WITHOUT, str(path)]
-        subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": paths} | environment)
+        output_of(WITHOUT, str(path), compiled=compiled)
         return path.read_bytes()
 
-    assert run_in("without", NUMBA_DISABLE_JIT="1") == run_in("with")
+    assert run_in("without", compiled=False) == run_in("with", compiled=True)
