@@ -9,7 +9,6 @@ do not depend on the machine that this runs on.
 """
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -23,11 +22,9 @@ sys.path.insert(0, str(CHECKOUT / "tests"))
 
 from microkernels import C2050, GPGPUSIM42, Case  # noqa: E402
 from microkernels.case import shown  # noqa: E402
-from reference_kernels import ReferenceLaunch, launches  # noqa: E402
+from reference_kernels import recorded_runs, simulate_recorded  # noqa: E402
 
-import ptxsim  # noqa: E402
 from ptxtool.formats.gpu import Gpu, load_gpu  # noqa: E402
-from ptxtool.parse import parse  # noqa: E402
 
 PAGE = CHECKOUT / "docs" / "accuracy.md"
 SHARED = CHECKOUT.parent / "shared"
@@ -70,23 +67,11 @@ def title(config: str) -> str:
     )
 
 
-def simulate(launch: ReferenceLaunch, row: dict[str, Any], module: Any) -> Any:
-    """Run a recorded launch; its results are compared with the plain C++ ones."""
+def simulate(row: dict[str, Any]) -> Any:
+    """Run a recorded launch on the machine of its configuration."""
     scheduler, change = configuration(row["config"])
-    arguments, buffers = launch.arguments()
-    result = ptxsim.launch(
-        module.kernels[launch.data["kernel"]],
-        launch.data["grid"],
-        launch.data["block"],
-        arguments,
-        gpu=_MACHINES[change](load_gpu("gpgpusim42-c2050")),
-        scheduler=SCHEDULERS[scheduler],
-        registers=row["registers_per_thread"],
-        dynamic_shared=launch.data["dynamic_shared_bytes"],
-        constants=launch.constants(),
-    )
-    launch.check(buffers)
-    return result
+    machine = _MACHINES[change](load_gpu("gpgpusim42-c2050"))
+    return simulate_recorded(SHARED, row, gpu=machine, scheduler=SCHEDULERS[scheduler])
 
 
 def _percent(ours: float, theirs: float) -> str:
@@ -150,14 +135,10 @@ def _runs_table(pairs: list[tuple[dict[str, Any], dict[str, Any]]], names: Seque
 
 def runs(names: Sequence[str]) -> str:
     """The recorded runs, theirs against ours: a summary, then two tables for each configuration."""
-    recorded = json.loads((SHARED / "reference" / "reference_runs.json").read_text(encoding="utf-8"))["runs"]
-    text = (SHARED / "corpus" / "reference_kernels" / "kernels.sm35.ptx").read_bytes()
-    module = parse(text, name="kernels.sm35.ptx")
-    known = {str(each): each for each in launches(SHARED)}
     found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
-    for row in recorded:
+    for row in recorded_runs(SHARED):
         if not names or row["launch"] in names:
-            ours = simulate(known[row["launch"]], row, module).stats
+            ours = simulate(row).stats
             found.setdefault(row["config"], []).append((row, ours))
             print(
                 f"{row['config']} {row['launch']} {_percent(ours['cycles'], row['cycles'])}", file=sys.stderr

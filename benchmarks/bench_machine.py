@@ -10,7 +10,6 @@
 All times are processor times; figures of one call belong together, as machines differ and are shared.
 """
 
-import json
 import math
 import resource
 import sys
@@ -20,8 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-import ptxsim
-import ptxtool
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "tests"))
+
+from reference_kernels import launch_named, recorded_runs, simulate  # noqa: E402
+
+import ptxsim  # noqa: E402
+import ptxtool  # noqa: E402
 
 CHAIN = """
 .version 6.0
@@ -89,44 +93,26 @@ def grids() -> None:
 
 def gpgpusim(names: list[str]) -> None:
     """Processor seconds against those recorded of GPGPU-Sim 4.2, loose round robin."""
-    root = Path(__file__).resolve().parents[1]
-    sys.path.insert(0, str(root / "tests"))
-    from reference_kernels import launches
-
-    shared = root.parent / "shared"
+    shared = CHECKOUT.parent / "shared"
     if not shared.is_dir():
         print(f"no {shared}: nothing to compare with")
         return
-    kernels = ptxtool.load(shared / "corpus/reference_kernels/kernels.sm35.ptx").kernels
-    runs = json.loads((shared / "reference/reference_runs.json").read_text())["runs"]
-    by_name = {str(each): each for each in launches(shared)}
     ratios = []
     print(
         f"{'launch':<24}{'warp insn':>10}{'cycles':>9}{'GPGPU-Sim s':>13}{'ours s':>9}{'ratio':>8}{'M/s':>7}"
     )
-    for row in runs:
+    for row in recorded_runs(shared):
         if row["config"] != "C2050-lrr" or (names and row["launch"] not in names):
             continue
-        each = by_name[row["launch"]]
-        arguments = [each.arguments()[0] for _ in range(4)]
+        launch = launch_named(shared, row["launch"])
+        arguments = [launch.arguments()[0] for _ in range(4)]
         results = []
 
         def run(
-            each: object = each, row: dict = row, arguments: list = arguments, results: list = results
+            launch: object = launch, row: dict = row, arguments: list = arguments, results: list = results
         ) -> None:
-            data = each.data
-            results.append(
-                ptxsim.launch(
-                    kernels[data["kernel"]],
-                    data["grid"],
-                    data["block"],
-                    arguments.pop(),
-                    gpu="gpgpusim42-c2050",
-                    registers=row["registers_per_thread"],
-                    dynamic_shared=data["dynamic_shared_bytes"],
-                    constants=each.constants(),
-                )
-            )
+            registers = row["registers_per_thread"]
+            results.append(simulate(shared, launch, arguments.pop(), registers=registers))
 
         run()
         seconds = best(run)

@@ -17,14 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ptxsim
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.gpu import Gpu, load_gpu
-from ptxtool.formats.launch import load_launch
-from ptxtool.formats.settings import with_settings
-from ptxtool.parse import parse
-
 CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "tests"))
+
+from kernels import sample  # noqa: E402
+from reference_kernels import launch_named, recorded_runs, simulate  # noqa: E402
+
+import ptxsim  # noqa: E402
+from ptxtool.formats.gpu import Gpu, load_gpu  # noqa: E402
+from ptxtool.formats.settings import with_settings  # noqa: E402
+
 SAMPLES = ("sgemm", "hotspot", "reduction", "saxpy")
 REFERENCE = (
     "fma_chain",
@@ -101,9 +103,7 @@ SWITCHES = (*CORE, *MEMORY, CONTROL)
 def samples(scheduler: str) -> Iterator[Kernel]:
     """The packaged samples."""
     for name in SAMPLES:
-        launch = load_launch(resource_dir("samples") / name / "launch.toml")
-        assert launch.file is not None
-        kernel = parse(launch.file.read_bytes(), str(launch.file)).kernels[str(launch.kernel)]
+        launch, kernel = sample(name)
 
         def run(gpu: Gpu, parts: int, launch: Any = launch, kernel: Any = kernel) -> ptxsim.SimResult:
             return ptxsim.launch(
@@ -125,28 +125,14 @@ def reference(scheduler: str) -> Iterator[Kernel]:
     shared = CHECKOUT.parent / "shared"
     if not shared.is_dir():
         return
-    sys.path.insert(0, str(CHECKOUT / "tests"))
-    from reference_kernels import launches
-
-    rows = json.loads((shared / "reference" / "reference_runs.json").read_text(encoding="utf-8"))["runs"]
-    registers = {row["launch"]: row["registers_per_thread"] for row in rows}
-    text = (shared / "corpus" / "reference_kernels" / "kernels.sm35.ptx").read_bytes()
-    module = parse(text, name="kernels.sm35.ptx")
-    by_name = {str(launch): launch for launch in launches(shared)}
+    registers = {row["launch"]: row["registers_per_thread"] for row in recorded_runs(shared)}
     for name in REFERENCE:
+        launch = launch_named(shared, name)
 
-        def run(gpu: Gpu, parts: int, launch: Any = by_name[name], name: str = name) -> ptxsim.SimResult:
-            return ptxsim.launch(
-                module.kernels[launch.data["kernel"]],
-                _cut(launch.data["grid"], parts),
-                launch.data["block"],
-                launch.arguments()[0],
-                gpu=gpu,
-                scheduler=scheduler,
-                registers=registers[name],
-                dynamic_shared=launch.data["dynamic_shared_bytes"],
-                constants=launch.constants(),
-            )
+        def run(gpu: Gpu, parts: int, launch: Any = launch) -> ptxsim.SimResult:
+            grid = _cut(launch.data["grid"], parts)
+            options = {"gpu": gpu, "scheduler": scheduler, "registers": registers[str(launch)]}
+            return simulate(shared, launch, launch.arguments()[0], grid, **options)
 
         yield Kernel(f"{name}\\*", run)
 

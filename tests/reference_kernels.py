@@ -1,12 +1,17 @@
-"""The reference kernels of the corpus: their launches, inputs by formula, and expected outputs."""
+"""The reference kernels of the corpus: their launches, inputs by formula, expected outputs, and recorded runs."""
 
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import ptxsim
+from ptxtool.ir.nodes import Module
+from ptxtool.parse import parse
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "u8": np.uint8}
 
@@ -106,6 +111,55 @@ class ReferenceLaunch:
             )
 
 
-def launches(shared: Path) -> list[ReferenceLaunch]:
+@cache
+def launches(shared: Path) -> tuple[ReferenceLaunch, ...]:
     text = (shared / "corpus" / "reference_kernels" / "launches.json").read_text(encoding="utf-8")
-    return [ReferenceLaunch(launch) for launch in json.loads(text)["launches"]]
+    return tuple(ReferenceLaunch(launch) for launch in json.loads(text)["launches"])
+
+
+def launch_named(shared: Path, name: str) -> ReferenceLaunch:
+    return next(launch for launch in launches(shared) if str(launch) == name)
+
+
+@cache
+def kernels(shared: Path) -> Module:
+    """The module of all of them."""
+    text = (shared / "corpus" / "reference_kernels" / "kernels.sm35.ptx").read_bytes()
+    return parse(text, name="kernels.sm35.ptx")
+
+
+def recorded_runs(shared: Path) -> list[dict[str, Any]]:
+    """The runs of GPGPU-Sim 4.2: a row is a launch, a configuration such as C2050-lrr, and counters."""
+    text = (shared / "reference" / "reference_runs.json").read_text(encoding="utf-8")
+    runs: list[dict[str, Any]] = json.loads(text)["runs"]
+    return runs
+
+
+def recorded_run(shared: Path, launch: str, config: str) -> dict[str, Any]:
+    """The row of a launch in a configuration."""
+    (row,) = (r for r in recorded_runs(shared) if r["launch"] == launch and r["config"] == config)
+    return row
+
+
+def simulate(
+    shared: Path, launch: ReferenceLaunch, arguments: list[Any], grid: Any = None, **options: Any
+) -> ptxsim.SimResult:
+    """Run a launch, by default on the machine that GPGPU-Sim 4.2 simulated."""
+    return ptxsim.launch(
+        kernels(shared).kernels[launch.data["kernel"]],
+        grid or launch.data["grid"],
+        launch.data["block"],
+        arguments,
+        dynamic_shared=launch.data["dynamic_shared_bytes"],
+        constants=launch.constants(),
+        **({"gpu": "gpgpusim42-c2050"} | options),
+    )
+
+
+def simulate_recorded(shared: Path, row: dict[str, Any], **options: Any) -> ptxsim.SimResult:
+    """Run the launch of a row with its registers; what it computes is compared with the plain C++ results."""
+    launch = launch_named(shared, row["launch"])
+    arguments, buffers = launch.arguments()
+    result = simulate(shared, launch, arguments, registers=row["registers_per_thread"], **options)
+    launch.check(buffers)
+    return result

@@ -1,33 +1,16 @@
 """docs/accuracy.md says what tests expect and what the simulator gives (`benchmarks/accuracy.py --write` mends it)."""
 
-import importlib.util
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from microkernels import C2050, GPGPUSIM42, Case
-from reference_kernels import launches
+from reference_kernels import recorded_run, recorded_runs
+from scripts import BENCHMARKS, module_of
 
-from ptxtool.parse import parse
-
-CHECKOUT = Path(__file__).resolve().parents[2]
 _QUICK = ("fma_chain_w1", "pointer_chase_w4", "shared_conflict_s8", "histogram")
 
 
-def accuracy() -> Any:
-    """The script as a module."""
-    specification = importlib.util.spec_from_file_location(
-        "accuracy", CHECKOUT / "benchmarks" / "accuracy.py"
-    )
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-ACCURACY = accuracy()
+ACCURACY = module_of(BENCHMARKS / "accuracy.py")
 
 
 def part(name: str) -> str:
@@ -52,12 +35,6 @@ def test_figures(name: str, cases: tuple[Case, ...]) -> None:
     assert [c for c, row in zip(cases, rows, strict=True) if not c.holds(float(row[3]))] == []
 
 
-def recorded(shared: Path) -> list[dict[str, Any]]:
-    text = (shared / "reference" / "reference_runs.json").read_text(encoding="utf-8")
-    runs: list[dict[str, Any]] = json.loads(text)["runs"]
-    return runs
-
-
 def cycles_on_the_page() -> dict[tuple[str, str], tuple[str, str, str]]:
     """Their cycles, ours and the error by title and launch."""
     found = {}
@@ -69,7 +46,9 @@ def cycles_on_the_page() -> dict[tuple[str, str], tuple[str, str, str]]:
 
 
 def test_every_recorded_run_is_there(shared: Path) -> None:
-    expected = {(ACCURACY.title(row["config"]), row["launch"]): row["cycles"] for row in recorded(shared)}
+    expected = {
+        (ACCURACY.title(row["config"]), row["launch"]): row["cycles"] for row in recorded_runs(shared)
+    }
     page = cycles_on_the_page()
     assert {key: int(theirs) for key, (theirs, _, _) in page.items()} == expected
     for theirs, ours, error in page.values():
@@ -90,8 +69,5 @@ def test_the_summary_is_that_of_the_rows() -> None:
 @pytest.mark.parametrize("name", _QUICK)
 def test_our_cycles_are_those_of_the_page(name: str, shared: Path) -> None:
     # within 1%: the model moves on, and the page is written now and then
-    row = next(r for r in recorded(shared) if r["launch"] == name and r["config"] == "C2050-lrr")
-    launch = next(each for each in launches(shared) if str(each) == name)
-    text = (shared / "corpus" / "reference_kernels" / "kernels.sm35.ptx").read_bytes()
-    result = ACCURACY.simulate(launch, row, parse(text, name="kernels.sm35.ptx"))
+    result = ACCURACY.simulate(recorded_run(shared, name, "C2050-lrr"))
     assert result.cycles == pytest.approx(int(cycles_on_the_page()["lrr", name][1]), rel=0.01)

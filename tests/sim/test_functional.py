@@ -97,7 +97,7 @@ def ptx(
 
 def reference_launches() -> list[ReferenceLaunch]:
     shared = Path(__file__).resolve().parents[3] / "shared"
-    return launches(shared) if shared.is_dir() else []
+    return list(launches(shared)) if shared.is_dir() else []
 
 
 @pytest.mark.parametrize("target", ["sm35", "sm75"])
