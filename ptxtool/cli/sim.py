@@ -1,4 +1,4 @@
-"""`ptxtool sim FILE`: one launch in the simulator."""
+"""`ptxtool sim FILE`: one launch in the simulator, or a list of them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,12 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
-from ptxtool.cli.sequence import simulate_list
 from ptxtool.cli.timeline import trace_options
 
 if TYPE_CHECKING:
     from ptxsim.timeline import Timeline
+    from ptxtool.formats.results import Run
+    from ptxtool.formats.sequences import SequenceRun
 
 
 @click.command(short_help="Simulate one launch and print its counters.")
@@ -105,24 +106,31 @@ def command(
         "on_interrupt": "return",
         "ptxplus_semantics": ptxplus_semantics,
     }
-    if launch.steps:
-        return simulate_list(module, launch, status, options, "json" if as_json else stats, output)
+    run: Run | SequenceRun
     try:
-        run = api.simulate(job.kernel_of(module, launch), launch, **options)
+        if launch.steps:
+            run = api.simulate_sequence(module, launch, announce=status.announce, **options)
+        else:
+            run = api.simulate(job.kernel_of(module, launch), launch, **options)
     finally:
         status.clear()
-    if as_json:
+    _put(run, "json" if as_json else stats, output)
+    return INTERRUPTED if run.status == "interrupted" else exit_code(run.problems)
+
+
+def _put(run: "Run | SequenceRun", stats: str, output: str | None) -> None:
+    """The counters of one launch, or of a list and its totals, in the form that `stats` names."""
+    if stats == "json":
         put_json(run.to_dict(), output)
     elif stats == "gpgpusim":
         from importlib.metadata import version
 
         from ptxtool.report.gpgpusim import counters
 
-        put_text(counters([run.result], version("ptxtool")), output)
+        put_text(counters(run.results, version("ptxtool")), output)
     else:
+        from ptxtool.formats.results import Run
+        from ptxtool.report.sequence import sequence_parts
         from ptxtool.report.simulation import run_parts
 
-        put_parts(run_parts(run), output)
-    if run.result.status == "interrupted":
-        return INTERRUPTED
-    return exit_code(run.problems)
+        put_parts(run_parts(run) if isinstance(run, Run) else sequence_parts(run), output)

@@ -119,16 +119,25 @@ class Run:
         """Plain data for `--json`: the counters, and `expected` about the results."""
         return {
             **self.result.to_dict(),
-            "expected": expected_to_dict(self.checked, self.problems, self.result.status == "done"),
+            "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
         }
 
     def __str__(self) -> str:
         return f"{self.result}\n{self.verdict}"
 
     @property
+    def results(self) -> tuple[RunResult, ...]:
+        """The counters, as those of a list of launches."""
+        return (self.result,)
+
+    @property
+    def status(self) -> str:
+        return self.result.status
+
+    @property
     def verdict(self) -> str:
         """One line about the results."""
-        if self.result.status != "done":
+        if self.status != "done":
             return "results: not compared, the run did not end"
         return verdict(self.checked, self.problems)
 
