@@ -1,14 +1,13 @@
 """Lists of launches as tables: a line for each launch, and what they come to together."""
 
-from collections.abc import Sequence
 from itertools import groupby
 
 from ptxtool.formats.results import RunResult
 from ptxtool.formats.sequences import SequenceOutcome, SequenceRun, StepOutcome, TotalCounts
-from ptxtool.report.bars import bar
 from ptxtool.report.hotspots import hotspot_parts
 from ptxtool.report.outcome import buffer_table
-from ptxtool.report.tables import Column, Table, table
+from ptxtool.report.simulation import ENDED, slot_rows
+from ptxtool.report.tables import Column, Table, shortened, table
 
 _LAUNCHES = (
     Column("launch", "right"),
@@ -31,18 +30,23 @@ _STEPS = (
     Column("warp instructions", "right", style="bold"),
 )
 _SHOWN = 40
-_SLOTS = ("sched_issued", "sched_stall", "sched_w0_idle", "sched_w0_scoreboard")
+_SLOTS = {
+    "issued": "sched_issued",
+    "stall": "sched_stall",
+    "idle": "sched_w0_idle",
+    "scoreboard": "sched_w0_scoreboard",
+}
+"""The counters of the kinds of slots."""
 
 
 def sequence_parts(run: SequenceRun) -> list[Table | str]:
     """The report of a list of launches that was simulated."""
-    ended = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
     schedulers = ", ".join(dict.fromkeys(r.scheduler for r in run.results))
     n = f"{run.of} launch{'es' * (run.of != 1)}"
-    title = f"{n} on {run.gpu}{', ' * bool(schedulers)}{schedulers}{ended[run.status]}"
+    title = f"{n} on {run.gpu}{', ' * bool(schedulers)}{schedulers}{ENDED[run.status]}"
     rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
     totals = table(_TOTALS, _totals(run.totals), "all launches together")
-    return [_shortened(_LAUNCHES, rows, title), "", totals, *_hotspots(run), "", run.verdict]
+    return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), "", run.verdict]
 
 
 def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
@@ -56,7 +60,7 @@ def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
         each = sum(s.warp_instructions for s in steps)
         rows.append((number if last == number else f"{number}-{last}", *step, each))
         number = last + 1
-    launches = _shortened(_STEPS, rows, f"{n} launch{'es' * (n != 1)}")
+    launches = shortened(_STEPS, rows, f"{n} launch{'es' * (n != 1)}", _SHOWN)
     return [
         launches,
         "",
@@ -95,27 +99,15 @@ def _launch(number: int, result: RunResult) -> tuple[object, ...]:
 
 
 def _totals(totals: TotalCounts) -> list[tuple[object, ...]]:
-    slots = sum(totals.stats.get(name, 0) for name in _SLOTS)
-    rows: list[tuple[object, ...]] = [
+    slots = {kind: totals.stats.get(name, 0) for kind, name in _SLOTS.items()}
+    return [
         ("gpu_tot_sim_cycle", totals.cycles, "cycles"),
         ("gpu_tot_sim_insn", totals.thread_instructions, "thread instructions"),
         ("gpu_tot_ipc", f"{totals.thread_ipc:.2f}", "thread IPC"),
         ("gpu_tot_issued_cta", totals.ctas, "CTAs"),
         ("warp instructions", totals.warp_instructions, ""),
+        *slot_rows(slots),
     ]
-    for name in _SLOTS:
-        n = totals.stats.get(name, 0)
-        share = n / slots if slots else 0.0
-        text = f"slots {name.removeprefix('sched_').removeprefix('w0_')}"
-        rows.append((text, n, f"{share:6.1%} {bar(share, 1.0, 30)}".rstrip()))
-    return rows
-
-
-def _shortened(columns: Sequence[Column], rows: Sequence[tuple[object, ...]], title: str) -> Table:
-    more = len(rows) - _SHOWN
-    return table(
-        columns, rows[:_SHOWN], title, (f"... and {more} more; --json has them",) if more > 0 else ()
-    )
 
 
 def _extents(sizes: tuple[int, int, int]) -> str:

@@ -1,9 +1,11 @@
 """A simulated run as a table of its counters."""
 
+from collections.abc import Mapping
+
 from ptxtool.formats.results import Run, RunResult
 from ptxtool.report.bars import bar
 from ptxtool.report.hotspots import hotspot_parts
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Column, Table, clip, shortened, table
 
 _COUNTERS = (Column("counter"), Column("value", "right", style="bold"), Column("", style="cyan"))
 _STALLS = (
@@ -15,7 +17,8 @@ _STALLS = (
     Column("instruction", style="code"),
 )
 _STALLS_SHOWN = 10
-_SLOTS = ("issued", "stall", "idle", "scoreboard")
+ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
+"""What a title says of how a simulation ended."""
 
 
 def run_parts(run: Run) -> list[Table | str]:
@@ -33,17 +36,15 @@ def run_parts(run: Run) -> list[Table | str]:
 
 def _title(result: RunResult) -> str:
     shared = f", {result.share_registers:g}% of registers shared" if result.share_registers else ""
-    ended = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
     grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
     return (
-        f"{result.kernel} on {result.gpu}, {result.scheduler}{shared}{ended[result.status]}\n"
+        f"{result.kernel} on {result.gpu}, {result.scheduler}{shared}{ENDED[result.status]}\n"
         f"grid {grid}, block {block}, {result.registers} registers per thread, "
         f"{result.scratchpad_bytes} bytes of scratchpad per CTA"
     )
 
 
 def _counters(result: RunResult) -> list[tuple[object, ...]]:
-    total = sum(result.slots.values())
     pairs = f"{result.unshared_ctas} unshared + {result.shared_pairs} pairs, " if result.shared_pairs else ""
     rows: list[tuple[object, ...]] = [
         ("resident CTAs per SM", result.resident_ctas, f"{pairs}limited by {result.limiter}"),
@@ -54,12 +55,20 @@ def _counters(result: RunResult) -> list[tuple[object, ...]]:
         ("thread instructions", result.thread_instructions, ""),
         ("warp instructions", result.warp_instructions, ""),
     ]
-    for name in _SLOTS:
-        n = result.slots.get(name, 0)
-        share = n / total if total else 0.0
-        rows.append((f"slots {name}", n, f"{share:6.1%} {bar(share, 1.0, 30)}".rstrip()))
+    rows += slot_rows(result.slots)
     for part, counts in (("L1", result.l1), ("L2", result.l2), ("DRAM", result.dram)):
         rows += [(f"{part} {name.replace('_', ' ')}", n, "") for name, n in counts.items()]
+    return rows
+
+
+def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:
+    """The kinds of scheduler slots, each with its share and a bar."""
+    total = sum(slots.values())
+    rows: list[tuple[object, ...]] = []
+    for name in ("issued", "stall", "idle", "scoreboard"):
+        n = slots.get(name, 0)
+        share = n / total if total else 0.0
+        rows.append((f"slots {name}", n, f"{share:6.1%} {bar(share, 1.0, 30)}".rstrip()))
     return rows
 
 
@@ -70,7 +79,7 @@ def _stalls(result: RunResult) -> list[Table | str]:
         return ["stall points: none; no warp had to wait for a shared register"]
     rows = [
         (p.line, p.warps, p.warp_cycles, p.first_cycle, f"{p.register} ({p.sequence})", clip(p.text, 64))
-        for p in points[:_STALLS_SHOWN]
+        for p in points
     ]
     title = (
         f"stall points: where warps waited for a shared register (private: sequence numbers 1 to "
@@ -78,5 +87,4 @@ def _stalls(result: RunResult) -> list[Table | str]:
         if result.private_registers
         else "stall points: where warps waited for a shared register (none is private)"
     )
-    more = len(points) - _STALLS_SHOWN
-    return [table(_STALLS, rows, title, (f"... and {more} more; --json has them",) if more > 0 else ())]
+    return [shortened(_STALLS, rows, title, _STALLS_SHOWN)]

@@ -43,6 +43,12 @@ def table(
     return Table(tuple(columns), texts, title, tuple(notes))
 
 
+def shortened(columns: Sequence[Column], rows: Sequence[Sequence[object]], title: str, most: int) -> Table:
+    """A table of the first rows; a note says how many more there are."""
+    more = len(rows) - most
+    return table(columns, rows[:most], title, (f"... and {more} more; --json has them",) if more > 0 else ())
+
+
 def to_text(table: Table, width: int = WIDTH) -> str:
     """The table as plain lines."""
     titles = tuple(column.title for column in table.columns)
