@@ -15,13 +15,12 @@ ISSUED = "issued"
 class Reason:
     """Why a slot issued nothing. `kind` is one of `idle`, `scoreboard` and `stall`."""
 
-    name: str
     kind: str
     label: str
 
 
 REASONS: Mapping[str, Reason] = {
-    name: Reason(name, kind, label)
+    name: Reason(kind, label)
     for kind, reasons in {
         "idle": {
             "no_warp": "no warp",
@@ -98,10 +97,6 @@ class Hotspot:
     def lost(self) -> int:
         """Slots charged to this instruction."""
         return sum(self.reasons.values())
-
-    @property
-    def lanes_per_issue(self) -> float:
-        return self.lanes / self.issues if self.issues else 0.0
 
     @property
     def transactions_per_access(self) -> float:

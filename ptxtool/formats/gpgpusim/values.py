@@ -13,7 +13,7 @@ _CACHE = re.compile(
     r"(?:(?P<kind>[NS]):)?(?P<sets>\d+):(?P<line_bytes>\d+):(?P<ways>\d+)[,:]"
     r"(?P<replacement>[LF]):(?P<write>[RBTEL]):(?P<allocation>[mfs])(?::(?P<write_allocation>[NWFL]))?"
     r"(?::(?P<set_index>[HPCLX]))?,"
-    r"(?P<mshr_kind>[FTAS]):(?P<entries>\d+):(?P<waiters>\d+),(?P<miss_queue>\d+)(?::\d+)?(?:,(?P<port>\d+))?"
+    r"[FTAS]:(?P<entries>\d+):(?P<waiters>\d+),(?P<miss_queue>\d+)(?::\d+)?(?:,(?P<port>\d+))?"
 )
 _CACHE_SHAPE = (
     "a cache is SETS:LINE_BYTES:WAYS,L:L:m:N:L,A:ENTRIES:MERGES,QUEUE, with N: or S: (sectors) in front from 4.x on, "
@@ -88,7 +88,6 @@ class Cache:
     allocation: str
     write_allocation: str
     set_index: str
-    mshr_kind: str
     mshr_entries: int
     mshr_waiters: int
     miss_queue: int
@@ -113,7 +112,6 @@ def cache(setting: Setting) -> Cache:
         allocation=found["allocation"],
         write_allocation=found["write_allocation"] or "",
         set_index=found["set_index"] or "",
-        mshr_kind=found["mshr_kind"],
         mshr_entries=int(found["entries"]),
         mshr_waiters=int(found["waiters"]),
         miss_queue=int(found["miss_queue"]),
