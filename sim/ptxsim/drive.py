@@ -4,7 +4,6 @@ The loop returns to Python every few hundred milliseconds, so that progress can 
 is one process and one thread: results do not depend on the number of cores.
 """
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ptxsim.core import cycle
 from ptxsim.dynamic import Controller, DynamicExecution
 from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
+from ptxsim.lower import architectural_number
 from ptxsim.memory import texture
 from ptxsim.memory.clock import copies_clock
 from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
@@ -240,9 +240,7 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
         ("mshr_waiters", given.mshr_waiters, MAX_WAITERS),
         ("miss_queue", given.miss_queue, MAX_ENTRIES),
     )
-    for what, value, most in limits:
-        if value > most:
-            raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")
+    _check_cache(name, limits)
     caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
     caches["n_entries"], caches["max_waiters"] = given.mshr_entries, given.mshr_waiters
     caches["miss_capacity"] = given.miss_queue
@@ -257,7 +255,9 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
 
 def _banks_written(program: Program, n_banks: int) -> Any:
     """Per instruction a mask of the banks that hold its destinations for warp 0, int64."""
-    numbers = np.array([_bank_number(name) for name in program.register_names] or [0], np.int64)
+    numbers = np.array(
+        [architectural_number(name) % (1 << 20) for name in program.register_names] or [0], np.int64
+    )
     code = program.instructions
     destinations = np.arange(code["register"].shape[1]) < code["n_destinations"][:, None]
     banks = np.int64(1) << (numbers[np.where(destinations, code["register"], 0)] & (n_banks - 1))
@@ -285,18 +285,17 @@ def _set_textures(caches: Any, given: L1t) -> None:
         ("request_fifo", given.request_fifo, texture.QUEUE),
         ("result_fifo", given.result_fifo, texture.RESULTS),
     )
-    for what, value, most in limits:
-        if value > most:
-            raise error("E502", f"'l1t.{what}' is {value}", help=f"the simulator holds at most {most}")
+    _check_cache("l1t", limits)
     caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
     caches["queue_capacity"], caches["request_capacity"] = given.fragment_fifo, given.request_fifo
     caches["result_capacity"] = given.result_fifo
 
 
-def _bank_number(name: str) -> int:
-    """A register's architectural number: the first run of digits in its name (PTXPlus reference, section 3.2)."""
-    digits = re.search(r"\d+", name)
-    return int(digits.group()) % (1 << 20) if digits else 0
+def _check_cache(name: str, limits: tuple[tuple[str, int, int], ...]) -> None:
+    """Raise E502 where the records of a cache cannot hold what the table `name` says: key, value, and the most."""
+    for what, value, most in limits:
+        if value > most:
+            raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")
 
 
 def _signed(mask: int) -> int:

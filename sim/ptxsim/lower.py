@@ -352,10 +352,12 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: G
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        sources = list({_bank(name): name for name in sources}.values())  # told apart by their numbers
+        sources = list(
+            {architectural_number(name): name for name in sources}.values()
+        )  # told apart by their numbers
     sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)
-    record["bank"][: len(sources)] = [_bank(name) for name in sources]
+    record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
 
 
 def _incremented(b: Builder, op: Operation) -> set[int]:
@@ -371,8 +373,8 @@ def _incremented(b: Builder, op: Operation) -> set[int]:
     return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 
-def _bank(name: str) -> int:
-    """The architectural number: the first run of digits in the name."""
+def architectural_number(name: str) -> int:
+    """A register's number that tells its bank: the first run of digits in its name (PTXPlus reference, section 3.2)."""
     digits = re.search(r"\d+", name)
     return int(digits.group()) if digits else 0
 
