@@ -271,11 +271,10 @@ def gpu(
     `tell` is called with every W501: what a GPGPU-Sim file says and the simulator has not. `settings` change single
     keys, such as "sm.count=7"; the machine's name then says so.
     """
-    from ptxtool.formats.gpu import Gpu, load_gpu
+    from ptxtool.formats.gpu import machine_of
     from ptxtool.formats.settings import with_settings
 
-    found = name_or_path if isinstance(name_or_path, Gpu) else load_gpu(name_or_path, tell)
-    return with_settings(found, settings)
+    return with_settings(machine_of(name_or_path, tell), settings)
 
 
 def occupancy(

@@ -41,12 +41,10 @@ class Job:
     def load(self) -> "tuple[Function, Launch]":
         """The kernel and its launch. Raises E501, E502 (for a list of launches too), E205, and what is wrong with the
         kernel's file."""
-        from ptxtool.formats.launch_steps import several
+        from ptxtool.formats.launch_steps import only_one
 
         module, launch = self.load_any()
-        if launch.steps:
-            raise several(launch)
-        return self.kernel_of(module, launch), launch
+        return self.kernel_of(module, only_one(launch)), launch
 
     def kernel_of(self, module: "Module", launch: "Launch") -> "Function":
         """The kernel of one launch. Raises E205."""

@@ -288,6 +288,11 @@ def load_gpu(name_or_path: str | Path, tell: Tell | None = None) -> Gpu:
     return gpu
 
 
+def machine_of(gpu: str | Path | Gpu, tell: Tell | None = None) -> Gpu:
+    """A machine that was read already, or that `load_gpu` reads."""
+    return gpu if isinstance(gpu, Gpu) else load_gpu(gpu, tell)
+
+
 def _stamp(path: str) -> _Stamp:
     """What changes when a file does."""
     try:

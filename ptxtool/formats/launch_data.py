@@ -159,6 +159,11 @@ class Launch:
         with np.errstate(all="ignore"):
             return result.reshape(value.shape).astype(value.dtype)
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The buffers that the file says something about, each once."""
+        return tuple(dict.fromkeys(wanted.arg for wanted in self.expectations))
+
     def check(self, after: Sequence[Any], step: int = 0) -> tuple[Diagnostic, ...]:
         """Compare the inputs after a run with the expected results: one E409 for every buffer that differs.
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.formats.launch_data import Input, Launch, Step
 from ptxtool.formats.launch_values import DTYPES, ValueProblem, make_value
 from ptxtool.ir.nodes import Function
@@ -124,13 +124,8 @@ def only_one(launch: Launch) -> Launch:
     """A launch that stands by itself. Raises E502 for a list of launches, which cannot be used here."""
     if not launch.steps:
         return launch
-    raise several(launch)
-
-
-def several(launch: Launch) -> PtxError:
-    """E502: a list of launches where only one can be used."""
     n = len(launch.steps)
-    return error(
+    raise error(
         "E502",
         f"a list of {n} launch{'es' * (n != 1)}, where one launch is needed",
         launch.source,

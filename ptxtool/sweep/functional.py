@@ -72,7 +72,7 @@ def run_functional(
         launch.block,
         result.warp_instructions,
         buffers,
-        tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations)),
+        launch.compared,
         tuple(launch.check(arguments)),
         check_names(check),
         result.problems,

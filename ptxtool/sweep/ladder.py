@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxtool.analysis.sharing import Percent, percentage
-from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch import Launch
 from ptxtool.formats.launch_steps import only_one
 from ptxtool.formats.results import Comparison, Run, Rung, first_stall
@@ -75,7 +75,7 @@ def ladder(
     Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
     """
     only_one(launch)
-    machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
+    machine = machine_of(gpu)
     percent = percentage(share_registers, "share_registers")
     shown = int(percent) if percent.denominator == 1 else float(percent)
     rewritten = rewrite(kernel.module, pipeline).module.kernels[kernel.name]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch import Launch, check_arguments
 from ptxtool.formats.launch_steps import only_one
 from ptxtool.formats.results import Run, RunResult
@@ -35,7 +35,7 @@ def run_launch(
     problems = check_arguments(only_one(launch), kernel)
     if problems:
         raise PtxError(problems)
-    machine = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
+    machine = machine_of(gpu)
     import ptxsim
 
     arguments = launch.arguments()
@@ -59,7 +59,7 @@ def run_launch(
     checked: tuple[str, ...] = ()
     if result.status == "done":
         found = launch.check(arguments)
-        checked = tuple(dict.fromkeys(wanted.arg for wanted in launch.expectations))
+        checked = launch.compared
     elif result.status == "max-cycles":
         found = (limit_reached(kernel, result),)
     return Run(result, tuple(arguments), checked, found)

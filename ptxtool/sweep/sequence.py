@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch import Launch, check_arguments
 from ptxtool.formats.launch_data import Step
 from ptxtool.formats.launch_steps import launch_of_step
@@ -100,10 +100,6 @@ class _Plan:
         step = 0 if number == len(self.steps) else number
         yield from self.launch.check([self.arrays[i.name] for i in self.launch.inputs], step)
 
-    @property
-    def checked(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(wanted.arg for wanted in self.launch.expectations))
-
 
 def simulate_sequence(
     kernel_named: KernelNamed,
@@ -123,7 +119,7 @@ def simulate_sequence(
     import ptxsim
 
     plan = _Plan(launch, kernel_named)
-    machine = ptxsim.Machine(gpu if isinstance(gpu, Gpu) else load_gpu(gpu), **options)
+    machine = ptxsim.Machine(machine_of(gpu), **options)
     machine.copy(*plan.first_copies())
     policies = {
         id(p.step): chosen_policy(p.launch, machine.gpu, scheduler) for p in plan.steps if p.step.timed
@@ -165,7 +161,7 @@ def simulate_sequence(
         results=results,
         totals=machine.totals,
         status=status,
-        checked=plan.checked if status == "done" else (),
+        checked=launch.compared if status == "done" else (),
         problems=tuple(problems),
     )
 
@@ -226,7 +222,7 @@ def run_sequence(
         for i in launch.inputs
         if i.name in plan.buffers and isinstance(i.value, np.ndarray)
     )
-    return SequenceOutcome(tuple(steps), buffers, plan.checked, tuple(wrong), check_names(check))
+    return SequenceOutcome(tuple(steps), buffers, launch.compared, tuple(wrong), check_names(check))
 
 
 def _once(inputs: Sequence[Any]) -> list[Any]:

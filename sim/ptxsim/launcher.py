@@ -42,7 +42,7 @@ from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxsim.timeline import Timeline, recorded
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
 from ptxtool.base.diag import PtxError, error
-from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
 
 
@@ -52,7 +52,7 @@ def launch(
     block: Extent,
     args: Sequence[Any] = (),
     *,
-    gpu: str | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = "tesla-c2050",
     scheduler: str | Policy | None = None,
     share_registers: int | str | Fraction = 0,
     registers: int | None = None,
@@ -102,7 +102,7 @@ def launch(
     goes wrong, E502 unknown machine, scheduler or semantics, E503 a timeline that cannot be written.
     """
     check_kernel(kernel)
-    machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
+    machine = machine_of(gpu)
     grid3, block3 = extent("grid", grid), extent("block", block)
     policy = scheduler if isinstance(scheduler, Policy) else policy_named(scheduler or machine.scheduler)
     percent = percentage(share_registers, "share_registers")

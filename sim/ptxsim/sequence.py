@@ -21,7 +21,7 @@ from ptxsim.options import Extent
 from ptxsim.stats import SimResult
 from ptxsim.totals import Totals
 from ptxtool.base.diag import error
-from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
 
 
@@ -29,7 +29,7 @@ class Machine:
     """A GPU that remembers. `options` are those of `ptxsim.launch` for all launches; each may have its own."""
 
     def __init__(self, gpu: str | Path | Gpu = "tesla-c2050", **options: Any):
-        self.gpu = gpu if isinstance(gpu, Gpu) else load_gpu(gpu)
+        self.gpu = machine_of(gpu)
         self.options = options
         self.results: list[SimResult] = []
         """Of every launch with time, in order."""
