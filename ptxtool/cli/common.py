@@ -87,7 +87,7 @@ def registers_option(function: F) -> F:
 scheduler_option = click.option(
     "--scheduler",
     metavar="NAME",
-    help="lrr, gto, old, rrr, two_level:N, static_limit:N or owf, or FILE.py:FUNCTION, one of your own."
+    help="lrr, gto, old, rrr, two_level:N, static_limit:N, owf or owf_greedy, or FILE.py:FUNCTION, one of your own."
     "  [default: the launch file's, or the machine's]",
 )
 

@@ -57,6 +57,25 @@ def test_oldest_first_goes_back_to_older_ones() -> None:
     assert [bench.pick(m) for m in (ALL, 0b111101, ALL, 0b100001, 0b000001)] == [1, 2, 1, 5, 0]
 
 
+def test_owners_first() -> None:
+    bench = Bench("owf")
+    bench.sm["warp_class"][:6] = [0, 2, 1, 0, 2, 1]  # owners 0 and 3; 0 is the youngest of all
+    assert [bench.pick(m) for m in (ALL, 0b110110, 0b110010, 0b010010, 0b000001)] == [3, 2, 5, 1, 0]
+
+
+def test_owners_first_greedy_within_their_class() -> None:
+    bench = Bench("owf_greedy")
+    bench.sm["warp_class"][:6] = [0, 2, 1, 0, 2, 1]
+    assert bench.pick(ALL) == 0  # the greedy warp at the start, of the best class
+    assert bench.pick(0b110110) == 2  # of the best class that is there the oldest
+    assert bench.pick(0b110110) == 2
+    assert bench.pick(0b100000) == 5
+    assert bench.pick(0b110110) == 5  # greedy: 2 is older
+    assert bench.pick(0b111110) == 3  # an owner all the same
+    bench.sm["warp_class"][3] = 2  # the class is that of now
+    assert bench.pick(0b111110) == 2
+
+
 def test_strict_round_robin_keeps_the_turn() -> None:
     bench = Bench("rrr")
     assert (bench.window(), bench.pick(0b000001), bench.window()) == ({0}, 0, {1})
@@ -99,7 +118,10 @@ def test_two_levels() -> None:
 @pytest.mark.parametrize(
     ("scheduler", "at_once"),
     [
-        *((name, 4) for name in ("lrr", "gto", "old", "rrr", "owf", "static_limit:4", "two_level")),
+        *(
+            (name, 4)
+            for name in ("lrr", "gto", "old", "rrr", "owf", "owf_greedy", "static_limit:4", "two_level")
+        ),
         *(("static_limit:1", 1), ("static_limit:2", 2), ("two_level:1", 1), ("two_level:2", 2)),
     ],
 )
@@ -138,6 +160,7 @@ def test_what_is_one_policy_under_two_names() -> None:
 
     assert run("static_limit:64") == run("gto")
     assert run("owf") == run("old")  # nothing is shared
+    assert run("owf_greedy") == run("gto")
     assert run("two_level") == run("two_level:6")
 
 

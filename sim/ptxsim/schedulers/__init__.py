@@ -18,7 +18,7 @@ from typing import Any
 import numba
 
 from ptxsim import jit
-from ptxsim.schedulers import gto, lrr, old, owf, own, rrr, static_limit, two_level
+from ptxsim.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
 from ptxsim.schedulers.own import OwnPolicy
 from ptxsim.schedulers.signature import PICK, WINDOW
 from ptxsim.state import MAX_WARPS
@@ -33,6 +33,7 @@ SCHEDULERS: dict[str, ModuleType] = {
     "two_level": two_level,
     "static_limit": static_limit,
     "owf": owf,
+    "owf_greedy": owf_greedy,
 }
 NUMBERED = {"two_level": 6, "static_limit": None}
 """The policies with a number behind their name; the number where none is given (None: it must be)."""

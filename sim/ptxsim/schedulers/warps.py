@@ -1,4 +1,4 @@
-"""What policies ask about warps: which can go on at all, which was launched first."""
+"""What policies ask about warps: which can go on at all, which was launched first, which is first by its class."""
 
 from ptxsim.jit import ctz, njit
 
@@ -18,5 +18,20 @@ def oldest(sm, warps):
         other = ctz(rest)
         rest &= rest - 1
         if sm.dynamic_id[other] < sm.dynamic_id[w]:
+            w = other
+    return w
+
+
+@njit
+def first_of_class(sm, warps):
+    """The warp of a mask of the best class (owner, unshared, non-owner), of these the one launched first."""
+    w = ctz(warps)
+    rest = warps & (warps - 1)
+    while rest:
+        other = ctz(rest)
+        rest &= rest - 1
+        if sm.warp_class[other] < sm.warp_class[w] or (
+            sm.warp_class[other] == sm.warp_class[w] and sm.dynamic_id[other] < sm.dynamic_id[w]
+        ):
             w = other
     return w
