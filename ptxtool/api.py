@@ -294,13 +294,15 @@ def occupancy(
     """
     from ptxtool.analysis.sharing import sharing_plan
 
+    machine = _machine(gpu, scratchpad_per_sm)
     return sharing_plan(
-        _machine(gpu, scratchpad_per_sm),
+        machine,
         threads,
         registers,
         scratchpad,
         share_registers=share_registers,
         share_scratchpad=share_scratchpad,
+        pairs=machine.sharing.pairs,
     )
 
 
@@ -317,12 +319,14 @@ def register_curve(
     """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
     from ptxtool.analysis.sharing import register_curve
 
+    machine = _machine(gpu, scratchpad_per_sm)
     return register_curve(
-        _machine(gpu, scratchpad_per_sm),
+        machine,
         threads,
         scratchpad,
         share_registers=share_registers,
         share_scratchpad=share_scratchpad,
+        pairs=machine.sharing.pairs,
         registers=registers,
     )
 

@@ -7,9 +7,9 @@ private part t*r of further CTAs, each paired with one that stands already; a pa
     M = min(g + S, limits of the other resources)          resident CTAs
 
 t = 1 - sharing percentage / 100. Where another resource cuts M below g + S, the fewest pairs that give M are formed:
-S = M - g, U = 2g - M unshared CTAs; M <= g needs no pair. All of it is integer arithmetic on exact fractions: t is 1/10
-at 90%, never 0.09999. Registers (1 .. floor(registers * t)) in declaration order are private, and scratchpad bytes
-below floor(bytes * t).
+S = M - g, U = 2g - M unshared CTAs; M <= g needs no pair. With `pairs="most"` there are as many as there can be: the
+first S, at most M / 2. All of it is integer arithmetic on exact fractions: t is 1/10 at 90%, never 0.09999. Registers
+(1 .. floor(registers * t)) in declaration order are private, and scratchpad bytes below floor(bytes * t).
 Not handled: sharing both resources at once (the papers share the one that limits).
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
 section III (equations 1 to 4); the floor and S <= g are what its tables VI and VIII need (timing-model section 4.4).
@@ -18,9 +18,12 @@ section III (equations 1 to 4); the floor and S <= g are what its tables VI and 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from ptxtool.analysis.occupancy import LIMITERS, Machine, Occupancy, occupancy
 from ptxtool.base.diag import error
+
+Pairs = Literal["fewest", "most"]
 
 Percent = int | str | Fraction
 """A sharing percentage: 0 up to but not 100, exact. Decimals come as text ("12.5") or as fractions, never as floats."""
@@ -109,10 +112,12 @@ def sharing_plan(
     *,
     share_registers: Percent = 0,
     share_scratchpad: Percent = 0,
+    pairs: Pairs = "fewest",
 ) -> SharingPlan:
     """Plan the CTAs of an SM when one resource is shared by the given percentage.
 
     `registers` are per thread, `scratchpad` is bytes per CTA. Both percentages 0: the plain occupancy as a plan.
+    `pairs` says how many are formed where another resource limits the CTAs.
     Raises E402 where one CTA does not fit, E502 for a percentage outside 0 <= P < 100 or for two at once.
     """
     register_percent = percentage(share_registers, "share_registers")
@@ -127,23 +132,26 @@ def sharing_plan(
     resource = "registers" if register_percent else "scratchpad" if scratchpad_percent else ""
     percent = register_percent or scratchpad_percent
     limits = dict(base.limits)
-    fit = limits.get(resource)
+    fit, most = limits.get(resource), 0
     if fit is not None:
         capacity, need = {
             "registers": (gpu.sm.registers, base.needs.registers),
             "scratchpad": (gpu.sm.scratchpad_bytes, scratchpad),
         }[resource]
-        limits[resource] = fit + _pairs(capacity, need, fit, percent)
+        most = _pairs(capacity, need, fit, percent)
+        limits[resource] = fit + most
     resident = min(limit for limit in limits.values() if limit is not None)
-    pairs = max(0, resident - fit) if fit is not None else 0
+    n_pairs = min(most, resident // 2)
+    if pairs == "fewest":
+        n_pairs = max(0, resident - fit) if fit is not None else 0
     return SharingPlan(
         unshared=base,
         resource=resource,
         percent=percent,
         limits=limits,
         resident_ctas=resident,
-        unshared_ctas=resident - 2 * pairs,
-        shared_pairs=pairs,
+        unshared_ctas=resident - 2 * n_pairs,
+        shared_pairs=n_pairs,
         private_registers=private_part(registers, register_percent),
         private_scratchpad=private_part(scratchpad, scratchpad_percent),
     )
@@ -156,6 +164,7 @@ def register_curve(
     *,
     share_registers: Percent = 0,
     share_scratchpad: Percent = 0,
+    pairs: Pairs = "fewest",
     registers: Iterable[int] = range(1, 64),
 ) -> tuple[SharingPlan, ...]:
     """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
@@ -165,7 +174,13 @@ def register_curve(
         if plans and plans[-1].unshared.needs.padded_threads * -(-n // unit) * unit > gpu.sm.registers:
             break
         plan = sharing_plan(
-            gpu, threads, n, scratchpad, share_registers=share_registers, share_scratchpad=share_scratchpad
+            gpu,
+            threads,
+            n,
+            scratchpad,
+            share_registers=share_registers,
+            share_scratchpad=share_scratchpad,
+            pairs=pairs,
         )
         plans.append(plan)
     return tuple(plans)

@@ -91,14 +91,14 @@ def command(
     """
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
+    chosen = machine(gpu)
     if file is not None:
-        registers, block, scratchpad = _from_file(file, kernel, registers, block, scratchpad)
+        registers, block, scratchpad = _from_file(file, kernel, registers, block, scratchpad, chosen)
     if block is None:
         raise click.UsageError("--block T is needed: threads per CTA" + _or_file(file))
     if registers is None and not curve and (scratchpad is None or file is not None):
         either = " (or --scratchpad BYTES alone)" if file is None else ""
         raise click.UsageError(f"--registers N is needed: registers per thread{either}" + _or_file(file))
-    chosen = machine(gpu)
     if curve:
         _curve(
             chosen,
@@ -156,14 +156,21 @@ def _curve(
 
 
 def _from_file(
-    file: str, kernel: str | None, registers: int | None, block: int | None, scratchpad: int | None
+    file: str,
+    kernel: str | None,
+    registers: int | None,
+    block: int | None,
+    scratchpad: int | None,
+    gpu: "Gpu",
 ) -> tuple[int | None, int | None, int | None]:
     """What is not given, from the launch file beside FILE and from the kernel's shared variables."""
     launch = launch_of(file)
     module = load(file)
     if scratchpad is None:
         function = api.kernel(module, kernel or (launch.kernel if launch else None))
-        scratchpad = api.static_scratchpad(function) + (launch.dynamic_shared if launch else 0)
+        scratchpad = api.static_scratchpad(function)
+        if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
+            scratchpad += launch.dynamic_shared
     if launch is not None:
         registers = launch.registers if registers is None else registers
         block = launch.threads if block is None else block

@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from ptxtool.analysis.occupancy import Count, SmLimits
+from ptxtool.analysis.sharing import Pairs
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.base.source import Source
@@ -100,6 +101,12 @@ class Pipeline(_Part, frozen=True):
 class Dispatch(_Part, frozen=True):
     first_sm: Cycles
     idle_sms: Literal["counted", "asleep"]
+    dynamic_scratchpad: Literal["counted", "ignored"]
+
+
+class Sharing(_Part, frozen=True):
+    pairs: Pairs
+    unowned: Literal["unshared", "owner", "non-owner"]
 
 
 class Timing(_Part, frozen=True):
@@ -234,6 +241,7 @@ class Gpu(_Part, frozen=True):
     pipeline: Pipeline
     latency: dict[str, dict[Literal["int", "fp32", "fp64"], Timing]]
     dispatch: Dispatch
+    sharing: Sharing
     ldst: Ldst
     l1c: L1c
     l1t: L1t

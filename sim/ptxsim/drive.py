@@ -25,7 +25,7 @@ from ptxsim.memory.state import make_l1, make_memory
 from ptxsim.printing import Printer
 from ptxsim.program import Program
 from ptxsim.schedulers import Policy
-from ptxsim.sharing.registers import pair_slots
+from ptxsim.sharing.registers import NON_OWNER, OWNER, UNSHARED, pair_slots
 from ptxsim.state import (
     COLLECTORS,
     FRONT,
@@ -63,6 +63,7 @@ Progress = Callable[[Standing], object]
 """Called several times a second while a launch runs."""
 
 _SLICE_SECONDS = 0.2
+_CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,9 @@ def build(
     plan = configuration.plan
     if configuration.share_registers and plan.shared_pairs:
         # fewer CTAs than the plan has need fewer pairs: what does not fit by itself stands beside another
-        pairs = max(0, resident - (plan.unshared.limits["registers"] or resident))
+        pairs = min(plan.shared_pairs, resident // 2)
+        if gpu.sharing.pairs == "fewest":
+            pairs = max(0, resident - (plan.unshared.limits["registers"] or resident))
         r["shared_pairs"] = pairs
         r["first_shared_slot"] = resident - 2 * pairs
         r["private_registers"] = plan.private_registers
@@ -321,6 +324,7 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["rotate_schedulers"] = pipeline.scheduler_order == "rotating"
     r["long_lasting"] = pipeline.long_operation == "until-computed"
     r["taken_first"] = pipeline.first_path == "taken"
+    r["unowned_class"] = _CLASSES[gpu.sharing.unowned]
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
     r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle

@@ -82,9 +82,10 @@ def launch(
     allocation (default: from the kernel); `share_registers` the sharing percentage of Jatala et al. `dynamic_shared` is
     in bytes; `constants` fills module variables, `textures` gives its textures, samplers and surfaces by name (handles
     among the parameters take a `Texture`, `Sampler` or `Surface` as argument). `max_cycles` ends the run early with
-    status "max-cycles". `scheduler` is `lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N` or `owf`, or one of
-    your own, `FILE.py:FUNCTION` (docs/schedulers.md); without it the machine's. `event_skip=False` steps every
-    cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard;
+    status "max-cycles". `scheduler` is `lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N`, `owf` or
+    `owf_greedy`, or one of your own, `FILE.py:FUNCTION` (docs/schedulers.md); without it the machine's.
+    `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as
+    Stall instead of Scoreboard;
     `bank_conflicts=False` lets operand reads never conflict. `hotspots=True` finds out where the time goes: `hotspots`
     of the result (docs/hotspots.md). `dynamic` holds memory instructions of non-owner warps back, as dynamic warp
     execution of these authors: True, a `DynamicExecution` with other options, or their text
@@ -133,7 +134,7 @@ def launch(
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)
     try:
-        plan = sharing_plan(machine, threads, per_thread, scratchpad, share_registers=percent)
+        plan = _plan(machine, threads, per_thread, scratchpad, dynamic_shared, percent)
     except PtxError as problem:
         raise _placed(problem, kernel) from None
     configuration = Configuration(
@@ -187,6 +188,19 @@ def launch(
     if _kept is not None and status == "done":
         _kept.take(simulation)
     return result
+
+
+def _plan(
+    gpu: Gpu, threads: int, registers: int, scratchpad: int, dynamic: int, percent: Fraction
+) -> SharingPlan:
+    """The resident CTAs. `dynamic` bytes of the scratchpad are not declared: a machine may ignore them for all but one
+    CTA (timing-model-42 section 4.3)."""
+    pairs = gpu.sharing.pairs
+    plan = sharing_plan(gpu, threads, registers, scratchpad, share_registers=percent, pairs=pairs)
+    if dynamic and gpu.dispatch.dynamic_scratchpad == "ignored":
+        declared = scratchpad - dynamic
+        plan = sharing_plan(gpu, threads, registers, declared, share_registers=percent, pairs=pairs)
+    return plan
 
 
 def _dynamic(given: bool | str | DynamicExecution, shares: bool) -> DynamicExecution | None:

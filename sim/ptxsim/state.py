@@ -94,6 +94,7 @@ RUN = record(
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
         ("private_registers", "i8"),
+        ("unowned_class", "i8"),  # of the warps of a pair without an owner
         ("lock_as_stall", "i8"),
         ("dynamic", "u8"),  # address of a DYNAMIC record of sharing/dynamic.py for every SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots

@@ -3,11 +3,18 @@
 Timing-model section 5, rows 20 and 21 of 7.3.
 """
 
+from typing import Any
+from unittest import mock
+
 import numpy as np
 import pytest
 from microkernel import kernel, loop
 
 import ptxsim
+import ptxsim.launcher
+import ptxtool
+from ptxsim.jit import for_python
+from ptxsim.sharing import registers
 
 # 600 registers per thread, 32 threads: one CTA fits in 32768 registers, and at 99% a partner beside it; registers with
 # sequence numbers above floor(600 * 0.01) = 6 are shared: $r6 is the first
@@ -51,6 +58,43 @@ def test_a_small_grid_has_the_pairs_its_registers_need():
     assert [(p.register, p.warps) for p in result.stall_points] == [("$r8", 14)]
     assert np.array_equal(words, np.tile(np.arange(32) + 40, 42))
     assert run(28, **options)[0].stall_points == ()  # 2 CTAs an SM: nothing is shared
+
+
+def _classes(unowned: str) -> list[list[int]]:
+    """The classes of the warps of a pair whose CTAs have no owner, then with the second as owner."""
+    simulation: list[Any] = []
+    gpu = ptxtool.api.gpu("tesla-c2050", settings=[f'sharing.unowned="{unowned}"'])
+    drive = ptxsim.launcher.drive
+    with mock.patch.object(
+        ptxsim.launcher, "drive", lambda s, *rest: (simulation.append(s), drive(s, *rest))[1]
+    ):
+        run(28, **PAIR, gpu=gpu)
+    record, sm = simulation[0].run[0], simulation[0].sms[0]
+    classify = for_python(registers.classify)
+    found = []
+    for owner in (-1, 1):
+        sm["owner"][0] = owner
+        for slot in (0, 1):
+            classify(record, sm, slot)
+        found.append([int(c) for c in sm["warp_class"][:2]])
+    return found
+
+
+@pytest.mark.parametrize(("unowned", "kind"), [("owner", 0), ("unshared", 1), ("non-owner", 2)])
+def test_the_class_of_a_pair_without_an_owner_is_a_setting(unowned, kind):
+    assert _classes(unowned) == [[kind, kind], [2, 0]]
+
+
+def test_pairs_may_be_as_many_as_there_can_be():
+    """24 registers of 256 threads at 90%: 5 CTAs fit, 8 would, the threads allow 6 (backprop of the papers)."""
+    options = {"registers": 24, "share_registers": 90, "block": 256}
+    few, _ = run(84, **options)
+    gpu = ptxtool.api.gpu("tesla-c2050", settings=['sharing.pairs="most"'])
+    most, words = run(84, **options, gpu=gpu)
+    assert [(r.resident_ctas, r.unshared_ctas, r.shared_pairs) for r in (few, most)] == [(6, 4, 1), (6, 0, 3)]
+    # $r8 is number 9, shared: of every pair on every SM 8 warps stop
+    assert [sum(p.warps for p in r.stall_points) for r in (few, most)] == [14 * 8, 3 * 14 * 8]
+    assert words.any()
 
 
 def test_sharing_overlaps_only_the_private_part():
@@ -104,7 +148,7 @@ BARRIER = (
 )
 
 
-@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf"])
+@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf", "owf_greedy"])
 def test_barriers_and_locks_do_not_deadlock(scheduler):
     words = np.zeros(64, np.uint32)
     # $o127 (number 25) and $p0 (20) are shared as well: renumbered by placing them first
@@ -132,7 +176,7 @@ def _declared_first(body: str):
     return ptxtool.parse(head + body + "\tl_exit: exit;\n}\n", name="barrier.ptxplus")
 
 
-@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf"])
+@pytest.mark.parametrize("scheduler", ["lrr", "gto", "owf", "owf_greedy"])
 def test_memory_is_the_same_with_and_without_sharing(scheduler):
     body = loop(
         "\tcvt.u32.u16 $r1, $r0.lo;\n\tmov.u32 $r2, %ctaid.x;\n\tshl.u32 $r2, $r2, 0x00000005;\n"

@@ -101,8 +101,10 @@ def classify(run, sm, slot):
     """Set the class of the warps of a CTA slot: owner, unshared or non-owner."""
     p = sm.pair[slot]
     kind = UNSHARED
-    if p >= 0 and sm.owner[p] >= 0:
-        kind = OWNER if sm.owner[p] == sm.side[slot] else NON_OWNER
+    if p >= 0:
+        kind = run.unowned_class
+        if sm.owner[p] >= 0:
+            kind = OWNER if sm.owner[p] == sm.side[slot] else NON_OWNER
     for k in range(run.warps_per_cta):
         sm.warp_class[slot * run.warps_per_cta + k] = kind
 

@@ -56,6 +56,23 @@ def test_limits_are_met_with_the_fewest_pairs(application: str, unshared: int, p
 
 
 @pytest.mark.parametrize(
+    ("application", "unshared", "pairs"),  # at 90%: S = min(g, floor((x - g) / 0.1)), but M / 2 at most
+    [
+        ("backprop", 0, 3),  # x = 5.333: 3, and M = 6
+        ("MUM", 0, 3),  # x = 4.571: g = 4, and M = 6
+        ("hotspot", 0, 3),
+        ("sgemm", 2, 3),  # x = 5.333: 3, though M = 8
+        ("stencil", 1, 1),
+    ],
+)
+def test_or_with_as_many_as_there_can_be(application: str, unshared: int, pairs: int) -> None:
+    threads, registers, _ = REGISTERS[application]
+    plan = sharing_plan(GPU, threads, registers, share_registers=90, pairs="most")
+    assert (plan.unshared_ctas, plan.shared_pairs) == (unshared, pairs)
+    assert plan.resident_ctas == sharing_plan(GPU, threads, registers, share_registers=90).resident_ctas
+
+
+@pytest.mark.parametrize(
     ("registers", "percent", "private"),
     [(36, 90, 3), (24, 90, 2), (48, 90, 4), (36, 0, 36), (30, 50, 15), (36, 99, 0)],
 )
