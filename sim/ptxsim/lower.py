@@ -27,12 +27,13 @@ import ptxsim.lowering.matrix as _matrix
 import ptxsim.lowering.textures as _textures
 import ptxsim.lowering.video as _video
 import ptxsim.lowering.warp as _warp
-from ptxsim.lowering.builder import RULES, Builder, Operation, Unsupported
+from ptxsim.lowering.builder import RULES, Builder
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.calls import leave_results
 from ptxsim.lowering.control import code_addresses, instruction_bytes, set_control
 from ptxsim.lowering.layout import AT_BEGINNING, Layout, Origin, lay_out
 from ptxsim.lowering.refused import reason
+from ptxsim.lowering.rows import Operation, Unsupported
 from ptxsim.lowering.straight import count_straight
 from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.program import (

@@ -5,8 +5,9 @@ load of its group, and waits for groups. What names the shared memory of a clust
 `.shared::cta` are those of the CTA itself.
 """
 
-from ptxsim.lowering.builder import TRUE, Builder, Operation, rule, unsupported
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.memory import elements, reduce_at, space_of, store_vector
+from ptxsim.lowering.rows import TRUE, Operation, unsupported
 from ptxsim.program import GLOBAL, SHARED
 from ptxsim.semantics.codes import (
     ARRIVE,

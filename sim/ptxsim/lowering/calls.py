@@ -15,21 +15,13 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", sections 7.1 to 7.3 (ABI, va
 
 from collections.abc import Iterable
 
-from ptxsim.lowering.builder import (
-    COPY_TABLE,
-    NOT_TABLE,
-    WORD,
-    Builder,
-    Operation,
-    load_code,
-    rule,
-    store_code,
-    unsupported,
-)
+from ptxsim.lowering.addresses import load_code, store_code
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.callgraph import BUILTINS, Call, parts
 from ptxsim.lowering.frames import Formals, Place
 from ptxsim.lowering.host import builtin
 from ptxsim.lowering.layout import CallFrame
+from ptxsim.lowering.rows import COPY_TABLE, NOT_TABLE, WORD, Operation, unsupported
 from ptxsim.program import LOCAL
 from ptxsim.semantics.codes import (
     ACCESS32,

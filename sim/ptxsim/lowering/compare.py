@@ -3,19 +3,18 @@
 A comparison is one of `eq`, `lt`, `le`, "both are numbers", perhaps with operands exchanged or the result inverted.
 """
 
-from ptxsim.lowering.builder import (
+from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.floating import compare_type, float_source
+from ptxsim.lowering.packed import element_type, is_packed, merge, split
+from ptxsim.lowering.rows import (
     AND_TABLE,
     BOOLEAN_TABLES,
     COPY_TABLE,
     NOT_TABLE,
     OR_TABLE,
-    Builder,
     Operation,
-    rule,
     unsupported,
 )
-from ptxsim.lowering.floating import compare_type, float_source
-from ptxsim.lowering.packed import element_type, is_packed, merge, split
 from ptxtool.ir.nodes import Dual, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
 

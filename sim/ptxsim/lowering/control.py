@@ -10,8 +10,9 @@ import re
 
 import numpy as np
 
-from ptxsim.lowering.builder import TRUE, Builder, Operation, rule, unsupported
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.callgraph import directive_at
+from ptxsim.lowering.rows import TRUE, Operation, unsupported
 from ptxsim.program import (
     ALL,
     ANY,

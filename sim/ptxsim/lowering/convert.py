@@ -7,21 +7,12 @@ integer becomes a float as the rounded sum of two exact halves.
 PTXPlus prints the rounding of F2I and F2F without the `i`: `.rz` is TRUNC, `.rm` FLOOR, `.rp` CEIL, none is "nearest".
 """
 
-from ptxsim.lowering.builder import (
-    AND_TABLE,
-    COPY_TABLE,
-    LONG,
-    NOT_TABLE,
-    WORD,
-    Builder,
-    Operation,
-    rule,
-    unsupported,
-)
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.compare import write_predicates
 from ptxsim.lowering.floating import MODES, arithmetic, float_source, from_double, in_double, relu, to_double
 from ptxsim.lowering.formats import to_format
 from ptxsim.lowering.memory import load_vector, store_vector
+from ptxsim.lowering.rows import AND_TABLE, COPY_TABLE, LONG, NOT_TABLE, WORD, Operation, unsupported
 from ptxsim.semantics.arithmetic import NEAREST, TO_ODD
 from ptxsim.semantics.codes import (
     CONST_WINDOW,

@@ -9,8 +9,9 @@ Approximate functions are computed in f64 and rounded once; division and square 
 Packed values are computed element by element (packed.py).
 """
 
-from ptxsim.lowering.builder import Builder, Operation, rule
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.packed import each, element_type, is_packed, merge, split
+from ptxsim.lowering.rows import Operation
 from ptxsim.semantics.arithmetic import DOWN, NEAREST, NEAREST_AWAY, TO_ODD, UP, ZERO
 from ptxtool.isa.types import TYPES, Type
 

@@ -9,9 +9,10 @@ Reference: PTX ISA, "cvt"; OCP, "Microscaling Formats (MX) Specification", 2023 
 
 from collections.abc import Sequence
 
-from ptxsim.lowering.builder import AND_TABLE, WORD, Builder, Operation, rule, unsupported
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.floating import MODES, float_source, relu, to_double
 from ptxsim.lowering.packed import split
+from ptxsim.lowering.rows import AND_TABLE, WORD, Operation, unsupported
 from ptxsim.semantics.small_floats import FINITE, IEEE, ONE_NAN, STOCHASTIC
 from ptxtool.ir.nodes import Vector
 from ptxtool.isa.types import TYPES, Type

@@ -8,8 +8,10 @@ allocation; "PTX Interoperability", section 6 (system calls).
 
 from collections.abc import Callable
 
-from ptxsim.lowering.builder import LONG, WORD, Builder, load_code, store_code, unsupported
+from ptxsim.lowering.addresses import load_code, store_code
+from ptxsim.lowering.builder import Builder
 from ptxsim.lowering.callgraph import Call
+from ptxsim.lowering.rows import LONG, WORD, unsupported
 from ptxsim.program import LOCAL
 from ptxsim.semantics.codes import ACCESS32, ASSERT, FREE, MALLOC, PRINT
 from ptxtool.ir.nodes import Name, Operand

@@ -6,21 +6,20 @@ ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does ot
 `b.as_gpgpu_sim` asks for.
 """
 
-from ptxsim.lowering.builder import (
+from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.compare import predicate_logic, write_predicates
+from ptxsim.lowering.floating import float_binary, float_extreme, float_sign
+from ptxsim.lowering.packed import each, is_packed
+from ptxsim.lowering.rows import (
     BOOLEAN_TABLES,
     COPY_TABLE,
     FALSE,
     NOT_TABLE,
     OR_TABLE,
     TRUE,
-    Builder,
     Operation,
-    rule,
     unsupported,
 )
-from ptxsim.lowering.compare import predicate_logic, write_predicates
-from ptxsim.lowering.floating import float_binary, float_extreme, float_sign
-from ptxsim.lowering.packed import each, is_packed
 from ptxtool.ir.nodes import Dual, Immediate, Name, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
 

@@ -9,8 +9,9 @@ layout). For the timing model they are one access of each lane's part from its f
 import re
 from dataclasses import dataclass
 
-from ptxsim.lowering.builder import LONG, TRUE, WORD, Builder, Destination, Operation, rule, unsupported
+from ptxsim.lowering.builder import Builder, Destination, rule
 from ptxsim.lowering.memory import space_of
+from ptxsim.lowering.rows import LONG, TRUE, WORD, Operation, unsupported
 from ptxsim.semantics import codes
 from ptxsim.semantics import matrix as kinds
 from ptxsim.semantics.codes import LOAD_32, LOAD_64, NARROW, OPERANDS, STORE_32, STORE_64

@@ -3,8 +3,10 @@
 Loads of 8 and 16 bits extend to the destination's width by the sign of the type; stores take the low bits.
 """
 
-from ptxsim.lowering.builder import LONG, WORD, Builder, Operation, load_code, rule, store_code, unsupported
+from ptxsim.lowering.addresses import load_code, store_code
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.packed import element_type, is_packed, merge, split
+from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
 from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.semantics import codes
 from ptxsim.semantics.codes import ATOMIC16, ATOMIC32, ATOMIC64, ATOMIC128

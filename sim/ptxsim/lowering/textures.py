@@ -5,19 +5,10 @@ levels and gradients are read and do not matter. For the timing model a fetch re
 weight; surfaces are accessed as global memory is.
 """
 
-from ptxsim.lowering.builder import (
-    LONG,
-    NOT_TABLE,
-    TRUE,
-    WORD,
-    Address,
-    Builder,
-    Operation,
-    rule,
-    store_code,
-    unsupported,
-)
+from ptxsim.lowering.addresses import Address, store_code
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.memory import elements, load_into, stored
+from ptxsim.lowering.rows import LONG, NOT_TABLE, TRUE, WORD, Operation, unsupported
 from ptxsim.program import GLOBAL, PARAM
 from ptxsim.program import TEXTURE as TEXTURE_SPACE
 from ptxsim.semantics import codes

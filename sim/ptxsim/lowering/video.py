@@ -7,8 +7,9 @@ values: the same in 32 bits for each element. `vmad` needs 66 bits: its product 
 Reference: PTX ISA, "Video Instructions". Left open there: a secondary operation takes the lower 32 bits of the result.
 """
 
-from ptxsim.lowering.builder import WORD, Builder, Operation, rule
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.compare import compare
+from ptxsim.lowering.rows import WORD, Operation
 from ptxtool.ir.nodes import Name, Operand, Unary
 from ptxtool.isa.types import TYPES, Type
 

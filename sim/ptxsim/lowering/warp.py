@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from ptxsim.lowering.builder import TRUE, WORD, Builder, Operation, rule, unsupported
+from ptxsim.lowering.builder import Builder, rule
 from ptxsim.lowering.compare import write_predicates
+from ptxsim.lowering.rows import TRUE, WORD, Operation, unsupported
 from ptxsim.semantics import codes
 from ptxsim.semantics.codes import BALLOT, MATCH, MEMBERS, NEXT_GROUP, REDUCE, SHUFFLE, SHUFFLE_TEST, VOTE
 from ptxtool.ir.nodes import Dual, Immediate

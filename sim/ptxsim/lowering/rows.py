@@ -1,0 +1,279 @@
+"""Rows, constants and micro-operations of one kernel: what its lowering has made so far.
+
+For `sources.py`, `addresses.py` and `builder.py`, which add what operands mean, each upon the one before. Intermediate
+results go to temporary rows, which are free again behind the instruction.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import NoReturn, Self
+
+from ptxsim.lowering.callgraph import CallGraph
+from ptxsim.lowering.frames import Place
+from ptxsim.lowering.layout import CallFrame, Layout, Symbol, own_name
+from ptxsim.semantics.codes import PREDICATE
+from ptxtool.analysis.liveness import Liveness, liveness
+from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Operand, Vector
+from ptxtool.ir.symbols import Register, hardware_register
+from ptxtool.isa.lanes import operations
+from ptxtool.isa.literals import literal
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES, Type
+
+FALSE, TRUE = -1, -2
+"""Predicate rows that are constant."""
+
+# truth tables of PREDICATE: bit 2 * a + b
+AND_TABLE, OR_TABLE, XOR_TABLE, COPY_TABLE, NOT_TABLE = 0b1000, 0b1110, 0b0110, 0b1100, 0b0011
+BOOLEAN_TABLES = {"and": AND_TABLE, "or": OR_TABLE, "xor": XOR_TABLE}
+
+WORD = TYPES["b32"]
+LONG = TYPES["b64"]
+
+
+class Unsupported(Exception):
+    """What an instruction asks for and cannot be simulated."""
+
+
+def unsupported(what: str) -> NoReturn:
+    raise Unsupported(what)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One instruction and how the table reads it."""
+
+    index: int
+    instruction: Instruction
+    match: Match
+    type: Type
+    stype: Type
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return self.instruction.operands
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.match.modifiers
+
+    @property
+    def rounding(self) -> str:
+        """rn, rz, rm, rp; rn where none is given."""
+        return self.match.one_of("rn", "rz", "rm", "rp") or "rn"
+
+
+@dataclass
+class Rows:
+    """The state of the lowering of a kernel, or of a function that it reaches.
+
+    All of them share micro-operations, rows, constants and what else `sibling` passes on; each function has rows of its
+    own for its registers.
+    """
+
+    kernel: Function
+    layout: Layout
+    graph: CallGraph
+    start: int = 0  # its first instruction in the program
+    first_register: int = 0  # the number of its first register in the program
+    family: dict[str, Self] = field(default_factory=dict)
+    shared_rows: dict[str, int] = field(default_factory=dict)
+    calls: dict[int, CallFrame] = field(default_factory=dict)  # by instruction of the program
+    uops: list[tuple[int, int, int, int, int, int]] = field(default_factory=list)
+    constants: dict[int, dict[int, int]] = field(default_factory=lambda: {32: {}, 64: {}})
+    n_rows: dict[int, int] = field(default_factory=lambda: {32: 0, 64: 0, 1: 0})
+    free: dict[int, list[int]] = field(default_factory=lambda: {32: [], 64: [], 1: []})
+    taken: dict[int, list[int]] = field(default_factory=lambda: {32: [], 64: [], 1: []})
+    special_rows: dict[int, int] = field(default_factory=dict)
+    register_rows: list[tuple[int, int, int]] = field(
+        default_factory=list
+    )  # file (32, 64, 1), first row, rows
+    carry_row: int = -1
+    break_row: int = -1
+    barrier_row: int = -1  # where the result of a barrier's reduction goes
+    position: int = 0
+    machine: dict[str, int] = field(default_factory=dict)  # special registers that a machine fixes
+    launch_rows: dict[str, int] = field(default_factory=dict)  # those that a launch fixes, in constant rows
+    access_bytes: int = 0
+    element_bytes: int = 0
+    space: int = 0
+
+    as_gpgpu_sim: bool = False  # PTXPlus as GPGPU-Sim executes it, where that is not what hardware does
+
+    undeclared: dict[str, Register] = field(
+        default_factory=dict
+    )  # PTXPlus: registers of the hardware, by name
+
+    invoked: int | None = None  # the instruction enters the function that begins there, -1: each lane its own
+    return_start: int = 0  # the first micro-operation behind the call
+    is_passing: bool = False  # the instruction reads or writes parameters in a frame
+
+    def __post_init__(self: Self) -> None:
+        self.ptxplus = self.kernel.module.is_ptxplus
+        self.as_gpgpu_sim = self.as_gpgpu_sim and self.ptxplus
+        self.registers = self.kernel.registers
+        self._operations = operations()
+        self._liveness: Liveness | None = None
+        self.is_kernel = self.kernel is self.graph.kernel
+        self.family[self.kernel.name] = self
+
+    def sibling(self, function: Function) -> Self:
+        """The builder of another function of the program."""
+        return replace(
+            self,
+            kernel=function,
+            start=self.graph.starts[function.name],
+            first_register=sum(len(b.registers) for b in self.family.values()),
+            register_rows=[],
+            carry_row=-1,
+        )
+
+    # ---- what GPGPU-Sim does otherwise
+
+    def takes_absolute(self, op: Operation) -> bool:
+        """Whether PTXPlus's `.abs` is about the first source; GPGPU-Sim looks at it in `set` only."""
+        return self.ptxplus and op.has("abs") and (op.match.form.sem == "set" or not self.as_gpgpu_sim)
+
+    def loaded_type(self, type_: Type) -> Type:
+        """The type that decides how a load extends what it reads: GPGPU-Sim's do not extend `.s8` by its sign."""
+        return TYPES["u8"] if self.as_gpgpu_sim and type_.name == "s8" else type_
+
+    # ---- rows
+
+    def new_row(self, bits: int) -> int:
+        row = self.n_rows[bits]
+        self.n_rows[bits] += 1
+        return row
+
+    def temporary(self, bits: int = 32) -> int:
+        """A row that is free again behind the instruction."""
+        row = self.free[bits].pop() if self.free[bits] else self.new_row(bits)
+        self.taken[bits].append(row)
+        return row
+
+    def release_temporaries(self) -> None:
+        for bits, rows in self.taken.items():
+            self.free[bits] += rows
+            rows.clear()
+
+    def constant(self, value: int, bits: int = 32) -> int:
+        """The constant row of a value."""
+        table = self.constants[bits]
+        return ~table.setdefault(value & ((1 << bits) - 1), len(table))
+
+    def launch_constant(self, name: str) -> int:
+        """The constant row of a special register whose value the launch gives; nobody else shares it."""
+        if name not in self.launch_rows:
+            table = self.constants[32]
+            self.launch_rows[name] = table[-1 - len(self.launch_rows)] = len(
+                table
+            )  # no constant is negative here
+        return ~self.launch_rows[name]
+
+    def constant_float(self, value: float, bits: int) -> int:
+        return self.constant(literal(repr(float(value))).bits(TYPES[f"f{bits}"]), bits)
+
+    def special_row(self, number: int) -> int:
+        if number not in self.special_rows:
+            self.special_rows[number] = self.new_row(32)
+        return self.special_rows[number]
+
+    # ---- micro-operations
+
+    def emit(self, name: str, d: int, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> int:
+        """A lane operation; its destination row."""
+        self.uops.append((self._operations[name].number, d, a, b, c, _signed32(e)))
+        return d
+
+    def emit_code(self, code: int, d: int = 0, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> int:
+        """Another micro-operation; its destination row."""
+        self.uops.append((code, d, a, b, c, _signed32(e)))
+        return d
+
+    def compute(self, name: str, a: int, b: int = -1, c: int = -1, e: int = 0) -> int:
+        """A lane operation into a temporary row."""
+        return self.emit(name, self.temporary(self._operations[name].result_bits), a, b, c, e)
+
+    def combine(self, table: int, a: int, b: int = FALSE, d: int | None = None) -> int:
+        """A truth table of two predicates, into a temporary one."""
+        return self.emit_code(PREDICATE, self.temporary(1) if d is None else d, a, b, -1, table)
+
+    # ---- registers
+
+    def register(self, name: str) -> Register | None:
+        """The register of a name; PTXPlus may use some of the hardware's without declaring them."""
+        found = self.registers.resolve(name, self.position)
+        if found is None and self.ptxplus and name not in self.undeclared:
+            made = hardware_register(name, len(self.register_rows))
+            if made is not None:
+                self.undeclared[name] = made
+                self.register_rows.append((32, self.n_rows[32], 1))
+                self.n_rows[32] += 1
+        return found or self.undeclared.get(name)
+
+    def row_of(self, register: Register, part: str = "") -> tuple[int, int]:
+        """File (32, 64, 1) and row of a register or of a component of a vector register."""
+        bits, first, _ = self.register_rows[register.index]
+        if register.vector > 1:
+            if part not in ("x", "y", "z", "w", "r", "g", "b", "a"):
+                unsupported(f"vector register '{register.name}' without a component")
+            first += "xyzw".find(part) if part in "xyzw" else "rgba".find(part)
+        elif register.type == "b128" and part == "y":
+            first += 1
+        return bits, first
+
+    def halves(self, operand: Operand) -> tuple[Operand, Operand]:
+        """The two 64-bit halves of a 128-bit operand: a vector, or a register, whose components they are then."""
+        if isinstance(operand, Vector) and len(operand.items) in (2, 4):
+            items = operand.items
+            if len(items) == 2:
+                return items[0], items[1]
+            return Vector(items[:2]), Vector(items[2:])
+        if isinstance(operand, Name) and operand.text == "_":
+            return operand, operand
+        register = self.register(operand.text) if isinstance(operand, Name) else None
+        if register is None or register.type != "b128" or not isinstance(operand, Name):
+            unsupported("this 128-bit operand")
+        return Name(operand.text, "x"), Name(operand.text, "y")
+
+    # ---- variables
+
+    def symbol(self, name: str) -> Symbol | None:
+        """What a name that is no register means outside of the frame."""
+        own = None if self.is_kernel else self.layout.symbols.get(own_name(self.kernel, name))
+        return own or self.layout.symbols.get(name)
+
+    def place_in_frame(self, name: str) -> Place | None:
+        """The variable, parameter or result of a name in the function's frame."""
+        return None if self.ptxplus else self.graph.frame(self.kernel).find(name, self.position)
+
+    def live_after(self, index: int) -> int:
+        """The registers that are live behind an instruction, as a set of bits."""
+        if self._liveness is None:
+            self._liveness = liveness(self.kernel)
+        return self._liveness.after_bits[index]
+
+    def shared_row(self, name: str) -> int:
+        """A 32-bit row of the whole program: "frame", where a lane's frame begins; "grown", what `alloca` has taken."""
+        if name not in self.shared_rows:
+            self.shared_rows[name] = self.new_row(32)
+        return self.shared_rows[name]
+
+    def frame_address(self, place: Place) -> int:
+        """The row of a local address in the frame."""
+        offset = self.constant(place.offset)
+        return offset if self.is_kernel else self.compute("add_u32", self.shared_row("frame"), offset)
+
+    def is_in_frame(self, operand: Operand) -> bool:
+        """Whether a memory operand of the parameter space means the frame, and not the parameters of the kernel."""
+        base = operand.base if isinstance(operand, Memory) else None
+        if not self.is_kernel:
+            return True
+        return (
+            isinstance(base, Name)
+            and self.register(base.text) is None
+            and self.place_in_frame(base.text) is not None
+        )
+
+
+def _signed32(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
