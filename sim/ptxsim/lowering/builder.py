@@ -33,9 +33,7 @@ class Destination:
 class Builder(Addresses):
     """What the rules of instructions work with; it adds the destinations."""
 
-    def destination(
-        self, op: Operation, index: int = 0, type_: Type | None = None, flags: bool = True
-    ) -> Destination:
+    def destination(self, op: Operation, index: int = 0, type_: Type | None = None) -> Destination:
         """Where operand `index` of an instruction wants a result of a type."""
         return self.place(op.operands[index], type_ or op.type)
 

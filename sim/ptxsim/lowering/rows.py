@@ -83,9 +83,8 @@ class Rows:
     free: dict[int, list[int]] = field(default_factory=lambda: {32: [], 64: [], 1: []})
     taken: dict[int, list[int]] = field(default_factory=lambda: {32: [], 64: [], 1: []})
     special_rows: dict[int, int] = field(default_factory=dict)
-    register_rows: list[tuple[int, int, int]] = field(
-        default_factory=list
-    )  # file (32, 64, 1), first row, rows
+    # of each register: file (32, 64, 1), first row, rows
+    register_rows: list[tuple[int, int, int]] = field(default_factory=list)
     carry_row: int = -1
     break_row: int = -1
     barrier_row: int = -1  # where the result of a barrier's reduction goes
@@ -98,9 +97,7 @@ class Rows:
 
     as_gpgpu_sim: bool = False  # PTXPlus as GPGPU-Sim executes it, where that is not what hardware does
 
-    undeclared: dict[str, Register] = field(
-        default_factory=dict
-    )  # PTXPlus: registers of the hardware, by name
+    undeclared: dict[str, Register] = field(default_factory=dict)  # PTXPlus: the hardware's, by name
 
     invoked: int | None = None  # the instruction enters the function that begins there, -1: each lane its own
     return_start: int = 0  # the first micro-operation behind the call
