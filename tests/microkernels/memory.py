@@ -115,9 +115,9 @@ def _bytes(gpu: str, new_lines: bool) -> float:
     return LINE * found["lines"]
 
 
-def _network(pattern: str) -> float:
-    """Replies of a line per cycle that the reply network passes from slices that always have one, to SMs in turn or at
-    random."""
+def network(pattern: str, flits: int = 5) -> float:
+    """Replies per cycle (of a line: 5 flits) that the reply network passes from slices that always have one, to SMs in
+    turn or at random."""
     push, take, network_cycle, has_room = (
         for_python(f)
         for f in (interconnect.push, interconnect.take, interconnect.network_cycle, interconnect.has_room)
@@ -125,7 +125,7 @@ def _network(pattern: str) -> float:
     new, drop = for_python(requests.new_request), for_python(requests.drop_request)
     array = make_memory(load_gpu("tesla-c2050"))
     m, net = array[0], array[0]["replies"]
-    source, flits, cycles, begin = random.Random(1), 5, 3000, 500
+    source, cycles, begin = random.Random(1), 3000, 500
     turn, passed = list(range(int(net["n_in"]))), 0
     for now in range(1, cycles + 1):
         for i in range(len(turn)):
@@ -242,7 +242,7 @@ MEMORY: tuple[Case, ...] = (
         "1.3",
         1.25,
         1.35,
-        partial(_network, "random"),
+        partial(network, "random"),
     ),
     within(
         "13",
@@ -250,7 +250,7 @@ MEMORY: tuple[Case, ...] = (
         "2.0",
         1.98,
         2.02,
-        partial(_network, "turn"),
+        partial(network, "turn"),
     ),
     within(
         "13",
