@@ -58,11 +58,12 @@ from ptxsim.core.reason_codes import (
     TRANSACTIONS,
     WINDOW,
 )
-from ptxsim.jit import bit, ctz, flat_i64, njit, popcount, record_type, records
+from ptxsim.jit import bit, flat_i64, njit, popcount, record_type, records
 from ptxsim.memory.state import HIT
 from ptxsim.program import CONST, LOCAL, NO_ACCESS, PARAM, SHARED, TEXTURE, instruction_at
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.program import SFU as SFU_PORT
+from ptxsim.schedulers.warps import oldest, runnable
 from ptxsim.semantics.boundary import boundary
 from ptxsim.sharing.dynamic import is_held
 from ptxsim.state import IDLE, PENDING, RUN, SCOREBOARD, SM
@@ -70,19 +71,6 @@ from ptxsim.state import IDLE, PENDING, RUN, SCOREBOARD, SM
 _hotspots = records(HOTSPOTS)
 
 _SPACE_SHIFT, _LOAD_SHIFT = 32, 40
-
-
-@njit
-def _oldest(sm, warps):
-    """The warp of a mask that was launched first."""
-    best = ctz(warps)
-    warps &= warps - 1
-    while warps:
-        w = ctz(warps)
-        warps &= warps - 1
-        if sm.dynamic_id[w] < sm.dynamic_id[best]:
-            best = w
-    return best
 
 
 @njit
@@ -184,27 +172,27 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
     outside = sm.supervised[scheduler] & ~own & unfinished
     reason, at, cause = NO_WARP, none, -1
     if kind == IDLE:
-        able = outside & sm.has_head & sm.ready & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+        able = outside & sm.has_head & sm.ready & runnable(sm)
         if able:
-            reason, at = WINDOW, sm.ib_pc[_oldest(sm, able)]
+            reason, at = WINDOW, sm.ib_pc[oldest(sm, able)]
         elif own & unfinished:
-            reason, at = _idle_reason(run, sm, last, _oldest(sm, own & unfinished))
+            reason, at = _idle_reason(run, sm, last, oldest(sm, own & unfinished))
         elif outside:
-            w = _oldest(sm, outside)
+            w = oldest(sm, outside)
             reason, at = WINDOW, sm.stack_pc[w, sm.depth[w] - 1]
         elif sm.supervised[scheduler] & sm.finishing:
-            w = _oldest(sm, sm.supervised[scheduler] & sm.finishing)
+            w = oldest(sm, sm.supervised[scheduler] & sm.finishing)
             reason, at = EXITED, last[sm.index * run.max_warps + w]
     elif kind == SCOREBOARD or ready == 0:
         # a slot without a ready warp counts as stall where locks do: then they are the reason
-        w = _oldest(sm, valid if kind == SCOREBOARD else valid & sm.lock_wait)
+        w = oldest(sm, valid if kind == SCOREBOARD else valid & sm.lock_wait)
         at = sm.ib_pc[w]
         if sm.lock_wait & bit(w):
             reason = HELD if run.dynamic != 0 and is_held(run, sm, w) else LOCK
         else:
             reason, cause = _register_reason(run, sm, h, w)
     else:
-        w = _oldest(sm, ready)
+        w = oldest(sm, ready)
         at = sm.ib_pc[w]
         reason, cause = _port_reason(run, sm, w)
     flat_i64(h.slots, run.n_sms * N_REASONS)[sm.index * N_REASONS + reason] += cycles
