@@ -353,9 +353,8 @@ def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: G
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        sources = list(
-            {architectural_number(name): name for name in sources}.values()
-        )  # told apart by their numbers
+        by_number = {architectural_number(name): name for name in sources}  # they are told apart by it
+        sources = list(by_number.values())
     sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
