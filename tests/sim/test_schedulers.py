@@ -101,6 +101,7 @@ def test_static_limit_looks_at_the_oldest_and_the_greedy_one() -> None:
 
 def test_two_levels() -> None:
     bench = Bench("two_level:2")
+    bench.sm["has_head"] = ALL
     assert bench.window() == {0, 1}  # active 0 1, pending 2 3 4 5
     assert (bench.pick(0b000011), bench.pick(0b000011), bench.pick(0b000011)) == (0, 1, 0)  # active 1 0
     bench.sm["long_wait"] = 0b000010
@@ -113,6 +114,9 @@ def test_two_levels() -> None:
     assert bench.window() == {1, 0}  # pending 2 3 4 5
     bench.sm["long_wait"] = 0
     assert (bench.pick(0b000011), bench.pick(0b000011)) == (1, 0)
+    bench.sm["long_wait"] = 0b000010
+    bench.sm["has_head"] = 0b111101  # what it was of has issued, and nothing is decoded yet
+    assert bench.window() == {1, 0}
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def window(sm, scheduler):
         _fill(sm, scheduler)
     n = sm.policy[scheduler, 0]
     active = min(sm.policy_number, n)
-    stay = runnable(sm) & ~sm.long_wait
+    stay = runnable(sm) & ~(sm.long_wait & sm.has_head)
     kept = 0
     leaving = 0
     for k in range(LIST, LIST + active):
