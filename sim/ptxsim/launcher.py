@@ -285,7 +285,7 @@ def _result(
         core={name: int(sms[name].sum()) for name in sums}
         | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c", "l1t") for n in _READONLY_COUNTS}
         | {k: v for k, v in memory.items() if k.startswith("icnt_")},
-        stall_points=_stall_points(kernel, simulation),
+        stall_points=_stall_points(simulation),
         printed=simulation.printer.text,
         issues=tuple(int(n) for n in simulation.arrays["issues"]),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
@@ -295,7 +295,7 @@ def _result(
     )
 
 
-def _stall_points(kernel: Function, simulation: Simulation) -> tuple[StallPoint, ...]:
+def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:
     """The instructions at which non-owner warps stopped, in the order of their text."""
     program, arrays = simulation.program, simulation.arrays
     private = int(simulation.run["private_registers"][0])
