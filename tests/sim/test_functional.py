@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_kernels import ReferenceLaunch, launches
+from reference_kernels import launches
 
 from ptxsim.semantics.functional import run
 from ptxtool.base.diag import PtxError
@@ -93,11 +93,6 @@ def ptx(
 
 
 # ---- the corpus
-
-
-def reference_launches() -> list[ReferenceLaunch]:
-    shared = Path(__file__).resolve().parents[3] / "shared"
-    return list(launches(shared)) if shared.is_dir() else []
 
 
 @pytest.mark.parametrize("target", ["sm35", "sm75"])
