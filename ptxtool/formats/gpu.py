@@ -9,7 +9,6 @@ A `gpgpusim.config` of GPGPU-Sim is read as such a file that inherits from a pac
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,6 +22,7 @@ from ptxtool.base.resources import resource_dir
 from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.layers import Layer, Origin, locate
+from ptxtool.formats.toml import read_toml
 from ptxtool.isa.table import table
 
 Cycles = Annotated[int, msgspec.Meta(ge=0)]
@@ -352,10 +352,7 @@ def _read(
         raise error(
             "E501", f"cannot read '{path}': {problem.strerror}", help="give a GPU name or a readable file"
         ) from None
-    try:
-        data: dict[str, object] = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as problem:
-        raise _bad_toml(source, str(problem)) from None
+    data = read_toml(source, "see https://toml.io for the format")
     parent = data.pop("inherits", None)
     if parent is None:
         return data, (Layer(source),)
@@ -442,23 +439,6 @@ def _complain(message: str, layers: tuple[Layer, ...]) -> PtxError:
         text, advice = f"'{'.'.join(keys)}': {_lower(text)}", "tesla-c2050.toml shows what is meant"
     place = Origin(layers).find(keys)
     return error("E502", text, *(place or (layers[0].source, 0, 0)), help=advice)
-
-
-def _bad_toml(source: Source, message: str) -> PtxError:
-    """E502 at the line and column that the TOML reader tells."""
-    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
-    start = len(source.text)
-    if place:
-        start = source.line_starts[int(place.group(1)) - 1] + int(place.group(2)) - 1
-        message = message[: place.start()].strip()
-    return error(
-        "E502",
-        f"not TOML: {_lower(message)}",
-        source,
-        start,
-        start + 1,
-        help="see https://toml.io for the format",
-    )
 
 
 def _lower(text: str) -> str:

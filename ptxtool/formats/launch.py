@@ -9,8 +9,6 @@ Not handled: samplers of their own (those of a module's text count).
 """
 
 import difflib
-import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from ptxtool.formats.launch_places import place_of
 from ptxtool.formats.launch_steps import read_steps
 from ptxtool.formats.launch_textures import OPTIONS, Opaque, check_options
 from ptxtool.formats.launch_values import SOURCES, ValueProblem, make_value, read_npy
+from ptxtool.formats.toml import read_toml
 
 __all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
 
@@ -73,18 +72,7 @@ def load_launch(path: str | Path) -> Launch:
 
 def parse_launch(source: Source, folder: Path) -> Launch:
     """A launch file's text; the files it names are relative to `folder`."""
-    try:
-        data = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as problem:
-        place = re.search(r"line (\d+), column (\d+)", str(problem))
-        start = source.line_starts[int(place[1]) - 1] + int(place[2]) - 1 if place else len(source.text)
-        message = re.sub(r"\s*\(at .*\)$", "", str(problem))
-        raise error(
-            "E502", f"not TOML: {message[:1].lower()}{message[1:]}", source, start, start + 1, _READ_MORE
-        ) from None
-    except (ValueError, RecursionError):
-        raise error("E502", "not TOML: a value that cannot be read", source, help=_READ_MORE) from None
-    return Reader(source, folder).launch(data)
+    return Reader(source, folder).launch(read_toml(source, _READ_MORE))
 
 
 def _type(row: Mapping[str, Any]) -> str:
