@@ -42,7 +42,8 @@ from ptxsim.state import (
 )
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.base.diag import error
-from ptxtool.formats.gpu import Fetch, Gpu, L1c, L1t, Pipeline
+from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_parts import Fetch, L1c, L1t, Pipeline
 
 if TYPE_CHECKING:
     from ptxsim.timeline import Recorder

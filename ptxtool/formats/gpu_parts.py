@@ -1,0 +1,211 @@
+"""The parts of a machine: one struct for each table of a GPU file, and what its keys may be. For `gpu.py`.
+
+`tesla-c2050.toml` says what every key means.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from ptxtool.analysis.occupancy import Count
+from ptxtool.analysis.sharing import Pairs
+
+Cycles = Annotated[int, msgspec.Meta(ge=0)]
+
+CacheWord = Literal[
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "volatile",
+    "relaxed",
+    "acquire",
+    "release",
+    "mmio",
+    "global",
+]
+"""What a memory instruction may say of caches and ordering; "global": all of global memory, whatever it says."""
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table of a GPU file; the file's comments say what its keys mean."""
+
+
+class Clocks(Part, frozen=True):
+    core_mhz: Count
+    icnt_mhz: Count
+    l2_mhz: Count
+    dram_mhz: Count
+
+
+class Fetch(Part, frozen=True):
+    ibuffer_entries: Count
+    per_cycle: Count
+    perfect: bool
+    line_bytes: Count
+    sets: Count
+    ways: Count
+    mshr_entries: Count
+    mshr_waiters: Count
+    miss_queue: Count
+
+
+class Pipeline(Part, frozen=True):
+    id_oc_sp: Count
+    id_oc_sfu: Count
+    id_oc_mem: Count
+    oc_ex_sp: Count
+    oc_ex_sfu: Count
+    oc_ex_mem: Count
+    ex_wb: Count
+    sp_units: Count
+    sfu_units: Count
+    collectors_sp: Count
+    collectors_sfu: Count
+    collectors_mem: Count
+    ports_sp: Count
+    ports_sfu: Count
+    ports_mem: Count
+    register_banks: Count
+    bank_conflicts: bool
+    collector_step: Literal["ldst", "own"]
+    collector_reads: Count
+    collector_duplicates: bool
+    scheduler_order: Literal["fixed", "rotating"]
+    first_path: Literal["lower", "taken"]
+    long_operation: Literal["until-loaded", "until-computed"]
+
+
+class Dispatch(Part, frozen=True):
+    first_sm: Cycles
+    idle_sms: Literal["counted", "asleep"]
+    dynamic_scratchpad: Literal["counted", "ignored"]
+
+
+class Sharing(Part, frozen=True):
+    pairs: Pairs
+    unowned: Literal["unshared", "owner", "non-owner"]
+
+
+class Timing(Part, frozen=True):
+    """How one class of instructions executes: the unit, its latency and its initiation interval."""
+
+    unit: Literal["SP", "SFU", "EITHER"]
+    latency: Count
+    interval: Count
+
+
+class Ldst(Part, frozen=True):
+    units: tuple[str, ...]
+    shared_pipe_cycles: Count
+    response_hops: Cycles
+    uncached_segment_bytes: Literal[32, 128]
+    atomic_warp_parts: Literal[1, 2]
+
+
+class L1c(Part, frozen=True):
+    perfect: bool
+    sets: Count
+    ways: Count
+    line_bytes: Count
+    mshr_entries: Count
+    mshr_waiters: Count
+    miss_queue: Count
+
+
+class L1t(Part, frozen=True):
+    sets: Count
+    ways: Count
+    line_bytes: Count
+    fragment_fifo: Count
+    request_fifo: Count
+    result_fifo: Count
+
+
+class L1d(Part, frozen=True):
+    latency_cycles: Cycles
+    sets: Count
+    set_hash: Literal["linear", "fermi"]
+    ways: Count
+    line_bytes: Count
+    mshr_entries: Count
+    mshr_waiters: Count
+    miss_queue: Count
+    miss_queue_read_max: Count
+    merge_needs_queue: bool
+    bypass: tuple[CacheWord, ...]
+    flush_when_empty: bool
+
+
+class Icnt(Part, frozen=True):
+    flit_bytes: Count
+    injection_queue_flits: Count
+    buffer_flits: Count
+    header_bytes: Count
+    unloaded_cycles: Annotated[tuple[Count, ...], msgspec.Meta(min_length=1)]
+    packet_gap_cycles: Cycles
+    head_of_line: bool
+    response_fifo: Count
+
+
+class L2(Part, frozen=True):
+    slices: Count
+    sets: Count
+    ways: Count
+    line_bytes: Count
+    sector_bytes: Literal[32, 128]
+    store_miss: Literal["fetch", "allocate"]
+    upper_half_store_quirk: bool
+    constant_line_quirk: bool
+    copies_fill: bool
+    adjacent_buffers: bool
+    mshr_entries: Count
+    mshr_waiters: Count
+    miss_queue: Count
+    miss_queue_read_max: Count
+    miss_queue_write_max: Count
+    port_bytes: Count
+    icnt_queue: Count
+    icnt_queue_free: Count
+    dram_queue: Count
+    fill_queue: Count
+    reply_queue: Count
+    rop_cycles: Cycles
+
+
+class Dram(Part, frozen=True):
+    """`t...`, `CL` and `WL` are in DRAM cycles, `fixed_cycles` in core cycles."""
+
+    channels: Count
+    slices_per_channel: Count
+    interleave_bytes: Count
+    scheduler_queue: Count
+    return_queue: Count
+    fixed_cycles: Cycles
+    return_cycles: Cycles
+    banks: Count
+    bank_groups: Count
+    bank_group_bits: Literal["high", "low"]
+    row_bytes: Count
+    atom_bytes: Count
+    reorder_window: Count
+    row_with_column: bool
+    tCCD: Cycles
+    tCCDL: Cycles
+    tRRD: Cycles
+    tRCD: Cycles
+    tRCDWR: Cycles
+    tRAS: Cycles
+    tRP: Cycles
+    tRC: Cycles
+    CL: Cycles
+    WL: Cycles
+    tRTW: Cycles
+    tWTR: Cycles
+    tWTP: Cycles
+    tRTPL: Cycles
+    tBURST: Cycles
