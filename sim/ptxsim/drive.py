@@ -16,7 +16,7 @@ from ptxsim.core import cycle
 from ptxsim.dynamic import Controller, DynamicExecution
 from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
-from ptxsim.lower import architectural_number
+from ptxsim.lowering.timing import architectural_number
 from ptxsim.memory import texture
 from ptxsim.memory.clock import copies_clock
 from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS

@@ -7,13 +7,13 @@ first cycle, all of it at once.
 Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of the 64-bit file, predicates one row of
 lane masks (PTXPlus: four, the flags Z, S, C, O). The PC of an instruction counts 8 bytes each, 4 for PTXPlus `.half`.
 
-Not handled: comparison of depths, multisampled textures, clusters.
+Not handled: clusters, and what else `lowering/refused.py` names.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -35,25 +35,12 @@ from ptxsim.lowering.layout import AT_BEGINNING, Layout, Origin, lay_out
 from ptxsim.lowering.refused import reason
 from ptxsim.lowering.rows import Operation, Unsupported
 from ptxsim.lowering.straight import count_straight
+from ptxsim.lowering.timing import set_access, set_registers, set_timing, set_unit
 from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.program import (
-    ATOMIC,
-    BY_ALL,
-    BY_GLOBAL,
-    BY_NONE,
-    EITHER,
     INSTRUCTION,
     INVOKE,
-    LDST,
-    LOAD,
-    MAX_BANKS,
-    MAX_DESTINATIONS,
-    MAX_REGISTERS,
-    NO_ACCESS,
     RETURN,
-    SFU,
-    SP,
-    STORE,
     UOP,
     Program,
 )
@@ -65,13 +52,12 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.defuse import DefUse, def_use
-from ptxtool.ir.nodes import Dual, Function, Instruction, Memory, Name, Operand, Unary, Vector
+from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.conditions import guard_code
 from ptxtool.isa.legacy import settled
-from ptxtool.isa.table import Match, table
+from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
-_PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 # imported for the rules they register
 _RULE_MODULES = (
     _asynchronous,
@@ -189,12 +175,7 @@ def _function(
         record["line"] = function.source.line(function.end - 1)
         record["reconverge"] = record["guard_row"] = record["target"] = -1
         record["kind"] = RETURN
-        timing = gpu.latency["branch"]["int"]
-        record["unit"], record["latency"], record["interval"] = (
-            _PORTS[timing.unit],
-            timing.latency,
-            timing.interval,
-        )
+        set_unit(record, gpu.latency["branch"]["int"])
         record["uop_start"] = len(b.uops)
         b.position = n
         leave_results(b)
@@ -269,9 +250,9 @@ def _instruction(
     if b.invoked is not None:
         record["kind"], record["target"] = INVOKE, b.invoked
     record["exit_after"] = b.ptxplus and op.has("exit")
-    _access(b, op, record, gpu)
-    _timing(b, match, record, gpu)
-    _registers(b, op, record, facts, gpu)
+    set_access(b, op, record, gpu)
+    set_timing(b, match, record, gpu)
+    set_registers(b, op, record, facts, gpu)
 
 
 def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
@@ -289,126 +270,6 @@ def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
         record["guard_code"] = code
     else:
         record["guard_code"] = 33 if guard.negated else 32
-
-
-def _access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
-    """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
-    effects = op.match.form.effects
-    access = NO_ACCESS
-    if b.is_passing or "call" in effects:
-        return  # parameters of functions travel in registers
-    if "atomic" in effects:
-        access = ATOMIC
-    elif op.match.form.unit in gpu.ldst.units and effects & {"load", "store"}:
-        # an asynchronous copy loads; what it stores stays within the SM
-        access = STORE if "store" in effects and "load" not in effects else LOAD
-    elif op.instruction.opcode.base == "mov" and b.access_bytes:
-        access = STORE if isinstance(op.operands[0], Memory) else LOAD
-    if access != NO_ACCESS:
-        record["access"] = access
-        record["space"] = b.space
-        record["access_bytes"] = b.access_bytes
-        record["element_bytes"] = b.element_bytes
-        record["bypass"] = _bypass(op, access, gpu)
-
-
-def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
-    """Atomics pass the L1 by, and what the machine says."""
-    if access == ATOMIC or any(op.has(word) for word in gpu.l1d.bypass):
-        return BY_ALL
-    return BY_GLOBAL if "global" in gpu.l1d.bypass else BY_NONE
-
-
-def _timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
-    """Port, latency and initiation interval, by the table's unit and the class of the first type."""
-    unit = match.form.unit
-    if b.is_passing:
-        unit = "alu"
-    elif unit in gpu.ldst.units or record["access"] != NO_ACCESS:
-        record["unit"], record["latency"], record["interval"] = LDST, 1, 1
-        return
-    type_ = TYPES.get(match.type)
-    kind: Literal["int", "fp32", "fp64"] = "int"
-    if type_ is not None and type_.is_float and type_.bits >= 32 and type_.name not in ("f16x2", "bf16x2"):
-        kind = "fp64" if type_.name in ("f64", "ff64") else "fp32"  # halves count among the integers
-    timing = gpu.latency[unit][kind]
-    record["unit"], record["latency"], record["interval"] = (
-        _PORTS[timing.unit],
-        timing.latency,
-        timing.interval,
-    )
-
-
-def _registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
-    """What the scoreboard and the operand collector see: destinations first."""
-    registers = b.registers
-    sinks = [r for r in facts.touched if registers[r].is_sink]
-    unseen = _incremented(b, op) if b.as_gpgpu_sim else set()
-    destinations = [r for r in facts.touched if (r in facts.defs and r not in unseen) or r in sinks]
-    rest = [r for r in facts.touched if r not in destinations]
-    named = (destinations + rest)[:MAX_REGISTERS]
-    record["n_destinations"] = min(len(destinations), MAX_DESTINATIONS)
-    record["n_registers"] = len(named)
-    record["register"][: len(named)] = [b.first_register + r for r in named]
-    record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
-    sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
-    if not gpu.pipeline.collector_duplicates:
-        by_number = {architectural_number(name): name for name in sources}  # they are told apart by it
-        sources = list(by_number.values())
-    sources = sources[:MAX_BANKS]
-    record["n_sources"] = len(sources)
-    record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
-
-
-def _incremented(b: Builder, op: Operation) -> set[int]:
-    """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
-    bases: list[str] = []
-    written: list[str] = []
-    for operand in op.operands:
-        memory = operand.operand if isinstance(operand, Unary) else operand
-        if isinstance(memory, Memory) and memory.post_increment:
-            _collect(memory.base, bases)
-    if op.operands and not isinstance(op.operands[0], Memory):
-        _collect(op.operands[0], written)
-    return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
-
-
-def architectural_number(name: str) -> int:
-    """A register's number that tells its bank: the first run of digits in its name (PTXPlus reference, section 3.2)."""
-    digits = re.search(r"\d+", name)
-    return int(digits.group()) if digits else 0
-
-
-def _source_names(op: Operation) -> list[str]:
-    """The registers that the operand collector reads, in operand order with repetitions."""
-    found: list[str] = []
-    for k, operand in enumerate(op.operands):
-        specs = op.match.form.operands
-        role = specs[k].role if k < len(specs) else "r"
-        if role in ("w", "p"):
-            if isinstance(operand, Memory):
-                _collect(operand, found)
-        elif role in ("r", "rw", "m"):
-            _collect(operand, found)
-    return found
-
-
-def _collect(operand: Operand | None, found: list[str]) -> None:
-    if isinstance(operand, Name):
-        found.append(operand.text)
-    elif isinstance(operand, Unary):
-        _collect(operand.operand, found)
-    elif isinstance(operand, Memory):
-        _collect(operand.base, found)
-        _collect(operand.offset, found)
-        for coordinate in operand.coordinates:
-            _collect(coordinate, found)
-    elif isinstance(operand, Vector):
-        for item in operand.items:
-            _collect(item, found)
-    elif isinstance(operand, Dual):
-        _collect(operand.first, found)
-        _collect(operand.second, found)
 
 
 def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
