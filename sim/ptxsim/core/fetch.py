@@ -1,4 +1,4 @@
-"""Fetch and decode: a fetch a cycle (or more) into a latch, two instructions into a warp's I-buffer (section 1.2).
+"""Fetch and decode: a fetch a cycle (or more) into a latch, two instructions into a buffer (timing-model section 1.2).
 
 Fetch goes round robin from the warp after the last one; the first warp whose I-buffer is empty and that waits for no
 instruction miss reads L1I. It also retires finished warps that it passes while scanning (section 1.8).

@@ -4,6 +4,8 @@ The turn is that of the first warp behind the last issuer that has not exited an
 for an atomic); the others neither issue nor count. GPGPU-Sim gives all its schedulers warp 0 as their first turn; here
 each begins with the first warp of its own.
 
+Reference: timing-model-42 section 2.
+
 sm.policy[scheduler, 0]: the slot behind the last issuer.
 """
 

@@ -1,6 +1,8 @@
 """The end of a period of dynamic warp execution: every SM's chance moves, and what is held back may draw again.
 
 Compiled when a run first asks for it, apart from the cycle loop, which stops for it.
+
+Reference: timing-model section 5.4.
 """
 
 from functools import cache
