@@ -1,4 +1,4 @@
-"""docs/stages.md is right and whole: its files cite their sections, its settings and tests exist, no stage is missing."""
+"""docs/stages.md is right and whole: files cite their sections, settings and tests exist, no stage is missing."""
 
 import ast
 import re
