@@ -57,13 +57,14 @@ def victim(c: Any, index: int) -> int:
 def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
     """Give a miss entry to what is to come for `index`. The caller has seen that one is free."""
     c.n_free -= 1
-    entry = np.int64(c.free[c.n_free])
-    c.n_waiters[entry] = 1
-    c.n_told[entry] = 0
-    c.n_here[entry] = 0
-    c.dirty[entry] = dirty
-    c.waiter[entry, 0] = waiter
-    c.key[entry] = index
+    entry = np.int64(c.free[c.n_free & (MAX_ENTRIES - 1)])
+    miss = c.miss[entry]
+    miss.n_waiters = 1
+    miss.n_told = 0
+    miss.n_here = 0
+    miss.dirty = dirty
+    miss.key = index
+    miss.waiter[0] = waiter
     c.state[index] = RESERVED
     c.entry[index] = entry
 
@@ -79,35 +80,36 @@ def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) ->
 @njit
 def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
     """Wait for what is on its way; False when as many as may wait for it."""
-    entry = c.entry[index]
-    count = np.int64(c.n_waiters[entry])
+    miss = c.miss[c.entry[index]]
+    count = np.int64(miss.n_waiters)
     if count >= c.max_waiters:
         return False
-    c.waiter[entry, count] = waiter
-    c.n_waiters[entry] = count + 1
-    c.dirty[entry] |= dirty
+    miss.waiter[count] = waiter
+    miss.n_waiters = count + 1
+    miss.dirty |= dirty
     return True
 
 
 @njit
 def join(c: Any, entry: int, waiter: int) -> bool:
     """Wait in an entry of which some waiters may have been told; False when as many as may wait for it."""
-    told = c.n_told[entry]
-    count = c.n_waiters[entry] - told
+    miss = c.miss[entry]
+    told = np.int64(miss.n_told)
+    count = np.int64(miss.n_waiters) - told
     if count >= c.max_waiters:
         return False
     for k in range(count):
-        c.waiter[entry, k] = c.waiter[entry, told + k]
-    c.n_told[entry] = 0
-    c.waiter[entry, count] = waiter
-    c.n_waiters[entry] = count + 1
+        miss.waiter[k] = miss.waiter[told + k]
+    miss.n_told = 0
+    miss.waiter[count] = waiter
+    miss.n_waiters = count + 1
     return True
 
 
 @njit
 def arrive(c: Any, index: int, entry: int) -> None:
     """What is RESERVED is here: those who wait in its entry can be told."""
-    c.state[index] = DIRTY if c.dirty[entry] else VALID
+    c.state[index] = DIRTY if c.miss[entry].dirty else VALID
     c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
     c.n_ready += 1
 
@@ -116,12 +118,13 @@ def arrive(c: Any, index: int, entry: int) -> None:
 def tell(c: Any) -> int:
     """Take the next waiter whose line is here. The caller has seen that `n_ready` is not 0."""
     entry = np.int64(c.ready[c.ready_head])
-    told = np.int64(c.n_told[entry])
-    waiter: Any = np.int64(c.waiter[entry, told])
-    c.n_told[entry] = told + 1
-    if told + 1 == c.n_waiters[entry]:
+    miss = c.miss[entry]
+    told = np.int64(miss.n_told)
+    waiter: Any = np.int64(miss.waiter[told])
+    miss.n_told = told + 1
+    if told + 1 == miss.n_waiters:
         c.ready_head = (c.ready_head + 1) & (MAX_ENTRIES - 1)
         c.n_ready -= 1
-        c.free[c.n_free] = entry
+        c.free[c.n_free & (MAX_ENTRIES - 1)] = entry
         c.n_free += 1
     return waiter

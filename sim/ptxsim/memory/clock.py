@@ -14,25 +14,25 @@ from typing import Any
 import numpy as np
 
 from ptxsim.memory.sectors import _LRU_START
-from ptxsim.memory.state import FOREVER, LATENCY_RING, POOL
+from ptxsim.memory.state import FOREVER, POOL
 
 # what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
-_NETWORK = ("next", "asking", "in_next", "in_free", "out_next", "out_free", "out_due", "out_last")
+_NETWORK = ("next", "asking", "out_due")
+_INPUT = ("next", "free")
+_OUTPUT = ("next", "free", "last")
 _SLICE = ("stuck_since", "ripe_next", "port_free", "fill_free")
 _CHANNEL = (
     "next",
+    "return_due",
     "return_last",
+    "unripe_next",
     "cas_free",
     "turn_free",
     "activate_free",
     "group_free",
-    "bank_due",
-    "bank_activate",
-    "bank_read",
-    "bank_write_free",
-    "bank_precharge",
 )
+_BANK = ("due", "activate", "read", "write", "precharge")
 """In DRAM cycles."""
 
 _CACHE_COUNTS = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
@@ -49,6 +49,8 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     _earlier(m, ("dram_next",), dram_cycles)
     for side in ("requests", "replies"):
         _earlier(m[side], _NETWORK, cycles)
+        _earlier(m[side]["input"], _INPUT, cycles)
+        _earlier(m[side]["output"], _OUTPUT, cycles)
         _zero(m[side], ("packets", "flits"))
     _earlier(m["slice"], _SLICE, cycles)
     m["slice"]["cache"]["used"] -= cycles
@@ -56,10 +58,12 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     if m["n_free"] < POOL:
         m["request"]["due"] -= cycles
         for channel in m["channel"][: m["n_channels"]]:  # what comes back is due in DRAM cycles
-            places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) % LATENCY_RING
+            places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) & m["ring_mask"]
             m["request"]["due"][channel["returned"][places]] += cycles - dram_cycles
+    _earlier(m["channel"], ("entry_due",), cycles)
     _earlier(m["channel"], _CHANNEL, dram_cycles)
-    m["channel"]["queue_age"] -= m["channel"]["requests"][:, np.newaxis]  # ages are numbers of requests
+    _earlier(m["channel"]["bank"], _BANK, dram_cycles)
+    m["channel"]["queue"]["age"] -= m["channel"]["requests"][:, np.newaxis]  # ages are numbers of requests
     _zero(m["channel"], _CHANNEL_COUNTS)
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import bit, ctz, from_bit, inline, njit
+from ptxsim.jit import bit, ctz, inline, njit
 from ptxsim.memory.requests import drop_request
-from ptxsim.memory.state import FILL, FOREVER, LATENCY_RING, RING, WRITEBACK
+from ptxsim.memory.state import FILL, FOREVER, RING, WRITEBACK
 
 
 @inline
@@ -39,177 +39,236 @@ def core_cycle(m: Any, cycle: int) -> int:
 def _enter(m: Any, ch: Any, r: int) -> None:
     """Put a request into the scheduler queue, behind those of its bank."""
     q = m.request[r]
-    bank = np.int64(q.bank)
-    place = ctz(~ch.queue_used)
-    ch.queue_used |= bit(place)
-    ch.queue[place] = r
-    ch.queue_age[place] = ch.requests
-    ch.queue_row[place] = q.row
-    ch.queue_behind[place] = 0
-    if ch.bank_first[bank] == 0:
-        ch.bank_first[bank] = place + 1
+    number = np.int64(q.bank) & 31
+    bank = ch.bank[number]
+    at = ctz(~ch.queue_used) & 63
+    ch.queue_used |= bit(at)
+    place = ch.queue[at]
+    place.request = r
+    place.age = ch.requests
+    place.row = q.row
+    place.behind = 0
+    if bank.first == 0:
+        bank.first = at + 1
     else:
-        ch.queue_behind[ch.bank_last[bank] - 1] = place + 1
-    ch.bank_last[bank] = place + 1
-    ch.queued |= bit(bank)
+        ch.queue[bank.last - 1].behind = at + 1
+    bank.last = at + 1
+    ch.queued |= bit(number)
     ch.queue_count += 1
     ch.requests += 1
 
 
 @njit
-def _in_window(m: Any, ch: Any, place: int) -> bool:
-    """Whether the scheduler looks at a request: at no more than `window` of the oldest."""
-    if ch.queue_count <= m.window:
-        return True
+def _is_recent(m: Any, ch: Any, place: int) -> bool:
+    """Whether as many requests as the scheduler looks at are older than that of a place."""
     older = 0
     left = ch.queue_used
     while left:
-        if ch.queue_age[ctz(left)] < ch.queue_age[place]:
+        if ch.queue[ctz(left)].age < ch.queue[place].age:
             older += 1
         left &= left - 1
-    return older < m.window
-
-
-@njit
-def _choose(m: Any, ch: Any) -> int:
-    """Give one bank that has none a request of the queue: the bank of the oldest, the row that is open. The bank, or -1
-    if the oldest is not looked at. The caller has seen that there is such a bank."""
-    bank = -1
-    left = ch.queued & ~ch.busy
-    while left:
-        other = ctz(left)
-        left &= left - 1
-        if bank < 0 or ch.queue_age[ch.bank_first[other] - 1] < ch.queue_age[ch.bank_first[bank] - 1]:
-            bank = other
-    oldest = np.int64(ch.bank_first[bank]) - 1
-    if not _in_window(m, ch, oldest):
-        return -1
-    chosen = oldest
-    before = -1
-    previous = -1
-    place: Any = oldest
-    while place >= 0 and _in_window(m, ch, place):
-        if ch.queue_row[place] == ch.bank_row[bank]:
-            chosen = place
-            before = previous
-            break
-        previous = place
-        place = np.int64(ch.queue_behind[place]) - 1
-    _leave(ch, bank, chosen, before)
-    r = np.int64(ch.queue[chosen])
-    q = m.request[r]
-    ch.bank_request[bank] = r
-    ch.bank_want[bank] = ch.queue_row[chosen]
-    ch.bank_write[bank] = 0 if q.kind == FILL else 1
-    ch.bank_atoms[bank] = (q.bytes + (1 << m.atom_shift) - 1) >> m.atom_shift
-    if ch.bank_want[bank] == ch.bank_row[bank]:
-        ch.row_hits += 1
-    ch.busy |= bit(bank)
-    _step(ch, bank)
-    return bank
+    return older >= m.window
 
 
 @inline
-def _leave(ch: Any, bank: int, place: int, before: int) -> None:
-    """Take a request out of the queue; `before` is the place of the bank's request before it, -1 if there is none."""
-    behind = ch.queue_behind[place]
-    if before >= 0:
-        ch.queue_behind[before] = behind
+def _in_window(m: Any, ch: Any, place: int) -> bool:
+    """Whether the scheduler looks at a request: at no more than `window` of the oldest."""
+    return ch.queue_count <= m.window or not _is_recent(m, ch, place)
+
+
+@njit
+def _choose(m: Any, ch: Any) -> None:
+    """Give one bank that has none a request of the queue: the bank of the oldest, the row that is open. Nothing if the
+    oldest is not looked at. The caller has seen that there is such a bank."""
+    left = ch.queued & ~ch.busy
+    number = ctz(left)
+    left &= left - 1
+    while left:
+        other = ctz(left)
+        left &= left - 1
+        if ch.queue[ch.bank[other].first - 1].age < ch.queue[ch.bank[number].first - 1].age:
+            number = other
+    bank = ch.bank[number]
+    chosen = np.int64(bank.first) - 1
+    if not _in_window(m, ch, chosen):
+        return
+    before = np.int64(-1)
+    if bank.row >= 0:
+        previous = np.int64(-1)
+        place = chosen
+        while place >= 0 and _in_window(m, ch, place):
+            if ch.queue[place].row == bank.row:
+                chosen = place
+                before = previous
+                break
+            previous = place
+            place = np.int64(ch.queue[place].behind) - 1
+    _leave(ch, bank, number, chosen, before)
+    r = np.int64(ch.queue[chosen].request)
+    q = m.request[r]
+    bank.request = r
+    bank.want = ch.queue[chosen].row
+    bank.atoms = (q.bytes + (1 << m.atom_shift) - 1) >> m.atom_shift
+    if q.kind == FILL:
+        ch.writing &= ~bit(number)
     else:
-        ch.bank_first[bank] = behind
+        ch.writing |= bit(number)
+    if bank.want == bank.row:
+        ch.row_hits += 1
+    ch.busy |= bit(number)
+    _step(ch, bank, number)
+
+
+@inline
+def _leave(ch: Any, bank: Any, number: int, place: int, before: int) -> None:
+    """Take a request out of the queue; `before` is the place of the bank's request before it, -1 if there is none."""
+    behind = ch.queue[place].behind
+    if before >= 0:
+        ch.queue[before].behind = behind
+    else:
+        bank.first = behind
+        if behind == 0:
+            ch.queued &= ~bit(number)
     if behind == 0:
-        ch.bank_last[bank] = before + 1
-    if ch.bank_first[bank] == 0:
-        ch.queued &= ~bit(bank)
+        bank.last = before + 1
     ch.queue_used &= ~bit(place)
     ch.queue_count -= 1
 
 
 @njit
-def _step(ch: Any, bank: int) -> None:
+def _step(ch: Any, bank: Any, number: int) -> None:
     """Note which command the request of a bank needs next, and from when on the bank itself allows it."""
-    ch.columns &= ~bit(bank)
-    ch.closed &= ~bit(bank)
-    if ch.bank_row[bank] == ch.bank_want[bank]:
-        ch.columns |= bit(bank)
-        ch.bank_due[bank] = ch.bank_write_free[bank] if ch.bank_write[bank] else ch.bank_read[bank]
-    elif ch.bank_row[bank] < 0:
-        ch.closed |= bit(bank)
-        ch.bank_due[bank] = ch.bank_activate[bank]
+    this = bit(number)
+    ch.columns &= ~this
+    ch.closed &= ~this
+    if bank.row == bank.want:
+        ch.columns |= this
+        bank.due = bank.write if ch.writing & this else bank.read
+    elif bank.row < 0:
+        ch.closed |= this
+        bank.due = bank.activate
     else:
-        ch.bank_due[bank] = ch.bank_precharge[bank]
-
-
-@njit
-def _column_from(m: Any, ch: Any, bank: int) -> int:
-    """The DRAM cycle from which a bank's column command is allowed, but for the rule of all banks (`cas_free`)."""
-    group = ch.group_free[bank >> m.group_shift & m.group_mask]
-    return max(ch.bank_due[bank], group, ch.turn_free[ch.bank_write[bank]])
-
-
-@njit
-def _earliest(m: Any, ch: Any, bank: int) -> int:
-    """The DRAM cycle from which the next command of a bank's request is allowed."""
-    if ch.columns & bit(bank):
-        return max(ch.cas_free, _column_from(m, ch, bank))
-    if ch.closed & bit(bank):
-        return max(ch.activate_free, ch.bank_due[bank])
-    return ch.bank_due[bank]
+        bank.due = bank.precharge
+    ch.ripe &= ~this
+    ch.unripe |= this
+    ch.unripe_next = min(ch.unripe_next, bank.due)
 
 
 @inline
-def _column(m: Any, ch: Any, bank: int, d: int) -> bool:
-    """Read or write one atom; True with the last one: the request is done and on its way back."""
+def _ripen(ch: Any, d: int) -> None:
+    """Banks become ready for the commands that their requests need."""
+    following = FOREVER
+    left = ch.unripe
+    while left:
+        number = ctz(left)
+        left &= left - 1
+        if ch.bank[number].due <= d:
+            ch.unripe &= ~bit(number)
+            ch.ripe |= bit(number)
+        else:
+            following = min(following, ch.bank[number].due)
+    ch.unripe_next = following
+
+
+@inline
+def _columns(m: Any, ch: Any, d: int) -> int:
+    """The banks that may have a column command in DRAM cycle d."""
+    if ch.cas_free > d:
+        return 0
+    banks = ch.ripe & ch.columns
+    if ch.turn_free[0] > d:
+        banks &= ch.writing
+    if ch.turn_free[1] > d:
+        banks &= ~ch.writing
+    for group in range(m.group_mask + 1):
+        banks &= ~(m.group_banks[group] & -np.int64(ch.group_free[group] > d))
+    return banks
+
+
+@inline
+def _rows(ch: Any, d: int) -> int:
+    """The banks that may have a row command in DRAM cycle d."""
+    banks = ch.ripe & ~ch.columns
+    return banks & ~ch.closed if ch.activate_free > d else banks
+
+
+@inline
+def _column(m: Any, ch: Any, number: int, d: int) -> None:
+    """Read or write one atom; with the last one the request is done and on its way back, and the next is chosen."""
+    bank = ch.bank[number]
     ch.cas_free = d + max(m.tCCD, m.tBURST)
-    ch.group_free[bank >> m.group_shift & m.group_mask] = d + m.tCCDL
-    if ch.bank_write[bank]:
+    ch.group_free[number >> m.group_shift & m.group_mask] = d + m.tCCDL
+    if ch.writing & bit(number):
         ch.writes += 1
         ch.turn_free[0] = d + m.tWTR
-        ch.bank_precharge[bank] = max(ch.bank_precharge[bank], d + m.tWTP)
+        bank.precharge = max(bank.precharge, d + m.tWTP)
         latency = m.WL
     else:
         ch.reads += 1
         ch.turn_free[1] = d + m.tRTW
-        ch.bank_precharge[bank] = max(ch.bank_precharge[bank], d + m.tRTPL)
+        bank.precharge = max(bank.precharge, d + m.tRTPL)
         latency = m.CL
-    ch.bank_atoms[bank] -= 1
-    if ch.bank_atoms[bank] > 0:
-        return False
-    r = np.int64(ch.bank_request[bank])
-    ch.busy &= ~bit(bank)
-    ch.columns &= ~bit(bank)
+    bank.atoms -= 1
+    if bank.atoms > 0:
+        return
+    r = np.int64(bank.request)
+    this = ~bit(number)
+    ch.busy &= this
+    ch.columns &= this
+    ch.ripe &= this
     ch.return_last = max(ch.return_last, d + latency + m.return_cycles)
     m.request[r].due = ch.return_last
-    ch.returned[(ch.return_head + ch.return_count) & (LATENCY_RING - 1)] = r
+    ch.returned[(ch.return_head + ch.return_count) & m.ring_mask] = r
+    if ch.return_count == 0:
+        ch.return_due = ch.return_last
     ch.return_count += 1
-    return True
+    if ch.queued & ~ch.busy:  # no command of the bank can follow in this cycle
+        _choose(m, ch)
 
 
 @inline
-def _row(m: Any, ch: Any, bank: int, d: int) -> None:
+def _row(m: Any, ch: Any, number: int, d: int) -> None:
     """Open the row that a bank's request wants, or close the one that is in its way."""
-    if ch.bank_row[bank] < 0:
+    bank = ch.bank[number]
+    if bank.row < 0:
         ch.activates += 1
-        ch.bank_row[bank] = ch.bank_want[bank]
+        bank.row = bank.want
         ch.activate_free = d + m.tRRD
-        ch.bank_read[bank] = d + m.tRCD
-        ch.bank_write_free[bank] = d + m.tRCDWR
-        ch.bank_precharge[bank] = max(ch.bank_precharge[bank], d + m.tRAS)
-        ch.bank_activate[bank] = d + m.tRC
+        bank.read = d + m.tRCD
+        bank.write = d + m.tRCDWR
+        bank.precharge = max(bank.precharge, d + m.tRAS)
+        bank.activate = d + m.tRC
     else:
-        ch.bank_row[bank] = -1
-        ch.bank_activate[bank] = max(ch.bank_activate[bank], d + m.tRP)
-    ch.bank_turn = (bank + 1) & (m.banks - 1)
-    _step(ch, bank)
+        bank.row = -1
+        bank.activate = max(bank.activate, d + m.tRP)
+    ch.bank_turn = (number + 1) & (m.banks - 1)
+    _step(ch, bank, number)
 
 
 @inline
 def _first(ch: Any, banks: int) -> int:
-    """The first of some banks in turn; -1 if there is none."""
-    if banks == 0:
-        return -1
-    behind = banks & from_bit(ch.bank_turn)
+    """The first of some banks in turn; there is one."""
+    behind = banks & -bit(ch.bank_turn)
     return ctz(behind) if behind else ctz(banks)
+
+
+@inline
+def _command(m: Any, ch: Any, columns: int, rows: int, d: int) -> None:
+    """Give a command, or two, of those that DRAM cycle d allows these banks."""
+    if rows == 0:
+        _column(m, ch, _first(ch, columns), d)
+        return
+    row = _first(ch, rows)
+    if columns:
+        column = _first(ch, columns)
+        turn = ch.bank_turn
+        if (row - turn) & (m.banks - 1) < (column - turn) & (m.banks - 1):
+            _row(m, ch, row, d)
+            if not m.row_with_column:
+                return
+        _column(m, ch, column, d)
+    else:
+        _row(m, ch, row, d)
 
 
 @inline
@@ -218,77 +277,35 @@ def _schedule(m: Any, ch: Any, d: int) -> int:
     leave the cycle to a column command of a later bank, too. Returns the next cycle that may allow anything."""
     if ch.queued & ~ch.busy:
         _choose(m, ch)
-    following = FOREVER
-    columns = np.int64(0)
-    rows = np.int64(0)
-    left = ch.columns
-    while left:
-        bank = ctz(left)
-        left &= left - 1
-        when = max(ch.cas_free, _column_from(m, ch, bank))
-        if when <= d:
-            columns |= bit(bank)
-        else:
-            following = min(following, when)
-    left = ch.busy & ~ch.columns
-    while left:
-        bank = ctz(left)
-        left &= left - 1
-        when = _earliest(m, ch, bank)
-        if when <= d:
-            rows |= bit(bank)
-        else:
-            following = min(following, when)
+    if ch.unripe_next <= d:
+        _ripen(ch, d)
+    columns = _columns(m, ch, d)
+    rows = _rows(ch, d)
     if columns | rows:
-        following = min(following, _command(m, ch, columns, rows, d))
+        _command(m, ch, columns, rows, d)
     if ch.queued & ~ch.busy:
         return d + 1
-    return max(following, d + 1)
-
-
-@inline
-def _command(m: Any, ch: Any, columns: int, rows: int, d: int) -> int:
-    """Give a command of these banks, which DRAM cycle d allows; when the others, and they, may have their next."""
-    row = _first(ch, rows)
-    column = _first(ch, columns)
-    turn = ch.bank_turn
-    if row >= 0 and column >= 0:
-        if (row - turn) & (m.banks - 1) > (column - turn) & (m.banks - 1):
-            row = -1
-        elif not m.row_with_column:
-            column = -1
-    following = FOREVER
-    if row >= 0:
-        _row(m, ch, row, d)
-        following = _earliest(m, ch, row)
-        rows &= ~bit(row)
-    if column >= 0:
-        if not _column(m, ch, column, d):
-            following = min(following, _earliest(m, ch, column))
-        elif (
-            ch.queued & ~ch.busy
-        ):  # it may take its next request at once: no command can follow in this cycle
-            chosen = _choose(m, ch)
-            if chosen >= 0:
-                following = min(following, _earliest(m, ch, chosen))
-        columns &= ~bit(column)
+    following = ch.unripe_next
+    columns = ch.ripe & ch.columns
     if columns:
-        following = min(following, ch.cas_free)
-    if rows & ch.closed:
-        following = min(following, ch.activate_free)
-    if rows & ~ch.closed:
-        following = min(following, d + 1)
-    return following
+        when = max(ch.cas_free, ch.turn_free[0])
+        if columns & ch.writing:
+            when = max(ch.cas_free, ch.turn_free[1])
+            if columns & ~ch.writing:
+                when = ch.cas_free
+        following = min(following, when)
+    rows = ch.ripe & ~ch.columns
+    if rows:
+        following = min(following, d + 1 if rows & ~ch.closed else ch.activate_free)
+    return max(following, d + 1)
 
 
 @inline
 def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
     """Send what has come back to the slices' fill queues; False if one is full."""
-    while ch.return_count > 0:
+    while ch.return_due <= over:
         r = np.int64(ch.returned[ch.return_head])
         q = m.request[r]
-        if q.due > over:
-            break
         if q.kind == WRITEBACK:
             drop_request(m, r)
         else:
@@ -298,60 +315,57 @@ def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
             s.filling[(s.fill_head + s.fill_count) & (RING - 1)] = r
             s.fill_count += 1
             m.slice_next[q.slice] = min(m.slice_next[q.slice], now)
-        ch.return_head = (ch.return_head + 1) & (LATENCY_RING - 1)
+        ch.return_head = (ch.return_head + 1) & m.ring_mask
         ch.return_count -= 1
+        ch.return_due = m.request[ch.returned[ch.return_head]].due if ch.return_count else FOREVER
         ch.in_flight -= 1
     return True
 
 
 @inline
 def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
-    """Take one request of the slices in turn, if there is a credit, into the fixed delay."""
-    for turn in range(m.slices_per_channel):
-        which = index * m.slices_per_channel
-        if m.slices_per_channel == 2:
-            which += turn ^ ch.turn
-        s = m.slice[which]
-        if s.dram_count > 0 and ch.in_flight < m.credits:
-            r = np.int64(s.dram[s.dram_head])
-            s.dram_head = (s.dram_head + 1) & (RING - 1)
-            s.dram_count -= 1
-            m.request[r].due = now + m.fixed_cycles
-            if s.dram_count == m.dram_capacity - 1:  # the slice may have waited for room
-                m.slice_next[which] = min(m.slice_next[which], now)
-            ch.latency[(ch.latency_head + ch.latency_count) & (LATENCY_RING - 1)] = r
-            ch.latency_count += 1
-            ch.in_flight += 1
-            ch.turn = 1 - (which & 1)
-            return
+    """Take one request of the slices in turn, of which one has any, into the fixed delay. There is a credit."""
+    asked = np.int64(m.channel_asked[index])
+    local = ch.turn if asked >> ch.turn & 1 else 1 - ch.turn
+    which = index * m.slices_per_channel + local
+    s = m.slice[which]
+    r = np.int64(s.dram[s.dram_head])
+    s.dram_head = (s.dram_head + 1) & (RING - 1)
+    s.dram_count -= 1
+    if s.dram_count == 0:
+        m.channel_asked[index] = asked & ~bit(local)
+    if s.dram_count == m.dram_capacity - 1:  # the slice may have waited for room
+        m.slice_next[which] = min(m.slice_next[which], now)
+    m.request[r].due = now + m.fixed_cycles
+    ch.latency[(ch.latency_head + ch.latency_count) & m.ring_mask] = r
+    if ch.latency_count == 0:
+        ch.entry_due = now + m.fixed_cycles
+    ch.latency_count += 1
+    ch.in_flight += 1
+    ch.turn = (1 - local) & (m.slices_per_channel - 1)
 
 
 @inline
-def channel_cycle(m: Any, index: int, now: int, over: int) -> None:
-    """One core cycle of a channel and its DRAM cycles up to `over`."""
+def channel_cycle(m: Any, index: int, now: int, before: int, over: int) -> None:
+    """One core cycle of a channel: its DRAM cycles behind `before`, up to `over`."""
     ch = m.channel[index]
     unblocked = _give_back(m, ch, now, over)
-    d = dram_cycles(m, now - 1)
+    d = before
     while d < over:
         d += 1
         while ch.next <= d:
             ch.next = _schedule(m, ch, ch.next)
-        _arbitrate(m, ch, index, now)
-        if ch.latency_count > 0 and ch.queue_count < m.queue_capacity:
+        if m.channel_asked[index] and ch.in_flight < m.credits:
+            _arbitrate(m, ch, index, now)
+        if ch.entry_due <= now and ch.queue_count < m.queue_capacity:
             r = np.int64(ch.latency[ch.latency_head])
-            if m.request[r].due <= now:
-                ch.latency_head = (ch.latency_head + 1) & (LATENCY_RING - 1)
-                ch.latency_count -= 1
-                _enter(m, ch, r)
-                ch.next = min(ch.next, d + 1)
-    m.dram_next[index] = ch.next
-    if ch.return_count > 0 and unblocked:
-        m.dram_next[index] = min(ch.next, m.request[ch.returned[ch.return_head]].due)
-    following = FOREVER
-    if ch.latency_count > 0 and ch.queue_count < m.queue_capacity:
-        following = min(following, m.request[ch.latency[ch.latency_head]].due)
-    if ch.in_flight < m.credits:
-        for which in range(index * m.slices_per_channel, (index + 1) * m.slices_per_channel):
-            if m.slice[which].dram_count > 0:
-                following = now + 1
+            ch.latency_head = (ch.latency_head + 1) & m.ring_mask
+            ch.latency_count -= 1
+            ch.entry_due = m.request[ch.latency[ch.latency_head]].due if ch.latency_count else FOREVER
+            _enter(m, ch, r)
+            ch.next = min(ch.next, d + 1)
+    m.dram_next[index] = min(ch.next, ch.return_due) if unblocked else ch.next
+    following = ch.entry_due if ch.queue_count < m.queue_capacity else FOREVER
+    if m.channel_asked[index] and ch.in_flight < m.credits:
+        following = now + 1
     m.channel_next[index] = max(following, now + 1)

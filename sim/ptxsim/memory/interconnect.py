@@ -22,90 +22,122 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import ctz, inline, njit
+from ptxsim.jit import bit, ctz, inline, njit
 from ptxsim.memory.state import FIFO, FOREVER, MAX_PORTS
 
 
-@njit
+@inline
 def has_room(net: Any, source: int, flits: int) -> bool:
     """Whether a packet can enter the FIFO of an input."""
-    return net.in_flits[source] + flits <= net.input_flits
+    return net.input[source & (MAX_PORTS - 1)].flits + flits <= net.input_flits
 
 
-@njit
+@inline
 def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
     """Put a packet into an input's FIFO; it asks for its output in cycle `ready` at the earliest."""
-    lane = target if net.by_output else source
-    tail = (net.in_head[lane] + net.in_count[lane]) & (FIFO - 1)
-    net.fifo[lane, tail] = packet
-    net.fifo_out[lane, tail] = target
-    net.fifo_flits[lane, tail] = flits
-    if net.in_count[lane] == 0:
-        when = max(ready, net.in_free[lane])
-        net.in_next[lane] = when
-        net.asking = min(net.asking, when)
-        net.next = min(net.next, when)
-    net.in_count[lane] += 1
-    net.in_flits[source] += flits
+    lane = (target if net.by_output else source) & (MAX_PORTS - 1)
+    fifo = net.input[lane]
+    if fifo.count == 0:
+        fifo.head = 0
+        fifo.next = max(ready, fifo.free)
+        net.heads |= bit(lane)
+        net.asking = min(net.asking, fifo.next)
+        net.next = min(net.next, fifo.next)
+    entry = net.fifo[lane, (fifo.head + fifo.count) & (FIFO - 1)]
+    entry.request = packet
+    entry.output = target
+    entry.flits = flits
+    fifo.count += 1
+    net.input[source & (MAX_PORTS - 1)].flits += flits
     net.packets += 1
     net.flits += flits
 
 
-@njit
+@inline
 def take(m: Any, net: Any, target: int, wake: int) -> int:
     """Take the oldest packet behind an output, which has arrived; the room it leaves can be used from cycle `wake`."""
-    head = net.out_head[target]
-    packet: Any = np.int64(net.queue[target, head])
-    head = (head + 1) & (FIFO - 1)
-    net.out_head[target] = head
-    net.out_count[target] -= 1
-    net.out_due[target] = m.request[net.queue[target, head]].due if net.out_count[target] > 0 else FOREVER
-    if net.out_next[target] == FOREVER and net.wait_count[target] > 0:
-        when = max(wake, net.out_free[target])
-        net.out_next[target] = when
-        net.next = min(net.next, when)
+    target = target & (MAX_PORTS - 1)
+    output = net.output[target]
+    packet: Any = np.int64(net.queue[target, output.head])
+    output.head = (output.head + 1) & (FIFO - 1)
+    output.count -= 1
+    net.out_due[target] = m.request[net.queue[target, output.head]].due if output.count > 0 else FOREVER
+    if output.wait_count > 0 and not net.granting & bit(target):
+        output.next = max(wake, output.free)
+        net.granting |= bit(target)
+        net.next = min(net.next, output.next)
     return packet
+
+
+@inline
+def _ask(net: Any, now: int) -> None:
+    """Let the heads that are ready ask for their outputs; when the next one will be ready."""
+    following = FOREVER
+    left = net.heads
+    while left:
+        lane = ctz(left) & (MAX_PORTS - 1)
+        left &= left - 1
+        fifo = net.input[lane]
+        if fifo.next > now:
+            following = min(following, fifo.next)
+            continue
+        net.heads &= ~bit(lane)
+        target = np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)
+        output = net.output[target]
+        output.wait[(output.wait_head + output.wait_count) & (MAX_PORTS - 1)] = lane
+        output.wait_count += 1
+        if output.wait_count == 1:
+            output.next = max(now, output.free)
+            net.granting |= bit(target)
+    net.asking = following
 
 
 @inline
 def _grant(m: Any, net: Any, target: int, now: int) -> None:
     """Send the head of the input that has asked first; see who can go next at this input and this output."""
-    lane = np.int64(net.wait[target, net.wait_head[target]])
-    net.wait_head[target] = (net.wait_head[target] + 1) & (MAX_PORTS - 1)
-    net.wait_count[target] -= 1
-    head = net.in_head[lane]
-    packet = np.int64(net.fifo[lane, head])
-    flits = np.int64(net.fifo_flits[lane, head])
-    net.in_head[lane] = (head + 1) & (FIFO - 1)
-    net.in_count[lane] -= 1
+    output = net.output[target]
+    lane = np.int64(output.wait[output.wait_head]) & (MAX_PORTS - 1)
+    output.wait_head = (output.wait_head + 1) & (MAX_PORTS - 1)
+    output.wait_count -= 1
+    fifo = net.input[lane]
+    entry = net.fifo[lane, fifo.head]
+    packet = np.int64(entry.request)
+    flits = np.int64(entry.flits)
+    fifo.head = (fifo.head + 1) & (FIFO - 1)
+    fifo.count -= 1
+    q = m.request[packet]
     source = lane
     if net.by_output:
-        source = np.int64(m.request[packet].slice if net.is_reply else m.request[packet].sm)
+        source = np.int64(q.slice if net.is_reply else q.sm) & (MAX_PORTS - 1)
     if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
         m.slice_next[source] = min(m.slice_next[source], now + 1)
-    net.in_flits[source] -= flits
+    net.input[source].flits -= flits
     free = now + flits + net.gap
-    net.in_free[lane] = free
-    net.out_free[target] = free
-    if net.in_count[lane] > 0:
-        net.in_next[lane] = free
+    fifo.free = free
+    output.free = free
+    if fifo.count > 0:
+        fifo.next = free
+        net.heads |= bit(lane)
         net.asking = min(net.asking, free)
-    net.out_next[target] = free if net.wait_count[target] > 0 else FOREVER
+    output.next = free
+    if output.wait_count == 0:
+        net.granting &= ~bit(target)
     arrival = now + net.unloaded[flits]
-    if net.out_count[target] > 0:  # a short packet does not overtake a long one
-        arrival = max(arrival, net.out_last[target] + 1)
+    if output.count > 0:  # a short packet does not overtake a long one
+        arrival = max(arrival, output.last + 1)
     else:
+        output.head = 0
         net.out_due[target] = arrival
-    net.out_last[target] = arrival
-    net.queue[target, (net.out_head[target] + net.out_count[target]) & (FIFO - 1)] = packet
-    net.out_count[target] += 1
-    m.request[packet].due = arrival
+    output.last = arrival
+    net.queue[target, (output.head + output.count) & (FIFO - 1)] = packet
+    output.count += 1
+    q.due = arrival
     if not net.is_reply:
         m.slice_next[target] = min(m.slice_next[target], net.out_due[target])
 
 
 @inline
-def _due(times: Any, n: int, now: int) -> int:
+def due(times: Any, n: int, now: int) -> int:
     """Which of the first n times have come, one bit each: a loop without branches."""
     mask: Any = np.int64(0)
     for k in range(n):
@@ -122,33 +154,23 @@ def first_of(times: Any, n: int) -> int:
     return first
 
 
-@inline
-def _ask(net: Any, now: int) -> int:
-    """Let the heads that are ready ask for their outputs; when the next one will be ready."""
-    ready = _due(net.in_next, net.n_in, now)
-    while ready:
-        source = ctz(ready)
-        ready &= ready - 1
-        net.in_next[source] = FOREVER
-        target = np.int64(net.fifo_out[source, net.in_head[source]])
-        net.wait[target, (net.wait_head[target] + net.wait_count[target]) & (MAX_PORTS - 1)] = source
-        net.wait_count[target] += 1
-        if net.wait_count[target] == 1:
-            net.out_next[target] = max(now, net.out_free[target])
-    return first_of(net.in_next, net.n_in)
-
-
 @njit
 def network_cycle(m: Any, net: Any, now: int) -> None:
     """Let heads ask and outputs grant; leaves in `net.next` when there is more to do."""
     if net.asking <= now:
-        net.asking = _ask(net, now)
-    ready = _due(net.out_next, net.n_out, now)
-    while ready:
-        target = ctz(ready)
-        ready &= ready - 1
-        if net.out_count[target] < net.output_packets:
+        _ask(net, now)
+    following = FOREVER
+    left = net.granting
+    while left:
+        target = ctz(left) & (MAX_PORTS - 1)
+        left &= left - 1
+        output = net.output[target]
+        if output.next <= now:
+            if output.count >= net.output_packets:
+                net.granting &= ~bit(target)  # until `take` makes room
+                continue
             _grant(m, net, target, now)
-        else:
-            net.out_next[target] = FOREVER  # until `take` makes room
-    net.next = min(first_of(net.out_next, net.n_out), net.asking)
+            if output.wait_count == 0:
+                continue
+        following = min(following, output.next)
+    net.next = min(following, net.asking)

@@ -130,8 +130,8 @@ def l1_fill(l1: Any, address: int) -> None:
     place = lookup(c, set_of(c, line >> c.line_shift), line)
     if place >= 0 and c.state[place] == RESERVED:
         entry = c.entry[place]
-        c.n_here[entry] += 1
-        if c.n_here[entry] >= l1.replies_per_line:
+        c.miss[entry].n_here += 1
+        if c.miss[entry].n_here >= l1.replies_per_line:
             arrive(c, place, entry)
 
 
@@ -145,10 +145,10 @@ def l1_fill_part(l1: Any, address: int) -> bool:
     place = lookup(c, set_of(c, line >> c.line_shift), line)
     if place < 0 or c.state[place] != RESERVED:
         return False
-    entry = c.entry[place]
-    if c.n_here[entry] + 1 >= l1.replies_per_line:
+    miss = c.miss[c.entry[place]]
+    if miss.n_here + 1 >= l1.replies_per_line:
         return False
-    c.n_here[entry] += 1
+    miss.n_here += 1
     return True
 
 

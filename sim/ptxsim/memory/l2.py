@@ -23,7 +23,14 @@ import numpy as np
 from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import arrive, lookup, merge, reserve, tell, victim
 from ptxsim.memory.interconnect import has_room, take
-from ptxsim.memory.requests import answer, drop_request, own_request, port_cycles, queue_miss
+from ptxsim.memory.requests import (
+    answer,
+    drop_request,
+    fill_request,
+    port_cycles,
+    queue_miss,
+    write_back,
+)
 from ptxsim.memory.sectors import access_sector, find_line
 from ptxsim.memory.state import (
     ATOMIC,
@@ -50,9 +57,9 @@ def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now:
     evicted = c.tag[place]
     was_dirty = c.state[place] == DIRTY
     reserve(c, place, line, waiter, dirty, now)
-    queue_miss(s, own_request(m, r, FILL, line, c.line_bytes))
+    queue_miss(s, fill_request(m, r, place, c.entry[place], c.line_bytes))
     if was_dirty:
-        queue_miss(s, own_request(m, r, WRITEBACK, evicted, c.line_bytes))
+        queue_miss(s, write_back(m, evicted, c.line_bytes))
         s.port_free = now + port_cycles(m, c.line_bytes)
 
 
@@ -99,9 +106,15 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     return True
 
 
+@inline
+def channel_of(m: Any, index: int) -> int:
+    """The channel of a slice."""
+    return index >> 1 if m.slices_per_channel == 2 else index
+
+
 @njit
 def _wake_channel(m: Any, index: int, when: int) -> None:
-    channel = index >> 1 if m.slices_per_channel == 2 else index
+    channel = channel_of(m, index)
     m.channel_next[channel] = min(m.channel_next[channel], when)
 
 
@@ -186,11 +199,12 @@ def _fill(m: Any, s: Any, index: int, now: int) -> None:
         if s.fill_free > now:
             return
         c = s.cache
+        at = np.int64(q.at)
         if m.sector_bytes:
-            arrive(c, find_line(c, q.set, q.line) * SECTORS + q.sector, q.tag)
-        else:
-            place = lookup(c, q.set, q.line)
-            arrive(c, place, c.entry[place])
+            line = q.line & -c.line_bytes
+            if c.tag[at // SECTORS] != line:  # it was read twice, and has moved
+                at = find_line(c, q.set, line) * SECTORS + at % SECTORS
+        arrive(c, at, q.tag)
         s.fill_free = now + port_cycles(m, q.bytes)
         drop_request(m, r)
     elif has_room(m.replies, index, m.replies.longest):
@@ -234,8 +248,9 @@ def _wait(m: Any, s: Any, index: int, now: int) -> int:
             return soon
     if s.rop_count > 0 and not s.stuck and replies and to_dram:
         following = min(following, max(m.request[s.rop[s.rop_head]].due, s.port_free))
-    if _open(m, s, soon):
-        following = min(following, m.requests.out_due[index])
+    arrival = m.requests.out_due[index]
+    if arrival < following and _open(m, s, soon):
+        following = arrival
     return max(following, soon)
 
 
@@ -254,11 +269,14 @@ def slice_cycle(m: Any, index: int, now: int) -> None:
         s.dram_count += 1
         s.miss_head = (s.miss_head + 1) & (RING - 1)
         s.miss_count -= 1
+        m.channel_asked[channel_of(m, index)] |= 1 << (index & (m.slices_per_channel - 1))
         _wake_channel(m, index, now + 1)
     _tags(m, s, index, now)
     if m.requests.out_due[index] <= now and _open(m, s, now):
         r = take(m, m.requests, index, now)
         m.request[r].due = now + m.rop_cycles
+        if s.rop_count == 0:
+            s.rop_head = 0
         s.rop[(s.rop_head + s.rop_count) & (ROP_RING - 1)] = r
         s.rop_count += 1
         if m.request[r].kind == TEXTURE:

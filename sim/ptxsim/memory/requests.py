@@ -11,21 +11,21 @@ import numpy as np
 from ptxsim.jit import inline, njit
 from ptxsim.memory.cache import set_of
 from ptxsim.memory.interconnect import push
-from ptxsim.memory.state import FILL, RING, WRITE
+from ptxsim.memory.state import FILL, POOL, RING, WRITE, WRITEBACK
 
 
-@njit
+@inline
 def new_request(m: Any) -> int:
     """Take a request from the pool. The caller has seen that there is one."""
     m.n_free -= 1
-    r: Any = np.int64(m.free[m.n_free])
+    r: Any = np.int64(m.free[m.n_free & (POOL - 1)])
     return r
 
 
-@njit
+@inline
 def drop_request(m: Any, r: int) -> None:
     """Give a request back; its fields stay readable until the next one is taken."""
-    m.free[m.n_free] = r
+    m.free[m.n_free & (POOL - 1)] = r
     m.n_free += 1
 
 
@@ -40,10 +40,11 @@ def place_line(m: Any, r: int, line: Any) -> None:
     rest = part << m.chunk_shift | low  # the address within the channel
     bit = (rest >> m.chunk_shift) & 1
     within = rest
-    q.slice = channel
+    index = channel
     if m.slices_per_channel == 2:
-        q.slice = 2 * channel + bit
+        index = 2 * channel + bit
         within = (rest >> (m.chunk_shift + 1)) << m.chunk_shift | low
+    q.slice = index
     c = m.slice[0].cache
     q.set = set_of(c, within >> c.line_shift)
     q.sector = (line & (c.line_bytes - 1)) >> 5
@@ -51,13 +52,13 @@ def place_line(m: Any, r: int, line: Any) -> None:
     q.row = rest >> m.row_shift
 
 
-@njit
+@inline
 def port_cycles(m: Any, size: int) -> int:
     """Cycles for which `size` bytes hold a port."""
     return (size + (1 << m.port_shift) - 1) >> m.port_shift
 
 
-@njit
+@inline
 def flits_of(m: Any, size: int) -> int:
     """Flits of a packet with `size` bytes of data."""
     flits: Any = np.int64(m.flits[size])
@@ -77,29 +78,38 @@ def answer(m: Any, index: int, r: int, now: int) -> None:
     push(m.replies, index, m.request[r].sm, r, reply_flits(m, r), now + 1)
 
 
-@njit
+@inline
 def queue_miss(s: Any, r: int) -> None:
+    """Put a request into the miss queue of a slice."""
     s.miss[(s.miss_head + s.miss_count) & (RING - 1)] = r
     s.miss_count += 1
 
 
-@njit
-def own_request(m: Any, r: int, kind: int, line: int, size: int) -> int:
-    """A request of the slice itself to DRAM: a FILL, or the WRITEBACK of another line of the set of request `r`."""
+@inline
+def fill_request(m: Any, r: int, at: int, entry: int, size: int) -> int:
+    """The request of a slice to DRAM for what request `r` asks for, which is to come to place `at`."""
+    new = new_request(m)
+    q = m.request[new]
+    of = m.request[r]
+    q.line = of.line
+    q.set = of.set
+    q.kind = FILL
+    q.bytes = size
+    q.tag = entry
+    q.at = at
+    q.slice = of.slice
+    q.bank = of.bank
+    q.row = of.row
+    return new
+
+
+@inline
+def write_back(m: Any, line: int, size: int) -> int:
+    """The request of a slice to DRAM that writes back `size` bytes of a line."""
     new = new_request(m)
     q = m.request[new]
     q.line = line
-    q.kind = kind
+    q.kind = WRITEBACK
     q.bytes = size
-    q.tag = -1
-    q.sm = -1
-    if kind == FILL:
-        of = m.request[r]
-        q.slice = of.slice
-        q.set = of.set
-        q.bank = of.bank
-        q.row = of.row
-        q.sector = of.sector
-    else:
-        place_line(m, new, line)
+    place_line(m, new, line)
     return new

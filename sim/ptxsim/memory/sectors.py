@@ -22,18 +22,19 @@ from ptxsim.memory.cache import expect, join, merge
 from ptxsim.memory.requests import (
     answer,
     drop_request,
+    fill_request,
     new_request,
-    own_request,
     place_line,
     port_cycles,
     queue_miss,
+    write_back,
 )
 from ptxsim.memory.state import (
     ATOMIC,
     CONSTANT,
     DIRTY,
-    FILL,
     INVALID,
+    MAX_LINES,
     PARTIAL,
     RESERVED,
     SECTORS,
@@ -99,10 +100,6 @@ def _reply(m: Any, r: int, sector: int) -> int:
     q.tag = of.tag
     q.sm = of.sm
     q.slice = of.slice
-    q.set = of.set
-    q.bank = of.bank
-    q.row = of.row
-    q.sector = sector
     return part
 
 
@@ -138,10 +135,11 @@ def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
     first = place * SECTORS + m.request[r].sector
     second = first + s.sector
     entry = c.entry[first]
-    waits = c.key[entry] == first and c.n_told[entry] < c.n_waiters[entry]
+    miss = c.miss[entry]
+    waits = miss.key == first and miss.n_told < miss.n_waiters
     if s.miss_count > m.miss_read_max or (not waits and c.n_free == 0):
         return False
-    if waits and c.n_waiters[entry] - c.n_told[entry] >= c.max_waiters:
+    if waits and np.int64(miss.n_waiters) - np.int64(miss.n_told) >= c.max_waiters:
         return False
     if c.state[second] == RESERVED:
         c.pending_hits += 1
@@ -156,11 +154,9 @@ def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
         c.entry[second] = entry
     else:
         expect(c, second, part, 0)
-        c.key[c.entry[second]] = first
+        c.miss[c.entry[second]].key = first
         c.entry[first] = c.entry[second]
-        fill = own_request(m, part, FILL, m.request[r].line & -c.line_bytes, m.sector_bytes)
-        m.request[fill].tag = c.entry[second]
-        queue_miss(s, fill)
+        queue_miss(s, fill_request(m, r, second, c.entry[second], m.sector_bytes))
     return True
 
 
@@ -172,7 +168,10 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     sector = q.sector + s.sector
     is_store = q.kind == WRITE or q.kind == WRITEBACK
     line = q.line & -c.line_bytes
-    place = find_line(c, q.set, line)
+    place = s.place
+    if s.sector == 0 or c.tag[place & (MAX_LINES - 1)] != line:
+        place = find_line(c, q.set, line)
+        s.place = place
     at = place * SECTORS + sector
     state = c.state[at] if place >= 0 else INVALID
     if state == VALID or state == DIRTY or (state == PARTIAL and is_store):
@@ -187,12 +186,12 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         return True
     if s.sector and q.kind == CONSTANT and m.constant_quirk:
         return _second_half(m, s, r, place, now)
-    if state == RESERVED and c.key[c.entry[at]] == at:
+    if state == RESERVED and c.miss[c.entry[at]].key == at:
         if is_store:
-            c.dirty[c.entry[at]] = 1
+            c.miss[c.entry[at]].dirty = 1
             _served(m, s, index, r, sector, now)
         else:
-            if s.miss_count > m.miss_read_max or c.n_waiters[c.entry[at]] >= c.max_waiters:
+            if s.miss_count > m.miss_read_max or c.miss[c.entry[at]].n_waiters >= c.max_waiters:
                 return False
             merge(c, at, _reply(m, r, sector), 1 if q.kind == ATOMIC else 0)
         c.used[place] = now
@@ -209,6 +208,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
             return False
         evicted = c.tag[place]
         dirty = _clear(c, place, line)
+        s.place = place
         at = place * SECTORS + sector
     c.used[place] = now
     if is_store:
@@ -217,11 +217,9 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
     else:
         part = _reply(m, r, sector)
         expect(c, at, part, 1 if q.kind == ATOMIC or state == PARTIAL else 0)
-        fill = own_request(m, part, FILL, line, m.sector_bytes)
-        m.request[fill].tag = c.entry[at]
-        queue_miss(s, fill)
+        queue_miss(s, fill_request(m, r, at, c.entry[at], m.sector_bytes))
     if dirty:
-        queue_miss(s, own_request(m, r, WRITEBACK, evicted, dirty * m.sector_bytes))
+        queue_miss(s, write_back(m, evicted, dirty * m.sector_bytes))
         s.port_free = now + port_cycles(m, dirty * m.sector_bytes)
     c.accesses += 1
     c.misses += 1

@@ -57,6 +57,18 @@ MAX_BANKS = 32
 MAX_FLITS = 16
 MAX_DATA = 256  # bytes of a packet
 
+MISS_ENTRY = record(
+    [
+        ("n_waiters", "u1"),
+        ("n_told", "u1"),
+        ("n_here", "u1"),  # replies that have come, of as many as there are for a line
+        ("dirty", "u1"),  # the line is dirty as soon as it arrives (atomics)
+        ("key", "i4"),  # the line or sector that it was taken for
+        ("waiter", "i2", (MAX_WAITERS,)),
+    ]
+)
+"""An MSHR."""
+
 CACHE = record(
     [
         ("sets", "i8"),
@@ -66,29 +78,24 @@ CACHE = record(
         ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
         ("hashed", "i8"),  # the set index is mixed with higher bits of the address
         ("max_waiters", "i8"),
+        ("n_free", "i8"),
         # counters: an access that fails is counted only as a reservation fail, once a try
         ("accesses", "i8"),
         ("hits", "i8"),
         ("misses", "i8"),
         ("pending_hits", "i8"),
         ("reservation_fails", "i8"),
-        # miss entries (MSHRs)
-        ("n_free", "i8"),
+        # miss entries
+        ("n_ready", "u4"),  # ring of entries whose line has arrived
+        ("ready_head", "u4"),
         ("free", "u1", (MAX_ENTRIES,)),  # stack of free entries
-        ("n_waiters", "u1", (MAX_ENTRIES,)),
-        ("n_told", "u1", (MAX_ENTRIES,)),
-        ("n_here", "u1", (MAX_ENTRIES,)),  # replies that have come, of as many as there are for a line
-        ("key", "i2", (MAX_ENTRIES,)),  # the line or sector that an entry was taken for
-        ("dirty", "u1", (MAX_ENTRIES,)),  # the line is dirty as soon as it arrives (atomics)
-        ("waiter", "i2", (MAX_ENTRIES, MAX_WAITERS)),
-        ("ready_head", "i8"),  # ring of entries whose line has arrived
-        ("n_ready", "i8"),
         ("ready", "u1", (MAX_ENTRIES,)),
+        ("miss", MISS_ENTRY, (MAX_ENTRIES,)),
         # lines: set * ways + way; in a cache of sectors `state` and `entry` are of line * SECTORS + sector
-        ("tag", "i8", (MAX_LINES,)),  # line address
-        ("used", "i8", (MAX_LINES,)),  # cycle of the last access
         ("state", "u1", (MAX_LINES,)),
         ("entry", "u1", (MAX_LINES,)),  # miss entry of a RESERVED line
+        ("tag", "i8", (MAX_LINES,)),  # line address
+        ("used", "i8", (MAX_LINES,)),  # cycle of the last access
     ]
 )
 
@@ -130,139 +137,165 @@ REQUEST = record(
         ("due", "i8"),  # cycle at which it may leave the queue it is in
         ("row", "i8"),
         ("words", "u4"),  # words of its line that a store writes, one bit each
-        ("tag", "i4"),  # the sender's own number
+        ("tag", "i4"),  # the sender's own number; of a FILL the miss entry
         ("bytes", "i2"),
-        ("set", "i2"),
-        ("kind", "i2"),
-        ("sm", "i2"),
-        ("slice", "i2"),
-        ("bank", "i2"),
-        ("sector", "i2"),  # the first one, in a cache of sectors
+        ("set", "u2"),
+        ("at", "u2"),  # of a FILL: line or sector that is to come
+        ("kind", "u1"),
+        ("sm", "u1"),
+        ("slice", "u1"),
+        ("bank", "u1"),
+        ("sector", "u1"),  # the first one, in a cache of sectors
+    ]
+)
+
+PACKET = record([("request", "u2"), ("output", "u1"), ("flits", "u1")])
+
+INPUT = record(
+    [
+        ("next", "i8"),  # when the head asks for its output, if it has not asked
+        ("free", "i8"),
+        ("flits", "u2"),
+        ("count", "u2"),
+        ("head", "u2"),
+    ]
+)
+
+OUTPUT = record(
+    [
+        ("next", "i8"),  # when it can grant, if anybody asks and there is room behind it
+        ("free", "i8"),
+        ("last", "i8"),  # arrival of the newest packet sent to it
+        ("count", "u2"),
+        ("head", "u2"),
+        ("wait_count", "u1"),
+        ("wait_head", "u1"),
+        ("wait", "u1", (MAX_PORTS,)),  # inputs that ask for it, in order
     ]
 )
 
 NETWORK = record(
     [
+        ("next", "i8"),
+        ("asking", "i8"),  # when the next head asks; FOREVER: none will
+        ("heads", "i8"),  # inputs whose head has yet to ask, one bit each
+        ("granting", "i8"),  # outputs that somebody asks for, with room behind them, one bit each
+        ("packets", "i8"),  # counters
+        ("flits", "i8"),
         ("n_in", "i8"),
         ("n_out", "i8"),
         ("is_reply", "i8"),
-        (
-            "by_output",
-            "i8",
-        ),  # packets wait in a FIFO for each output, not for each input: no head-of-line blocking
+        # packets wait in a FIFO for each output, not for each input: no head-of-line blocking
+        ("by_output", "i8"),
         ("input_flits", "i8"),  # room of one input FIFO
         ("longest", "i8"),  # flits of the longest packet
         ("output_packets", "i8"),  # room behind one output, packets on their way included
         ("gap", "i8"),
-        ("next", "i8"),
-        ("asking", "i8"),  # the least of in_next
-        ("packets", "i8"),  # counters
-        ("flits", "i8"),
         ("unloaded", "i8", (MAX_FLITS,)),  # cycles from grant to arrival, by flits
-        (
-            "in_next",
-            "i8",
-            (MAX_PORTS,),
-        ),  # when the head asks for its output; FOREVER: it has asked, or no head
-        ("in_free", "i8", (MAX_PORTS,)),
-        ("in_head", "i8", (MAX_PORTS,)),
-        ("in_count", "i8", (MAX_PORTS,)),
-        ("in_flits", "i8", (MAX_PORTS,)),
-        (
-            "out_next",
-            "i8",
-            (MAX_PORTS,),
-        ),  # when the output can grant; FOREVER: nobody asks, or no room behind it
-        ("out_free", "i8", (MAX_PORTS,)),
         ("out_due", "i8", (MAX_PORTS,)),  # arrival of the oldest packet behind the output; FOREVER if none
-        ("out_last", "i8", (MAX_PORTS,)),  # arrival of the newest packet sent to the output
-        ("out_head", "i8", (MAX_PORTS,)),
-        ("out_count", "i8", (MAX_PORTS,)),
-        ("wait_head", "i8", (MAX_PORTS,)),
-        ("wait_count", "i8", (MAX_PORTS,)),
-        ("fifo", "u2", (MAX_PORTS, FIFO)),  # packets of an input
-        ("fifo_out", "u1", (MAX_PORTS, FIFO)),  # their outputs
-        ("fifo_flits", "u1", (MAX_PORTS, FIFO)),
-        ("wait", "u1", (MAX_PORTS, MAX_PORTS)),  # inputs that ask for an output, in order
+        ("input", INPUT, (MAX_PORTS,)),
+        ("output", OUTPUT, (MAX_PORTS,)),
+        ("fifo", PACKET, (MAX_PORTS, FIFO)),  # packets of an input
         ("queue", "u2", (MAX_PORTS, FIFO)),  # packets behind an output
     ]
 )
 
 SLICE = record(
     [
-        ("stuck", "i8"),  # the access at the head failed, and nothing has changed since
+        ("port_free", "i8"),  # data port
+        ("fill_free", "i8"),  # fill port
+        ("rop_head", "u2"),
+        ("rop_count", "u2"),
+        ("miss_head", "u1"),
+        ("miss_count", "u1"),
+        ("dram_head", "u1"),
+        ("dram_count", "u1"),
+        ("fill_head", "u1"),
+        ("fill_count", "u1"),
+        ("stuck", "u1"),  # the access at the head failed, and nothing has changed since
         ("stuck_since", "i8"),
         ("sector", "i8"),  # sectors of the first request that are done
+        ("place", "i8"),  # of the line of the last access, in a cache of sectors
         ("ripe", "i8"),  # sectors that have left the ROP queue and wait for the tags
         ("ripened", "i8"),  # requests of which all have
         ("ripe_sector", "i8"),  # sectors of the next one that have
         ("ripe_next", "i8"),  # first cycle in which the next one may
-        ("port_free", "i8"),  # data port
-        ("fill_free", "i8"),  # fill port
-        ("rop_head", "i8"),
-        ("rop_count", "i8"),
-        ("miss_head", "i8"),
-        ("miss_count", "i8"),
-        ("dram_head", "i8"),
-        ("dram_count", "i8"),
-        ("fill_head", "i8"),
-        ("fill_count", "i8"),
+        ("cache", CACHE),
         ("rop", "u2", (ROP_RING,)),  # ROP delay and the queue before the tags
         ("miss", "u2", (RING,)),
         ("dram", "u2", (RING,)),
         ("filling", "u2", (RING,)),
         ("written", "u1", (MAX_LINES,)),  # words of a sector that were written, one bit each
-        ("cache", CACHE),
+    ]
+)
+
+BANK = record(
+    [
+        ("row", "i8"),  # open row; -1: closed
+        ("want", "i8"),  # row of the request
+        ("due", "i8"),  # which of the next four is that of the command its request needs
+        ("activate", "i8"),  # earliest cycles of the bank's own commands
+        ("read", "i8"),
+        ("write", "i8"),
+        ("precharge", "i8"),
+        ("request", "u2"),
+        ("atoms", "u1"),  # column commands left
+        ("first", "u1"),  # 1 + place of the bank's oldest request in the scheduler queue; 0: none
+        ("last", "u1"),
+    ]
+)
+
+PLACE = record(
+    [
+        ("row", "i8"),
+        ("age", "i8"),  # less for older requests
+        ("request", "u2"),
+        ("behind", "u1"),  # 1 + place of the bank's next request; 0: none
     ]
 )
 
 CHANNEL = record(
     [
         ("next", "i8"),  # next DRAM cycle at which a command or a choice is possible
-        ("turn", "i8"),  # slice the arbiter looks at first
+        ("return_due", "i8"),  # when the first request that comes back is here; FOREVER: none
+        (
+            "entry_due",
+            "i8",
+        ),  # core cycle in which the fixed delay of the first request is over; FOREVER: none
         ("in_flight", "i8"),  # requests between the arbiter and the L2's fill queue
-        ("latency_head", "i8"),
-        ("latency_count", "i8"),
-        ("latency", "u2", (LATENCY_RING,)),  # `due` in core cycles
-        # scheduler queue: its places, and in which order each bank's requests stand in them
-        ("queue_count", "i8"),
-        ("queue_used", "i8"),  # places, one bit each
-        ("queue", "u2", (WINDOW,)),
-        ("queue_age", "i8", (WINDOW,)),  # less for older requests
-        ("queue_row", "i8", (WINDOW,)),
-        ("queue_behind", "u1", (WINDOW,)),  # 1 + place of the bank's next request; 0: none
-        ("bank_first", "u1", (MAX_BANKS,)),  # 1 + place of the bank's oldest; 0: none
-        ("bank_last", "u1", (MAX_BANKS,)),
-        ("return_head", "i8"),
-        ("return_count", "i8"),
+        ("turn", "i8"),  # slice the arbiter looks at first
+        ("latency_head", "u2"),
+        ("latency_count", "u2"),
+        ("return_head", "u2"),
+        ("return_count", "u2"),
         ("return_last", "i8"),
-        ("returned", "u2", (LATENCY_RING,)),  # `due` in DRAM cycles
-        ("bank_turn", "i8"),
         # banks, one bit each
         ("queued", "i8"),  # with requests in the queue
         ("busy", "i8"),  # with a request of their own
         ("columns", "i8"),  # those of them with its row open
         ("closed", "i8"),  # and with no row open
+        ("writing", "i8"),  # whose request writes
+        ("ripe", "i8"),  # themselves ready for the command that their request needs
+        ("unripe", "i8"),  # not yet
+        ("unripe_next", "i8"),  # when the first of these will be
         ("cas_free", "i8"),
         ("turn_free", "i8", (2,)),  # of reads after a write, of writes after a read
         ("activate_free", "i8"),
-        ("group_free", "i8", (MAX_BANKS,)),
-        ("bank_request", "u2", (MAX_BANKS,)),
-        ("bank_write", "u1", (MAX_BANKS,)),
-        ("bank_atoms", "u1", (MAX_BANKS,)),  # column commands left
-        ("bank_want", "i8", (MAX_BANKS,)),  # row of the request
-        ("bank_row", "i8", (MAX_BANKS,)),  # open row; -1: closed
-        ("bank_due", "i8", (MAX_BANKS,)),  # which of the next four is that of the command its request needs
-        ("bank_activate", "i8", (MAX_BANKS,)),  # earliest cycles of the bank's own commands
-        ("bank_read", "i8", (MAX_BANKS,)),
-        ("bank_write_free", "i8", (MAX_BANKS,)),
-        ("bank_precharge", "i8", (MAX_BANKS,)),
+        ("bank_turn", "i8"),
+        # scheduler queue: its places, and in which order each bank's requests stand in them
+        ("queue_count", "i8"),
+        ("queue_used", "i8"),  # places, one bit each
         # counters, in column commands but for `row_hits`, which counts requests that found their row open
         ("requests", "i8"),
         ("reads", "i8"),
         ("writes", "i8"),
         ("activates", "i8"),
         ("row_hits", "i8"),
+        ("group_free", "i8", (MAX_BANKS,)),
+        ("bank", BANK, (MAX_BANKS,)),
+        ("queue", PLACE, (WINDOW,)),
+        ("latency", "u2", (LATENCY_RING,)),  # `due` in core cycles
+        ("returned", "u2", (LATENCY_RING,)),  # `due` in DRAM cycles
     ]
 )
 
@@ -308,6 +341,8 @@ MEMORY = record(
         ("banks", "i8"),
         ("group_shift", "i8"),
         ("group_mask", "i8"),
+        ("group_banks", "i8", (MAX_BANKS,)),  # of each group, one bit each
+        ("ring_mask", "i8"),  # of what is used of the rings of a channel
         ("row_with_column", "i8"),
         ("atom_shift", "i8"),
         *[(name, "i8") for name in _TIMINGS + _TURNAROUNDS],
@@ -315,6 +350,7 @@ MEMORY = record(
         ("slice_next", "i8", (MAX_SLICES,)),
         ("channel_next", "i8", (MAX_CHANNELS,)),  # what a channel does in core cycles
         ("dram_next", "i8", (MAX_CHANNELS,)),  # and in DRAM cycles
+        ("channel_asked", "u1", (MAX_CHANNELS,)),  # slices that have requests for it, one bit each
         ("n_free", "i8"),
         ("requests", NETWORK),
         ("replies", NETWORK),
@@ -380,6 +416,9 @@ def make_memory(gpu: Gpu) -> Any:
     per_group = _log2("dram.banks / bank_groups", dram.banks // dram.bank_groups)
     m["group_shift"] = per_group if dram.bank_group_bits == "high" else 0
     m["group_mask"] = dram.bank_groups - 1
+    for bank in range(dram.banks):
+        m["group_banks"][bank >> m["group_shift"] & m["group_mask"]] |= 1 << bank
+    m["ring_mask"] = (1 << int(m["credits"]).bit_length()) - 1
     m["row_with_column"] = dram.row_with_column
     m["atom_shift"] = _log2("dram.atom_bytes", dram.atom_bytes)
     for name in _TIMINGS + _TURNAROUNDS:
@@ -389,8 +428,9 @@ def make_memory(gpu: Gpu) -> Any:
     m["free"] = np.arange(POOL - 1, -1, -1)
     _set_network(m["requests"], gpu, gpu.sm.count, l2.slices, 0)
     _set_network(m["replies"], gpu, l2.slices, gpu.sm.count, 1)
-    m["channel"]["next"] = FOREVER
-    m["channel"]["bank_row"] = -1
+    for name in ("next", "return_due", "entry_due", "unripe_next"):
+        m["channel"][name] = FOREVER
+    m["channel"]["bank"]["row"] = -1
     _set_cache(m["slice"]["cache"], "l2", l2)
     return memory
 
@@ -449,8 +489,7 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
         extra = max(0, flits - 1 - last)  # longer than the longest packet measured: a cycle a flit
         network["unloaded"][flits] = icnt.unloaded_cycles[min(flits - 1, last)] + extra
     network["next"] = network["asking"] = FOREVER
-    for name in ("in_next", "out_next", "out_due"):
-        network[name] = FOREVER
+    network["out_due"] = FOREVER
 
 
 def _line_flits(gpu: Gpu) -> int:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import inline, njit
+from ptxsim.jit import ctz, inline, njit
 from ptxsim.memory.dram import channel_cycle, core_cycle, dram_cycles
-from ptxsim.memory.interconnect import first_of, has_room, network_cycle, push, take
+from ptxsim.memory.interconnect import due, first_of, has_room, network_cycle, push, take
 from ptxsim.memory.l2 import slice_cycle
 from ptxsim.memory.requests import drop_request, flits_of, new_request, place_line
-from ptxsim.memory.state import ATOMIC, FOREVER, POOL, RING, SECTOR_MARGIN, WRITE, WRITEBACK
+from ptxsim.memory.state import ATOMIC, FOREVER, MAX_PORTS, POOL, RING, SECTOR_MARGIN, WRITE, WRITEBACK
 
 _ALL_WORDS = 0xFFFFFFFF
 
@@ -82,20 +82,21 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
 @inline
 def reply_next(m: Any, sm: int) -> int:
     """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none is on its last way."""
-    return m.replies.out_due[sm]
+    return m.replies.out_due[sm & (MAX_PORTS - 1)]
 
 
 @inline
 def next_reply(m: Any, sm: int) -> int:
     """The request that `pop_reply` will take; there is one."""
-    r: Any = np.int64(m.replies.queue[sm, m.replies.out_head[sm]])
+    sm = sm & (MAX_PORTS - 1)
+    r: Any = np.int64(m.replies.queue[sm, m.replies.output[sm].head])
     return r
 
 
 @inline
 def pop_reply(m: Any, sm: int, now: int) -> int:
     """Take a reply: an index into `m.request` (line, kind, tag, bytes), or -1. Read it before the next `inject`."""
-    if m.replies.out_due[sm] > now:
+    if reply_next(m, sm) > now:
         return -1
     r = take(m, m.replies, sm, now + 1)
     m.next = min(m.next, m.replies.next)
@@ -114,20 +115,24 @@ def memory_cycle(m: Any, now: int) -> None:
     """Do everything that is due in cycle `now`, and leave in `m.next` when there is more to do."""
     if m.next > now:
         return
-    over = dram_cycles(m, now)
-    for channel in range(m.n_channels):
-        if m.channel_next[channel] <= now or m.dram_next[channel] <= over:
-            channel_cycle(m, channel, now, over)
-    for index in range(m.n_slices):
-        if m.slice_next[index] <= now:
-            slice_cycle(m, index, now)
+    before, over = dram_cycles(m, now - 1), dram_cycles(m, now)
+    left = due(m.channel_next, m.n_channels, now) | due(m.dram_next, m.n_channels, over)
+    while left:
+        channel_cycle(m, ctz(left), now, before, over)
+        left &= left - 1
+    left = due(m.slice_next, m.n_slices, now)
+    while left:
+        slice_cycle(m, ctz(left), now)
+        left &= left - 1
     if m.requests.next <= now:
         network_cycle(m, m.requests, now)
     if m.replies.next <= now:
         network_cycle(m, m.replies, now)
-    following = min(m.requests.next, m.replies.next, first_of(m.slice_next, m.n_slices))
-    following = min(following, first_of(m.channel_next, m.n_channels))
-    in_dram = first_of(m.dram_next, m.n_channels)
-    if in_dram < FOREVER:
-        following = min(following, core_cycle(m, in_dram))
+    following = min(m.requests.next, m.replies.next)
+    if following > now + 1:
+        following = min(following, first_of(m.slice_next, m.n_slices))
+        following = min(following, first_of(m.channel_next, m.n_channels))
+        in_dram = first_of(m.dram_next, m.n_channels)
+        if in_dram < FOREVER:
+            following = min(following, core_cycle(m, in_dram))
     m.next = following
