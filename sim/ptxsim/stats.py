@@ -108,6 +108,7 @@ class SimResult:
             "max_ctas_per_core": self.resident_ctas,
         }
         flat |= {_SLOT_NAMES[name]: n for name, n in self.slots.items()}
+        flat["sched_idle_scoreboard"] = self.slots["idle"] + self.slots["scoreboard"]
         for prefix, counts in (("l1d", self.l1), ("l2", self.l2), ("dram", self.dram)):
             flat |= {f"{prefix}_{name}": n for name, n in counts.items()}
         flat |= {_CORE_NAMES.get(name, name): n for name, n in self.core.items()}

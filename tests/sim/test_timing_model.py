@@ -244,6 +244,16 @@ def test_accesses_of_one_instruction_stall_on_gpgpusim42_too() -> None:
     assert counted("stall_shd_mem", HOP, setup=LANE.format(128), words=words, gpu=NEW)() == 31
 
 
+# ---- statistics (TM 4.2)
+
+
+def test_idle_in_the_wider_sense_is_counted_too() -> None:
+    stats = run("add.f32 %f1, %f1, %f2;", trips=20, gpu=one_sm(OLD)).stats
+    assert stats["sched_idle_scoreboard"] == stats["sched_w0_idle"] + stats["sched_w0_scoreboard"]
+    # one warp: all slots are either these or an issue
+    assert stats["sched_idle_scoreboard"] + stats["sched_issued"] == 2 * stats["active_cycles"]
+
+
 # ---- networks (TM 3.4)
 
 
