@@ -46,21 +46,19 @@ class TraceEvents:
 
     def process(self, pid: int, name: str, order: int) -> None:
         """Name a process, unless it has been, and say where it stands among the others."""
-        if pid in self._named:
-            return
-        self._named.add(pid)
-        head = f'{{"ph":"M","pid":{pid},"name":'
-        self._line(f'{head}"process_name","args":{{"name":{quoted(name)}}}}}')
-        self._line(f'{head}"process_sort_index","args":{{"sort_index":{order}}}}}')
+        self._name("process", pid, f'"pid":{pid}', name, order)
 
     def track(self, pid: int, tid: int, name: str, order: int) -> None:
         """Name a track of a process, unless it has been, and say where it stands among the others."""
-        if tid in self._named:
+        self._name("thread", tid, f'"pid":{pid},"tid":{tid}', name, order)
+
+    def _name(self, kind: str, number: int, of: str, name: str, order: int) -> None:
+        if number in self._named:
             return
-        self._named.add(tid)
-        head = f'{{"ph":"M","pid":{pid},"tid":{tid},"name":'
-        self._line(f'{head}"thread_name","args":{{"name":{quoted(name)}}}}}')
-        self._line(f'{head}"thread_sort_index","args":{{"sort_index":{order}}}}}')
+        self._named.add(number)
+        head = f'{{"ph":"M",{of},"name":"{kind}_'
+        self._line(f'{head}name","args":{{"name":{quoted(name)}}}}}')
+        self._line(f'{head}sort_index","args":{{"sort_index":{order}}}}}')
 
     def slice(self, pid: int, tid: int, start: int, end: int, name: str, args: str = "{}") -> None:
         """Something on a track from `start` to before `end`; `args` is a JSON object."""
