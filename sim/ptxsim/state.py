@@ -21,7 +21,7 @@ WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latenc
 # belongs: register banks that are written, units that complete an instruction (masks), a number of result buses
 WAKES, CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(5)
 WHEEL_KINDS = 5
-UNITS = 10  # SP units, then SFU units
+UNITS = 48  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
 LDST_QUEUE = 16  # memory instructions between issue and acceptance

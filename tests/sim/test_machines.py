@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from kernels import sample
 from microkernel import cycles, kernel, loop
+from microkernels.measure import cost
+from microkernels.memory import HOP, POINTER, ring
 from uncompiled import output_of
 
 import ptxsim
+import ptxtool
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, gpu_names, load_gpu
 from ptxtool.parse import parse
@@ -177,7 +180,7 @@ LIMITS = [
     ("sm", "schedulers", 5),
     ("sm", "count", 65),
     ("sm", "warp_size", 64),
-    ("pipeline", "sp_units", 10),
+    ("pipeline", "sp_units", 48),
     ("pipeline", "id_oc_sp", 9),
     ("pipeline", "collectors_sp", 48),
     ("pipeline", "register_banks", 65),
@@ -188,13 +191,13 @@ LIMITS = [
     ("fetch", "line_bytes", 256),
     ("l1c", "mshr_waiters", 65),
     ("l1c", "line_bytes", 48),
-    ("l1d", "sets", 1024),
+    ("l1d", "sets", 4096),
     ("l1d", "mshr_entries", 257),
     ("l1d", "mshr_waiters", 17),
     ("l1d", "line_bytes", 256),
     ("l1d", "miss_queue_read_max", 7),
-    ("l1d", "latency_cycles", 65),
-    ("l2", "sets", 512),
+    ("l1d", "latency_cycles", 129),
+    ("l2", "sets", 2048),
     ("l2", "icnt_queue", 65),
     ("l2", "slices", 25),
     ("icnt", "injection_queue_flits", 4),
@@ -218,3 +221,46 @@ def test_what_the_simulator_cannot_hold_is_refused_by_name(part: str, key: str, 
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "E502"
     assert part in diagnostic.message or f"{part}.{key}" in diagnostic.help
+
+
+READ_ALL = """.version 4.0
+.target sm_35
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %l<4>;
+	ld.param.u64 %l1, [p];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %tid.x;
+	mad.lo.u32 %r1, %r1, 256, %r2;
+	mul.wide.u32 %l2, %r1, 128;
+	add.s64 %l1, %l1, %l2;
+	ld.global.u32 %r3, [%l1];
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("sets", "misses"), [(1024, 0), (64, 16384)])
+def test_an_l2_of_many_lines_holds_them(sets: int, misses: int) -> None:
+    # 2 MB in 16384 lines: 12 slices of 1024 sets and 8 ways have 12 MB, those of 64 sets 768 KB, which LRU never hits
+    gpu = ptxtool.api.gpu("tesla-c2050", settings=[f"l2.sets={sets}"])
+    machine = ptxsim.Machine(gpu)
+    words = np.zeros(16384 * 32, np.uint32)
+    function = parse(READ_ALL, "all.ptx").kernels["k"]
+    counts = [machine.launch(function, 64, 256, [words]).stats["l2_misses"] for _ in range(2)]
+    assert counts[0] >= 16384
+    assert counts[1] == pytest.approx(misses, rel=0.02)
+
+
+def test_a_long_pipe_before_the_l1() -> None:
+    # 5 cycles to its first place, as many as it has: timing-model-42 section 3.8 has 40 for 35
+    gpu = ptxtool.api.gpu("gpgpusim42-c2050", settings=["l1d.latency_cycles=100"])
+    assert cost(HOP, 10, setup=POINTER, words=ring([0]), block=1, gpu=gpu)() == 100 + 5
+
+
+def test_many_units_change_nothing_that_waits_for_none() -> None:
+    # one warp in a chain: 40 SPs are as fast as 2
+    gpu = ptxtool.api.gpu("tesla-c2050", settings=["pipeline.sp_units=40"])
+    assert cost("add.f32 %f1, %f1, %f2;", gpu=gpu)() == 11

@@ -334,7 +334,7 @@ def test_a_machine_with_one_slice_a_channel() -> None:
     ("part", "changes", "words"),
     [
         ("l2", {"slices": 10}, "10 L2 slices"),
-        ("l2", {"sets": 1024}, "l2.sets x ways"),
+        ("l2", {"sets": 2048}, "l2.sets x ways"),
         ("l2", {"miss_queue": 3}, "l2.miss_queue"),
         ("dram", {"interleave_bytes": 192}, "dram.interleave_bytes"),
         ("clocks", {"l2_mhz": 1000}, "clocks"),

@@ -28,6 +28,7 @@ from ptxsim.memory.state import (
     INVALID,
     MISS,
     PENDING,
+    PIPE,
     READ,
     RESERVED,
     RING,
@@ -177,7 +178,7 @@ def pipe_enter(l1: Any, address: int, size: int, kind: int, tag: int, words: int
     """Put an access into the pipe; False if every place is taken."""
     if l1.pipe_count >= l1.pipe_cycles:
         return False
-    tail = (l1.pipe_head + l1.pipe_count) & (RING - 1)
+    tail = (l1.pipe_head + l1.pipe_count) & (PIPE - 1)
     l1.pipe_address[tail] = address
     l1.pipe_bytes[tail] = size
     l1.pipe_words[tail] = words
@@ -204,5 +205,5 @@ def pipe_look_up(l1: Any, now: int) -> int:
 @inline
 def pipe_leave(l1: Any) -> None:
     """The first access of the pipe is served."""
-    l1.pipe_head = (l1.pipe_head + 1) & (RING - 1)
+    l1.pipe_head = (l1.pipe_head + 1) & (PIPE - 1)
     l1.pipe_count -= 1

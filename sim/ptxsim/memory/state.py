@@ -41,7 +41,7 @@ HIT, MISS, PENDING, FAIL = range(4)
 NOBODY = -1  # a waiter that is told nothing: the line read that a store miss caused
 
 # array maxima; those of rings are powers of two
-MAX_LINES = 2048
+MAX_LINES = 8192
 MAX_ENTRIES = 256
 MAX_WAITERS = 16
 POOL = 32768
@@ -50,6 +50,7 @@ SECTOR_MARGIN = 12288  # left for that and for the sectors that requests are spl
 FIFO = 256
 ROP_RING = 1024
 RING = 64
+PIPE = 128  # places before the tags of the L1
 SECTORS = 4  # most sectors of a line
 LATENCY_RING = 512
 WINDOW = 64
@@ -119,12 +120,12 @@ L1 = record(
         ("pipe_head", "i8"),
         ("pipe_count", "i8"),
         ("pipe_stuck", "i8"),  # the tags have refused the first access, and nothing has changed since
-        ("pipe_due", "i8", (RING,)),
-        ("pipe_address", "i8", (RING,)),
-        ("pipe_bytes", "i2", (RING,)),
-        ("pipe_words", "u4", (RING,)),
-        ("pipe_kind", "u1", (RING,)),
-        ("pipe_tag", "i2", (RING,)),
+        ("pipe_due", "i8", (PIPE,)),
+        ("pipe_address", "i8", (PIPE,)),
+        ("pipe_bytes", "i2", (PIPE,)),
+        ("pipe_words", "u4", (PIPE,)),
+        ("pipe_kind", "u1", (PIPE,)),
+        ("pipe_tag", "i2", (PIPE,)),
         ("flush", "i8"),  # forget all lines when the SM has nothing to run
         ("flushed_at", "i8"),  # accesses when that was done last
         ("cache", CACHE),
@@ -369,7 +370,7 @@ def make_l1(gpu: Gpu, n_sms: int) -> Any:
     _at_most("l1d.miss_queue", given.miss_queue, RING // 2)
     caches["miss_capacity"] = given.miss_queue
     caches["miss_read_max"] = given.miss_queue_read_max
-    _at_most("l1d.latency_cycles", given.latency_cycles, RING)
+    _at_most("l1d.latency_cycles", given.latency_cycles, PIPE)
     caches["pipe_cycles"] = given.latency_cycles
     caches["replies_per_line"] = -(-given.line_bytes // gpu.l2.sector_bytes)
     caches["flush"] = given.flush_when_empty
@@ -431,7 +432,7 @@ def make_memory(gpu: Gpu) -> Any:
     for name in ("next", "return_due", "entry_due", "unripe_next"):
         m["channel"][name] = FOREVER
     m["channel"]["bank"]["row"] = -1
-    _set_cache(m["slice"]["cache"], "l2", l2)
+    _set_cache(m["slice"][: l2.slices]["cache"], "l2", l2)
     return memory
 
 
@@ -467,7 +468,7 @@ def _set_cache(cache: Any, name: str, given: Any) -> None:
     cache["max_waiters"] = given.mshr_waiters
     cache["n_free"] = given.mshr_entries
     cache["free"] = np.arange(MAX_ENTRIES)
-    cache["tag"] = -1
+    cache["tag"][..., : given.sets * given.ways] = -1
 
 
 def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -> None:
