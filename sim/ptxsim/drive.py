@@ -39,6 +39,7 @@ from ptxsim.state import (
     SM,
     UNITS,
     WHEEL,
+    WHEEL_MARGIN,
 )
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.base.diag import error
@@ -134,7 +135,7 @@ def _check_machine(gpu: Gpu) -> None:
             LDST_QUEUE,
         ),
         ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
-        ("longest latency", longest, WHEEL - 8),
+        ("longest latency", longest, WHEEL - WHEEL_MARGIN),
     )
     for what, value, most in limits:
         if value > most:
@@ -177,6 +178,8 @@ def build(
     r["max_cycles"] = configuration.max_cycles
     r["event_skip"] = configuration.event_skip
     r["n_sms"], r["n_instructions"], r["n_registers"] = n_sms, n_instructions, n_registers
+    longest = int(program.instructions["latency"].max())
+    r["wheel"] = max(64, 1 << (longest + WHEEL_MARGIN - 1).bit_length()) - 1
     r["code"] = program.instructions.ctypes.data
     r["n_ctas"] = n_ctas
     r["grid"], r["block"] = grid, block

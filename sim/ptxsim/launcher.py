@@ -361,7 +361,7 @@ def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
         for w in range(len(sm["ib_pc"])):
             if not waiting >> w & 1:
                 continue
-            i = int(sm["stack_pc"][w, sm["depth"][w] - 1])
+            i = int(sm["stack_pc"][sm["depth"][w] - 1, w])
             cta = _cta(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
             number = int(sm["warp_in_cta"][w])
             first, last = 32 * number, min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)

@@ -16,7 +16,8 @@ MAX_STACK = 64
 FRONT = 64  # instructions between issue and their unit
 CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
 COLLECTORS = 48  # collector units of all classes
-WHEEL = 1024  # cycles the event wheels look ahead; longer than any fixed latency
+WHEEL = 1024  # cycles the event wheel looks ahead at most; longer than any fixed latency
+WHEEL_MARGIN = 8  # of those, beyond the longest latency
 # what the wheel has of a cycle: warps whose head becomes ready then (a mask); and which cycle that is to which the rest
 # belongs: register banks that are written, units that complete an instruction (masks), a number of result buses
 WAKES, CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(5)
@@ -47,6 +48,7 @@ RUN = record(
         ("code", "u8"),  # address of the program's INSTRUCTION records
         ("n_instructions", "i8"),
         ("n_registers", "i8"),
+        ("wheel", "i8"),  # slots of the event wheel in use, less one: no more than the latencies ask for
         # grid
         ("n_ctas", "i8"),
         ("next_cta", "i8"),
@@ -119,6 +121,8 @@ RUN = record(
     ]
 )
 
+# In the order in which a cycle wants it: what every cycle looks at side by side, then a line or two per array of what
+# a warp needs to issue, then large arrays of which little is live. The time of the loop is that of cache misses.
 SM = record(
     [
         ("index", "i8"),
@@ -126,7 +130,6 @@ SM = record(
         ("last_cycle", "i8"),  # last cycle that was run or accounted for
         ("counting", "i8"),  # scheduler slots are being counted: work is here or to come
         ("active_cycles", "i8"),
-        ("slots", "i8", (MAX_SCHEDULERS, SLOT_KINDS)),
         # warps
         ("resident", "i8"),
         ("finishing", "i8"),  # all lanes exited, not yet retired
@@ -138,132 +141,51 @@ SM = record(
         ("at_barrier", "i8"),
         ("in_membar", "i8"),
         ("in_wait", "i8"),  # for asynchronous copies
-        (
-            "copies",
-            "i4",
-            (MAX_WARPS, COPY_GROUPS),
-        ),  # asynchronous copies on their way, by group modulo COPY_GROUPS
-        ("copy_group", "i4", (MAX_WARPS,)),  # the group that is being made
-        ("groups_left", "i4", (MAX_WARPS,)),  # groups that a waiting warp does not wait for
         ("in_atomic", "i8"),
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
         ("needs_lock", "i8"),  # head touches a shared register, or would
         ("lock_wait", "i8"),
-        ("wheel", "i8", (WHEEL, WHEEL_KINDS)),  # what happens at a cycle, modulo WHEEL
-        ("wake", "i8", (MAX_WARPS,)),
+        ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
         ("supervised", "i8", (MAX_SCHEDULERS,)),
-        ("ib_pc", "i4", (MAX_WARPS,)),
-        ("ib_n", "i4", (MAX_WARPS,)),
-        ("fetch_pc", "i4", (MAX_WARPS,)),
+        ("inner_wait", "i8"),  # warps of which an entry below the top may wait
+        # fetch
         ("imiss", "i8"),  # warps that wait for an instruction miss
-        ("dynamic_id", "i8", (MAX_WARPS,)),
-        ("next_dynamic_id", "i8"),
-        ("cta_slot", "i4", (MAX_WARPS,)),
-        ("warp_in_cta", "i4", (MAX_WARPS,)),
-        ("front_count", "i4", (MAX_WARPS,)),  # instructions issued, not yet in a unit
-        ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
-        ("loads", "i4", (MAX_WARPS,)),
-        ("stores", "i4", (MAX_WARPS,)),
+        ("last_fetched", "i8"),
+        ("latch_warp", "i8"),  # -1 empty
+        ("latch_pc", "i8"),
+        ("fetch_stuck", "i8"),  # warps that L1I has refused, where nothing has changed since
+        # between issue and the units
+        ("front_free", "i8"),
+        ("id_oc_n", "i4", (CLASSES,)),
+        ("oc_ex_n", "i4", (CLASSES,)),
+        ("cu_order_n", "i8"),
+        ("cu_busy", "i8"),
+        ("cu_ready", "i8"),  # busy, all operands read
+        ("cu_last", "i4", (CLASSES,)),
+        # LDST unit
+        ("head", "i4"),  # front entry in the head register; -1 empty
+        ("head_stuck", "i4"),  # 1: L1D, 2: L1C, 3: L1T has refused the head, and nothing has changed there since
+        ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
+        ("writeback_client", "i4"),
+        ("memory_free", "i8"),
+        ("shared_head", "i8"),
+        ("shared_count", "i8"),
+        ("bypass_head", "i8"),
+        ("bypass_tail", "i8"),
+        ("pending_free_n", "i8"),
+        ("unit_free", "i8", (UNITS,)),
+        ("oc_ex", "i4", (CLASSES, 8)),
+        ("id_oc", "i4", (CLASSES, 8)),
+        ("cu_entry", "i4", (COLLECTORS,)),
+        ("cu_order", "i4", (COLLECTORS,)),  # busy units, the longest busy first
+        # addresses
         (
             "long_set",
             "u8",
         ),  # address of bytes [warps][registers]: written by a load from beyond the SM, not since by an ALU
         ("ready_at", "u8"),  # address of int64 [warps][registers]: scoreboard release cycles
-        # SIMT stack
-        ("depth", "i4", (MAX_WARPS,)),
-        ("stack_pc", "i4", (MAX_WARPS, MAX_STACK)),
-        ("stack_rpc", "i4", (MAX_WARPS, MAX_STACK)),
-        ("stack_mask", "i8", (MAX_WARPS, MAX_STACK)),
-        ("stack_call", "i4", (MAX_WARPS, MAX_STACK)),
-        ("stack_wait", "i4", (MAX_WARPS, MAX_STACK)),  # 1 + the barrier an entry waits at; 0: it does not
-        ("waits_since", "i4", (MAX_WARPS, MAX_STACK)),  # the barrier instruction
-        ("waiting_lanes", "i8", (MAX_WARPS, MAX_STACK)),
-        ("inner_wait", "i8"),  # warps of which an entry below the top may wait
-        # CTA slots
-        ("free_slots", "i8"),
-        ("cta_id", "i8", (MAX_CTAS,)),
-        ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
-        ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),  # threads
-        ("cta_counted", "i4", (MAX_CTAS, BARRIERS)),  # the same, with those that warps do not have
-        ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),  # thread count; 0: all
-        ("cta_holds", "i4", (MAX_CTAS, BARRIERS)),  # threads whose predicate holds
-        ("cta_seen", "i8", (MAX_CTAS, BARRIERS)),  # warps of which lanes have arrived
         ("shared_memory", "u8"),
         ("shared_bytes", "i8"),
-        # fetch
-        ("last_fetched", "i8"),
-        ("latch_warp", "i8"),  # -1 empty
-        ("latch_pc", "i8"),
-        ("fetch_stuck", "i8"),  # warps that L1I has refused, where nothing has changed since
-        ("l1i", READONLY),
-        # between issue and the units
-        ("front_free", "i8"),
-        ("front_ins", "i4", (FRONT,)),
-        ("front_warp", "i4", (FRONT,)),
-        ("front_reads", "i8", (FRONT,)),  # bit k: source k still to be read
-        (
-            "front_banks",
-            "i8",
-            (FRONT,),
-        ),  # instead, where all sources are read at once: banks still to be read
-        ("front_memory", "i4", (FRONT,)),
-        ("id_oc", "i4", (CLASSES, 8)),
-        ("id_oc_n", "i4", (CLASSES,)),
-        ("cu_entry", "i4", (COLLECTORS,)),
-        ("cu_order", "i4", (COLLECTORS,)),  # busy units, the longest busy first
-        ("cu_order_n", "i8"),
-        ("cu_busy", "i8"),
-        ("cu_ready", "i8"),  # busy, all operands read
-        ("cu_last", "i4", (CLASSES,)),
-        ("oc_ex", "i4", (CLASSES, 8)),
-        ("oc_ex_n", "i4", (CLASSES,)),
-        ("unit_free", "i8", (UNITS,)),
-        # LDST unit
-        ("memory_free", "i8"),
-        ("memory_count", "i4", (LDST_QUEUE,)),
-        ("memory_next", "i4", (LDST_QUEUE,)),
-        ("memory_pending", "i4", (LDST_QUEUE,)),
-        ("memory_space", "i4", (LDST_QUEUE,)),
-        ("memory_kind", "i4", (LDST_QUEUE,)),
-        ("memory_bypass", "i4", (LDST_QUEUE,)),  # passes the L1 by
-        ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
-        ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
-        ("memory_words", "i8", (LDST_QUEUE, ACCESSES)),
-        ("head", "i4"),  # front entry in the head register; -1 empty
-        ("head_stuck", "i4"),  # 1: L1D, 2: L1C has refused the head, and nothing has changed there since
-        ("shared_load", "i4", (SHARED_PIPE,)),  # ring of pending-load indices: the pipe of shared memory
-        ("shared_due", "i8", (SHARED_PIPE,)),  # when they are at its end
-        ("shared_head", "i8"),
-        ("shared_count", "i8"),
-        ("l1c", READONLY),
-        ("l1t", TEXTURES),
-        ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
-        ("writeback_client", "i4"),
-        ("bypass", "i4", (PENDING,)),
-        ("bypass_head", "i8"),
-        ("bypass_tail", "i8"),
-        ("pending_free", "i4", (PENDING,)),
-        ("pending_free_n", "i8"),
-        ("pending_warp", "i4", (PENDING,)),
-        ("pending_ins", "i4", (PENDING,)),
-        ("pending_left", "i4", (PENDING,)),
-        ("pending_group", "i4", (PENDING,)),
-        # scratch of the scheduling policy, which names its own places
-        ("policy", "i8", (MAX_SCHEDULERS, POLICY)),
-        ("policy_number", "i8"),  # the number behind its name
-        # register sharing
-        ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
-        ("side", "i4", (MAX_CTAS,)),
-        ("owner", "i4", (MAX_CTAS,)),  # per pair: 0, 1 or -1
-        ("partner", "i4", (MAX_CTAS,)),
-        ("lock", "i4", (MAX_CTAS, MAX_WARPS)),  # per pair and warp position: side holding it, -1 free
-        ("exited", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions whose lanes have all exited
-        ("warp_class", "i4", (MAX_WARPS,)),  # 0 owner, 1 unshared, 2 non-owner
-        ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
-        ("lock_since", "i8", (MAX_WARPS,)),
-        ("lock_refused", "i8"),
-        ("lock_wait_cycles", "i8"),
-        ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
         # counters
         ("warp_instructions", "i8"),
         ("thread_instructions", "i8"),
@@ -276,5 +198,91 @@ SM = record(
         ("shared_accesses", "i8"),
         ("barriers", "i8"),
         ("divergent_branches", "i8"),
+        ("slots", "i8", (MAX_SCHEDULERS, SLOT_KINDS)),
+        # per warp
+        ("ib_pc", "i4", (MAX_WARPS,)),
+        ("ib_n", "i4", (MAX_WARPS,)),
+        ("fetch_pc", "i4", (MAX_WARPS,)),
+        ("depth", "i4", (MAX_WARPS,)),  # of the SIMT stack
+        ("cta_slot", "i4", (MAX_WARPS,)),
+        ("front_count", "i4", (MAX_WARPS,)),  # instructions issued, not yet in a unit
+        ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
+        ("wake", "i8", (MAX_WARPS,)),
+        ("loads", "i4", (MAX_WARPS,)),
+        ("stores", "i4", (MAX_WARPS,)),
+        ("dynamic_id", "i8", (MAX_WARPS,)),
+        ("warp_class", "i4", (MAX_WARPS,)),  # 0 owner, 1 unshared, 2 non-owner
+        ("warp_in_cta", "i4", (MAX_WARPS,)),
+        ("front_ins", "i4", (FRONT,)),
+        ("front_warp", "i4", (FRONT,)),
+        ("front_memory", "i4", (FRONT,)),
+        ("front_reads", "i8", (FRONT,)),  # bit k: source k still to be read
+        (
+            "front_banks",
+            "i8",
+            (FRONT,),
+        ),  # instead, where all sources are read at once: banks still to be read
+        # what happens at a cycle, modulo the wheel's size in use
+        ("wheel", "i8", (WHEEL, WHEEL_KINDS)),
+        # SIMT stack: entries of one depth side by side, as few warps are deep in it
+        ("stack_pc", "i4", (MAX_STACK, MAX_WARPS)),
+        ("stack_rpc", "i4", (MAX_STACK, MAX_WARPS)),
+        ("stack_mask", "i8", (MAX_STACK, MAX_WARPS)),
+        ("stack_call", "i4", (MAX_STACK, MAX_WARPS)),
+        ("stack_wait", "i4", (MAX_STACK, MAX_WARPS)),  # 1 + the barrier an entry waits at; 0: it does not
+        ("waits_since", "i4", (MAX_STACK, MAX_WARPS)),  # the barrier instruction
+        ("waiting_lanes", "i8", (MAX_STACK, MAX_WARPS)),
+        ("l1i", READONLY),
+        ("l1c", READONLY),
+        ("l1t", TEXTURES),
+        # memory instructions
+        ("memory_count", "i4", (LDST_QUEUE,)),
+        ("memory_next", "i4", (LDST_QUEUE,)),
+        ("memory_pending", "i4", (LDST_QUEUE,)),
+        ("memory_space", "i4", (LDST_QUEUE,)),
+        ("memory_kind", "i4", (LDST_QUEUE,)),
+        ("memory_bypass", "i4", (LDST_QUEUE,)),  # passes the L1 by
+        ("shared_load", "i4", (SHARED_PIPE,)),  # ring of pending-load indices: the pipe of shared memory
+        ("shared_due", "i8", (SHARED_PIPE,)),  # when they are at its end
+        ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
+        ("memory_bytes", "i8", (LDST_QUEUE, ACCESSES)),
+        ("memory_words", "i8", (LDST_QUEUE, ACCESSES)),
+        ("bypass", "i4", (PENDING,)),
+        ("pending_free", "i4", (PENDING,)),
+        ("pending_warp", "i4", (PENDING,)),
+        ("pending_ins", "i4", (PENDING,)),
+        ("pending_left", "i4", (PENDING,)),
+        ("pending_group", "i4", (PENDING,)),
+        (
+            "copies",
+            "i4",
+            (MAX_WARPS, COPY_GROUPS),
+        ),  # asynchronous copies on their way, by group modulo COPY_GROUPS
+        ("copy_group", "i4", (MAX_WARPS,)),  # the group that is being made
+        ("groups_left", "i4", (MAX_WARPS,)),  # groups that a waiting warp does not wait for
+        # CTA slots
+        ("free_slots", "i8"),
+        ("next_dynamic_id", "i8"),
+        ("cta_id", "i8", (MAX_CTAS,)),
+        ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
+        ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),  # threads
+        ("cta_counted", "i4", (MAX_CTAS, BARRIERS)),  # the same, with those that warps do not have
+        ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),  # thread count; 0: all
+        ("cta_holds", "i4", (MAX_CTAS, BARRIERS)),  # threads whose predicate holds
+        ("cta_seen", "i8", (MAX_CTAS, BARRIERS)),  # warps of which lanes have arrived
+        # scratch of the scheduling policy, which names its own places
+        ("policy", "i8", (MAX_SCHEDULERS, POLICY)),
+        ("policy_number", "i8"),  # the number behind its name
+        # register sharing
+        ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
+        ("side", "i4", (MAX_CTAS,)),
+        ("owner", "i4", (MAX_CTAS,)),  # per pair: 0, 1 or -1
+        ("partner", "i4", (MAX_CTAS,)),
+        ("lock", "i4", (MAX_CTAS, MAX_WARPS)),  # per pair and warp position: side holding it, -1 free
+        ("exited", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions whose lanes have all exited
+        ("lock_since", "i8", (MAX_WARPS,)),
+        ("lock_refused", "i8"),
+        ("lock_wait_cycles", "i8"),
+        ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
     ]
 )

@@ -42,7 +42,7 @@ def arrive(run, sm, x, i, w, mask):
 @njit
 def note_wait(sm, w):
     """See whether the top of a warp's stack waits."""
-    if sm.depth[w] and sm.stack_wait[w, sm.depth[w] - 1]:
+    if sm.depth[w] and sm.stack_wait[sm.depth[w] - 1, w]:
         sm.at_barrier |= bit(w)
     else:
         sm.at_barrier &= ~bit(w)
@@ -64,17 +64,17 @@ def _test(run, sm, x, slot, number):
     executing = x.warp
     for w in range(first, first + run.warps_per_cta):
         for k in range(sm.depth[w]):
-            if sm.stack_wait[w, k] == number + 1:
-                instruction = instruction_at(run.code, sm.waits_since[w, k])
+            if sm.stack_wait[k, w] == number + 1:
+                instruction = instruction_at(run.code, sm.waits_since[k, w])
                 x.warp = sm.index * run.max_warps + w
                 give_reduction(
                     x,
                     instruction,
-                    sm.waiting_lanes[w, k],
+                    sm.waiting_lanes[k, w],
                     sm.cta_holds[slot, number],
                     sm.cta_arrived[slot, number],
                 )
-                sm.stack_wait[w, k] = 0
+                sm.stack_wait[k, w] = 0
         if sm.at_barrier & bit(w):
             simt.settle(sm, w)
             note_wait(sm, w)

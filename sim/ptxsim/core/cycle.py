@@ -36,7 +36,7 @@ from ptxsim.memory.system import memory_cycle, reply_next
 from ptxsim.program import CONTEXT
 from ptxsim.schedulers.signature import PICK, WINDOW
 from ptxsim.sharing.registers import retest, settle_wait
-from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WAKES, WHEEL
+from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WAKES
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
@@ -114,7 +114,7 @@ def _next_membar(run, sm):
 def sm_cycle(run, sm, x, l1, memory, pick, window):
     """One core cycle of one SM."""
     account_skipped(run, sm, l1, window)
-    slot = run.cycle & (WHEEL - 1)
+    slot = run.cycle & run.wheel
     sm.ready |= sm.wheel[slot, WAKES]
     sm.wheel[slot, WAKES] = 0
     if sm.lock_wait and sm.release_cycle <= run.cycle:

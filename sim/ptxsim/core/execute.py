@@ -9,7 +9,7 @@ from ptxsim.core.operands import leave_oc_ex, rotated
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, flat_i64, inline
 from ptxsim.program import instruction_at
-from ptxsim.state import BANK_WRITES, BUSES_USED, CYCLE, FOREVER, UNITS_DONE, WHEEL
+from ptxsim.state import BANK_WRITES, BUSES_USED, CYCLE, FOREVER, UNITS_DONE
 
 
 @inline
@@ -37,9 +37,9 @@ def next_entry(run, sm):
 
 
 @inline
-def _slot(sm, cycle):
+def _slot(run, sm, cycle):
     """The slot of the wheel for a cycle to come; what it has of an earlier cycle is forgotten."""
-    slot = cycle & (WHEEL - 1)
+    slot = cycle & run.wheel
     if sm.wheel[slot, CYCLE] != cycle:
         sm.wheel[slot, CYCLE] = cycle
         sm.wheel[slot, BANK_WRITES] = 0
@@ -56,7 +56,7 @@ def _enter(run, sm, k, unit):
     i = sm.front_ins[entry]
     instruction = instruction_at(run.code, i)
     done = run.cycle + instruction.latency + 1
-    slot = _slot(sm, done)
+    slot = _slot(run, sm, done)
     if sm.wheel[slot, UNITS_DONE] & bit(unit) or sm.wheel[slot, BUSES_USED] >= run.result_buses:
         return
     sm.wheel[slot, UNITS_DONE] |= bit(unit)
@@ -70,5 +70,5 @@ def _enter(run, sm, k, unit):
     sm.done_at[w] = max(sm.done_at[w], writeback)
     if run.model_banks:  # no operand is read then from the banks that are written
         banks = rotated(flat_i64(run.banks_written, run.n_instructions)[i], w, run.n_banks)
-        sm.wheel[_slot(sm, writeback), BANK_WRITES] |= banks
+        sm.wheel[_slot(run, sm, writeback), BANK_WRITES] |= banks
     release(run, sm, i, w, writeback)

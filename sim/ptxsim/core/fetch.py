@@ -35,7 +35,7 @@ def decode(run, sm):
     sm.ib_pc[w] = pc
     sm.ib_n[w] = n
     sm.fetch_pc[w] = pc + n
-    if pc == sm.stack_pc[w, sm.depth[w] - 1]:
+    if pc == sm.stack_pc[sm.depth[w] - 1, w]:
         new_head(run, sm, w)
     else:
         sm.stale |= bit(w)
@@ -49,7 +49,7 @@ def flush(run, sm, warps):
         w = ctz(warps)
         warps &= warps - 1
         sm.ib_n[w] = 0
-        sm.fetch_pc[w] = sm.stack_pc[w, sm.depth[w] - 1]
+        sm.fetch_pc[w] = sm.stack_pc[sm.depth[w] - 1, w]
 
 
 @njit
@@ -95,7 +95,7 @@ def _scan(run, sm):
     pc = sm.fetch_pc[chosen]
     if pc >= run.n_instructions:  # the wrong path runs off the text's end
         sm.last_fetched = chosen
-        sm.fetch_pc[chosen] = sm.stack_pc[chosen, sm.depth[chosen] - 1]
+        sm.fetch_pc[chosen] = sm.stack_pc[sm.depth[chosen] - 1, chosen]
         return
     sm.last_fetched = chosen
     outcome = read(sm.l1i, CODE_BASE + np.int64(instruction_at(run.code, pc).address), chosen, run.cycle)

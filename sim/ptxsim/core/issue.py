@@ -77,7 +77,7 @@ def issue(run, sm, x, pick, window):
                 if run.fault_kind:
                     break
                 stale = bit(0) & 0
-                kind = STALL + popcount(sm.stack_mask[w, sm.depth[w] - 1])
+                kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
                 _issue_warp(run, sm, x, w)
                 any_issued = True
         if run.hotspots and kind <= STALL:
@@ -138,7 +138,7 @@ def open_ports(run, sm):
 def _issue_warp(run, sm, x, w):
     i = sm.ib_pc[w]
     instruction = instruction_at(run.code, i)
-    active = sm.stack_mask[w, sm.depth[w] - 1]
+    active = sm.stack_mask[sm.depth[w] - 1, w]
     slot = sm.cta_slot[w]
     x.warp = sm.index * run.max_warps + w
     x.shared_memory = sm.shared_memory + slot * sm.shared_bytes
@@ -213,7 +213,7 @@ def _move(run, sm, x, i, w, mask, active):
         if kind != RETURN and x.call_words:
             note_exit(x, mask)
         if kind == RETURN:
-            depth = sm.stack_call[w, sm.depth[w] - 1]
+            depth = sm.stack_call[sm.depth[w] - 1, w]
         if mask:
             simt.leave(sm, w, mask, depth)
         if mask == active:
@@ -245,13 +245,13 @@ def _next_head(run, sm, x, w):
     for k in range(CLASSES + 1):
         sm.head_class[k] &= ~me
     # lanes that run off the end of the text exit
-    while sm.depth[w] and sm.stack_pc[w, sm.depth[w] - 1] >= run.n_instructions:
-        simt.leave(sm, w, sm.stack_mask[w, sm.depth[w] - 1], 0)
+    while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:
+        simt.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
         simt.settle(sm, w)
     if sm.depth[w] == 0:
         finish_warp(run, sm, x, w)
         return
-    pc = sm.stack_pc[w, sm.depth[w] - 1]
+    pc = sm.stack_pc[sm.depth[w] - 1, w]
     sm.ib_n[w] -= 1
     sm.ib_pc[w] += 1
     if sm.ib_n[w] > 0:

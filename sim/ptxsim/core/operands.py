@@ -10,7 +10,7 @@ Handled simply: who asks a bank first is who has been in its unit longest.
 
 from ptxsim.jit import bit, ctz, flat_i64, from_bit, inline, njit
 from ptxsim.program import instruction_at
-from ptxsim.state import BANK_WRITES, CLASSES, CYCLE, WHEEL
+from ptxsim.state import BANK_WRITES, CLASSES, CYCLE
 
 
 @njit
@@ -90,7 +90,7 @@ def is_frozen(run, sm):
 @inline
 def _read(run, sm):
     """A read per bank, in order of asking, none from a bank that is being written; so many per unit."""
-    slot = run.cycle & (WHEEL - 1)
+    slot = run.cycle & run.wheel
     taken = sm.wheel[slot, BANK_WRITES] if sm.wheel[slot, CYCLE] == run.cycle else 0
     for k in range(sm.cu_order_n):
         unit = sm.cu_order[k]

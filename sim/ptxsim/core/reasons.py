@@ -78,10 +78,10 @@ def _idle_reason(run, sm, last, w):
     """Why an unfinished warp has no valid instruction, and the instruction this is charged to."""
     me = bit(w)
     top = sm.depth[w] - 1
-    pc = np.int64(sm.stack_pc[w, top])
+    pc = np.int64(sm.stack_pc[top, w])
     issued = last[sm.index * run.max_warps + w]
     if sm.at_barrier & me:
-        return BARRIER, np.int64(sm.waits_since[w, top])
+        return BARRIER, np.int64(sm.waits_since[top, w])
     if sm.in_membar & me:
         return FENCE, issued
     if sm.in_wait & me:
@@ -179,7 +179,7 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
             reason, at = _idle_reason(run, sm, last, oldest(sm, own & unfinished))
         elif outside:
             w = oldest(sm, outside)
-            reason, at = WINDOW, sm.stack_pc[w, sm.depth[w] - 1]
+            reason, at = WINDOW, sm.stack_pc[sm.depth[w] - 1, w]
         elif sm.supervised[scheduler] & sm.finishing:
             w = oldest(sm, sm.supervised[scheduler] & sm.finishing)
             reason, at = EXITED, last[sm.index * run.max_warps + w]

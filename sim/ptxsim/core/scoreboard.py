@@ -11,7 +11,7 @@ ready now, ready at a known cycle (on the wheel), or blocked.
 from ptxsim.jit import bit, flat_i64, flat_u8, inline, njit
 from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED, instruction_at
 from ptxsim.sharing.registers import asks
-from ptxsim.state import FOREVER, LONG, MAX_WARPS, WAKES, WHEEL
+from ptxsim.state import FOREVER, LONG, MAX_WARPS, WAKES
 
 
 @inline
@@ -99,7 +99,7 @@ def set_wake(run, sm, w):
     else:
         sm.ready &= ~me
         sm.wake[w] = wake
-        sm.wheel[wake & (WHEEL - 1), WAKES] |= me
+        sm.wheel[wake & run.wheel, WAKES] |= me
 
 
 @njit

@@ -16,23 +16,23 @@ from ptxsim.state import MAX_STACK
 def start(sm, w, mask):
     """The stack of a fresh warp: one entry at instruction 0."""
     sm.depth[w] = 1
-    sm.stack_pc[w, 0] = 0
-    sm.stack_rpc[w, 0] = -1
-    sm.stack_mask[w, 0] = mask
-    sm.stack_call[w, 0] = 0
-    sm.stack_wait[w, 0] = 0
+    sm.stack_pc[0, w] = 0
+    sm.stack_rpc[0, w] = -1
+    sm.stack_mask[0, w] = mask
+    sm.stack_call[0, w] = 0
+    sm.stack_wait[0, w] = 0
 
 
 @inline
 def advance(sm, w, pc):
     """All lanes of the top go to `pc`; entries at their reconvergence point are left, unless they wait."""
     top = sm.depth[w] - 1
-    sm.stack_pc[w, top] = pc
+    sm.stack_pc[top, w] = pc
     while (
         top > 0
-        and sm.stack_rpc[w, top] >= 0
-        and sm.stack_pc[w, top] == sm.stack_rpc[w, top]
-        and sm.stack_wait[w, top] == 0
+        and sm.stack_rpc[top, w] >= 0
+        and sm.stack_pc[top, w] == sm.stack_rpc[top, w]
+        and sm.stack_wait[top, w] == 0
     ):
         top -= 1
     sm.depth[w] = top + 1
@@ -45,7 +45,7 @@ def live_lanes(run, sm, x, w):
     if x.call_words:
         lanes |= lanes_aside(x, sm.index * run.max_warps + w)
     for k in range(sm.depth[w]):
-        lanes |= sm.stack_mask[w, k]
+        lanes |= sm.stack_mask[k, w]
     return lanes
 
 
@@ -53,15 +53,15 @@ def live_lanes(run, sm, x, w):
 def wait(sm, w, number, i, mask, divergent):
     """The top waits at barrier `number`, of instruction i; with a part of the warp, the next of its level goes on."""
     top = sm.depth[w] - 1
-    sm.stack_pc[w, top] = i + 1
-    sm.stack_wait[w, top] = number + 1
-    sm.waits_since[w, top] = i
-    sm.waiting_lanes[w, top] = mask
+    sm.stack_pc[top, w] = i + 1
+    sm.stack_wait[top, w] = number + 1
+    sm.waits_since[top, w] = i
+    sm.waiting_lanes[top, w] = mask
     k = top - 1
-    while divergent and k >= 0 and sm.stack_rpc[w, k] == sm.stack_rpc[w, top]:
-        if sm.stack_call[w, k] != sm.stack_call[w, top]:
+    while divergent and k >= 0 and sm.stack_rpc[k, w] == sm.stack_rpc[top, w]:
+        if sm.stack_call[k, w] != sm.stack_call[top, w]:
             return
-        if sm.stack_wait[w, k] == 0:
+        if sm.stack_wait[k, w] == 0:
             _swap(sm, w, k, top)
             sm.inner_wait |= bit(w)
             return
@@ -72,9 +72,9 @@ def wait(sm, w, number, i, mask, divergent):
 def _swap(sm, w, k, top):
     """Two entries of one level change places."""
     for column in (sm.stack_pc, sm.stack_wait, sm.waits_since):
-        column[w, k], column[w, top] = column[w, top], column[w, k]
+        column[k, w], column[top, w] = column[top, w], column[k, w]
     for lanes in (sm.stack_mask, sm.waiting_lanes):
-        lanes[w, k], lanes[w, top] = lanes[w, top], lanes[w, k]
+        lanes[k, w], lanes[top, w] = lanes[top, w], lanes[k, w]
 
 
 @njit
@@ -82,11 +82,11 @@ def _push(sm, w, pc, rpc, mask, call):
     top = sm.depth[w]
     if top >= MAX_STACK:
         return False
-    sm.stack_pc[w, top] = pc
-    sm.stack_rpc[w, top] = rpc
-    sm.stack_mask[w, top] = mask
-    sm.stack_call[w, top] = call
-    sm.stack_wait[w, top] = 0
+    sm.stack_pc[top, w] = pc
+    sm.stack_rpc[top, w] = rpc
+    sm.stack_mask[top, w] = mask
+    sm.stack_call[top, w] = call
+    sm.stack_wait[top, w] = 0
     sm.depth[w] = top + 1
     return True
 
@@ -95,11 +95,11 @@ def _push(sm, w, pc, rpc, mask, call):
 def _open(sm, w, rpc):
     """Make the top wait at `rpc`, unless the entry below it does already; its call depth."""
     top = sm.depth[w] - 1
-    call = sm.stack_call[w, top]
-    if rpc < 0 or sm.stack_rpc[w, top] == rpc:
+    call = sm.stack_call[top, w]
+    if rpc < 0 or sm.stack_rpc[top, w] == rpc:
         sm.depth[w] = top
     else:
-        sm.stack_pc[w, top] = rpc
+        sm.stack_pc[top, w] = rpc
     return call
 
 
@@ -170,12 +170,12 @@ def jump(sm, w, targets, following, rpc, jumping, active):
 @inline
 def call(sm, w, target, following, calling, active):
     """Lanes `calling` enter a function; they come back to `following`, where the other lanes wait."""
-    depth = sm.stack_call[w, sm.depth[w] - 1]
+    depth = sm.stack_call[sm.depth[w] - 1, w]
     if calling == 0:
         advance(sm, w, following)
         return True
     top = sm.depth[w] - 1
-    sm.stack_pc[w, top] = following
+    sm.stack_pc[top, w] = following
     return _push(sm, w, target, -1, calling, depth + 1)
 
 
@@ -191,13 +191,13 @@ def invoke(x, sm, w, i, target, calling):
         target,
         calling,
         sm.depth[w],
-        sm.stack_pc[w],
-        sm.stack_rpc[w],
-        sm.stack_call[w],
-        sm.stack_wait[w],
-        sm.waits_since[w],
-        sm.stack_mask[w],
-        sm.waiting_lanes[w],
+        sm.stack_pc[:, w],
+        sm.stack_rpc[:, w],
+        sm.stack_call[:, w],
+        sm.stack_wait[:, w],
+        sm.waits_since[:, w],
+        sm.stack_mask[:, w],
+        sm.waiting_lanes[:, w],
     )
     if depth > 0:
         sm.depth[w] = depth
@@ -211,13 +211,13 @@ def come_back(x, sm, w):
         depth = leave_call(
             x,
             sm.depth[w],
-            sm.stack_pc[w],
-            sm.stack_rpc[w],
-            sm.stack_call[w],
-            sm.stack_wait[w],
-            sm.waits_since[w],
-            sm.stack_mask[w],
-            sm.waiting_lanes[w],
+            sm.stack_pc[:, w],
+            sm.stack_rpc[:, w],
+            sm.stack_call[:, w],
+            sm.stack_wait[:, w],
+            sm.waits_since[:, w],
+            sm.stack_mask[:, w],
+            sm.waiting_lanes[:, w],
         )
         if depth < 0:
             return
@@ -231,9 +231,9 @@ def leave(sm, w, leaving, lowest_call):
     """Take lanes out of every entry of a call depth >= `lowest_call`, and drop empty entries from the top."""
     top = sm.depth[w] - 1
     for k in range(top, -1, -1):
-        if sm.stack_call[w, k] >= lowest_call:
-            sm.stack_mask[w, k] &= ~leaving
-    while top >= 0 and sm.stack_mask[w, top] == 0:
+        if sm.stack_call[k, w] >= lowest_call:
+            sm.stack_mask[k, w] &= ~leaving
+    while top >= 0 and sm.stack_mask[top, w] == 0:
         top -= 1
     sm.depth[w] = top + 1
 
@@ -243,4 +243,4 @@ def settle(sm, w):
     """Leave entries that wait at their own reconvergence point (after a pop)."""
     top = sm.depth[w] - 1
     if top >= 0:
-        advance(sm, w, sm.stack_pc[w, top])
+        advance(sm, w, sm.stack_pc[top, w])

@@ -99,9 +99,9 @@ def _waits_at(sm, w, state):
     if state == MEMORY or state == LOCK:
         return np.int64(sm.ib_pc[w])
     if state == BARRIER:
-        return np.int64(sm.waits_since[w, top])
+        return np.int64(sm.waits_since[top, w])
     if state == FENCE or state == COPIES or state == ATOMIC:  # it has issued
-        return np.int64(sm.stack_pc[w, top]) - 1
+        return np.int64(sm.stack_pc[top, w]) - 1
     return np.int64(sm.fetch_pc[w]) if state == FETCHING else np.int64(-1)
 
 

@@ -34,8 +34,8 @@ SPILL_DEPTH = 16
 
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)
-_PCS = types.Array(types.int32, 1, "C")
-_MASKS = types.Array(types.int64, 1, "C")
+_PCS = types.Array(types.int32, 1, "A")
+_MASKS = types.Array(types.int64, 1, "A")
 
 
 @njit(types.int64(_CONTEXT, types.int64))
