@@ -207,6 +207,7 @@ def build(
         sms[name] = -1
     sms["index"] = np.arange(n_sms)
     sms["free_slots"] = (1 << resident) - 1
+    r["sm_open"] = resident > 0
     sms["front_free"] = -1 if FRONT == 64 else (1 << FRONT) - 1
     sms["memory_free"] = (1 << LDST_QUEUE) - 1
     sms["pending_free"] = np.arange(PENDING)
@@ -229,6 +230,7 @@ def build(
         r["dynamic"] = dynamic.units.ctypes.data
     memory = make_memory(gpu) if kept is None or kept.memory is None else kept.memory
     l1s = make_l1(gpu, n_sms) if kept is None or kept.l1s is None else kept.l1s
+    r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
     copies = image.device.take_copies()
     if gpu.l2.copies_fill:
         clock = copies_clock(memory, copies)
@@ -361,10 +363,8 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
             reason = int(
                 cycle.simulator()(
                     run,
-                    simulation.sms,
                     simulation.context,
                     simulation.arrays["special_rows"],
-                    simulation.l1s,
                     simulation.memory,
                     policy.pick,
                     policy.window,

@@ -4,8 +4,9 @@ Masks over warps and lanes are int64, bit k for warp or lane k. Times are core c
 the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive.py` builds the arrays.
 """
 
-from ptxsim.jit import record
+from ptxsim.jit import record, record_at
 from ptxsim.memory.readonly import READONLY
+from ptxsim.memory.state import MAX_SMS
 from ptxsim.memory.texture import TEXTURES
 from ptxsim.program import COPY_GROUPS
 
@@ -45,6 +46,11 @@ RUN = record(
         ("event_skip", "i8"),
         ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
         ("n_sms", "i8"),
+        ("sms", "u8"),  # address of the SM records
+        ("l1s", "u8"),  # of the L1 records
+        # what the loop asks of every SM in every cycle, side by side
+        ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which anything can happen there, replies apart
+        ("sm_open", "u1", (MAX_SMS,)),  # it has a free CTA slot
         ("code", "u8"),  # address of the program's INSTRUCTION records
         ("n_instructions", "i8"),
         ("n_registers", "i8"),
@@ -126,7 +132,6 @@ RUN = record(
 SM = record(
     [
         ("index", "i8"),
-        ("next", "i8"),  # next cycle in which anything can happen here, replies apart
         ("last_cycle", "i8"),  # last cycle that was run or accounted for
         ("counting", "i8"),  # scheduler slots are being counted: work is here or to come
         ("active_cycles", "i8"),
@@ -286,3 +291,7 @@ SM = record(
         ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
     ]
 )
+
+sm_at = record_at(SM)
+"""`sm_at(address of the SM records, i)`. In a loop over `array[i]` LLVM keeps the address of every field in memory and
+counts it up; an address that it has to load spares that."""

@@ -31,12 +31,12 @@ from ptxsim.core.scoreboard import next_wake, writes_done
 from ptxsim.core.timeline import observe
 from ptxsim.jit import array_of, bit, ctz, entry, inline, njit
 from ptxsim.memory.l1 import l1_forget
-from ptxsim.memory.state import L1, MEMORY
+from ptxsim.memory.state import MEMORY, l1_at
 from ptxsim.memory.system import memory_cycle, reply_next
 from ptxsim.program import CONTEXT
 from ptxsim.schedulers.signature import PICK, WINDOW
 from ptxsim.sharing.registers import retest, settle_wait
-from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, SM, STALL, WAKES
+from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
@@ -135,7 +135,7 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
     if l1.flush and sm.resident == sm.finishing:
         l1_forget(l1)
     sm.last_cycle = run.cycle
-    sm.next = _next_cycle(run, sm, l1, issued)
+    run.sm_next[sm.index] = _next_cycle(run, sm, l1, issued)
     if sm.resident == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
         sm.counting = 0
 
@@ -168,11 +168,11 @@ def _next_cycle(run, sm, l1, issued):
 
 
 @njit
-def _finish(run, sms, l1s, window):
+def _finish(run, window):
     """Account every SM up to the last cycle, and every lock wait."""
     for index in range(run.n_sms):
-        sm = sms[index]
-        account_skipped(run, sm, l1s[index], window)
+        sm = sm_at(run.sms, index)
+        account_skipped(run, sm, l1_at(run.l1s, index), window)
         sm.last_cycle = run.cycle - 1
         waiting = sm.lock_wait
         while waiting:
@@ -181,7 +181,7 @@ def _finish(run, sms, l1s, window):
             settle_wait(run, sm, w)
 
 
-def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, window):
+def _simulate(run_array, contexts, special_rows, memories, pick, window):
     """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
     run = run_array[0]
     x = contexts[0]
@@ -189,7 +189,7 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
     half = x.host_bytes >> 1  # of the print buffer
     while run.ctas_done < run.n_ctas:
         if run.max_cycles and run.cycle >= run.max_cycles:
-            _finish(run, sms, l1s, window)
+            _finish(run, window)
             return LIMIT
         if run.cycle >= run.stop_cycle or x.host_used > half:
             return PAUSED
@@ -197,40 +197,39 @@ def _simulate(run_array, sms, contexts, special_rows, l1s, memories, pick, windo
             memory_cycle(memory, run.cycle)
         following = FOREVER
         for index in range(run.n_sms):
-            sm = sms[index]
+            due = run.sm_next[index] <= run.cycle or run.event_skip == 0
             reply = reply_next(memory, index) + run.response_hops
-            due = sm.next <= run.cycle or run.event_skip == 0
-            if reply <= run.cycle and not due:
-                due = not take_quietly(run, sm, l1s[index], memory)
+            if due or reply <= run.cycle:
+                sm = sm_at(run.sms, index)
+                l1 = l1_at(run.l1s, index)
+                if due or not take_quietly(run, sm, l1, memory):
+                    sm_cycle(run, sm, x, l1, memory, pick, window)
+                    if run.timeline:
+                        observe(run, sm)
+                    if run.fault_kind:
+                        run.cycle += 1
+                        _finish(run, window)
+                        return FAULT
                 reply = reply_next(memory, index) + run.response_hops
-            if due:
-                sm_cycle(run, sm, x, l1s[index], memory, pick, window)
-                if run.timeline:
-                    observe(run, sm)
-                if run.fault_kind:
-                    run.cycle += 1
-                    _finish(run, sms, l1s, window)
-                    return FAULT
-                reply = reply_next(memory, index) + run.response_hops
-            following = min(following, sm.next, reply)
+            following = min(following, run.sm_next[index], reply)
         if run.ctas_done >= run.n_ctas:
             run.cycle += 1
             break
         if run.next_cta < run.n_ctas:
-            dispatch(run, sms, x, special_rows)
+            dispatch(run, x, special_rows)
             for index in range(run.n_sms):
-                following = min(following, sms[index].next)
+                following = min(following, run.sm_next[index])
         following = max(min(following, memory.next), run.cycle + 1)
         if following >= FOREVER:
             run.cycle += 1
-            _finish(run, sms, l1s, window)
+            _finish(run, window)
             return DEADLOCK
         if run.event_skip == 0:
             following = run.cycle + 1
         run.cycle = min(following, run.stop_cycle)
         if run.max_cycles:
             run.cycle = min(run.cycle, run.max_cycles)
-    _finish(run, sms, l1s, window)
+    _finish(run, window)
     return DONE
 
 
@@ -240,11 +239,10 @@ def simulator() -> Any:
 
     A policy is two typed arguments, so that none compiles it again.
     """
-    arguments = [array_of(d) for d in (RUN, SM, CONTEXT)]
     signature = types.int64(
-        *arguments,
+        array_of(RUN),
+        array_of(CONTEXT),
         types.Array(types.int32, 2, "C"),
-        array_of(L1),
         array_of(MEMORY),
         types.FunctionType(PICK),
         types.FunctionType(WINDOW),

@@ -6,30 +6,30 @@ from ptxsim.core.timeline_codes import CTA
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline
 from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.registers import cta_started
-from ptxsim.state import BARRIERS
+from ptxsim.state import BARRIERS, sm_at
 
 
 @inline
-def dispatch(run, sms, x, special_rows):
+def dispatch(run, x, special_rows):
     """Launch CTAs behind the cores' cycle."""
     for k in range(run.n_sms):
         if run.next_cta >= run.n_ctas:
             break
         index = (run.last_sm + 1 + k) % run.n_sms
-        sm = sms[index]
-        if sm.free_slots:
-            _launch(run, sm, x, special_rows)
+        if run.sm_open[index]:
+            _launch(run, sm_at(run.sms, index), x, special_rows)
             run.launched_sm = index
     run.last_sm = run.launched_sm
     if run.next_cta >= run.n_ctas:  # an SM that is left with nothing to do has to see it
         for index in range(run.n_sms):
-            sms[index].next = min(sms[index].next, run.cycle + 1)
+            run.sm_next[index] = min(run.sm_next[index], run.cycle + 1)
 
 
 @inline
 def _launch(run, sm, x, special_rows):
     slot = ctz(sm.free_slots)
     sm.free_slots &= ~bit(slot)
+    run.sm_open[sm.index] = sm.free_slots != 0
     cta = run.next_cta
     run.next_cta += 1
     sm.cta_id[slot] = cta
@@ -53,7 +53,7 @@ def _launch(run, sm, x, special_rows):
     if not sm.counting:  # the cycles in which it was idle do not count
         sm.last_cycle = run.cycle
         sm.counting = 1
-    sm.next = min(sm.next, run.cycle + 1)
+    run.sm_next[sm.index] = min(run.sm_next[sm.index], run.cycle + 1)
 
 
 @inline

@@ -55,6 +55,7 @@ def _retire(run, sm, w):
     sm.cta_warps[slot] -= 1
     if sm.cta_warps[slot] == 0:
         sm.free_slots |= bit(slot)
+        run.sm_open[sm.index] = 1
         sm.cta_id[slot] = -1
         run.ctas_done += 1
         if sm.pair[slot] >= 0:

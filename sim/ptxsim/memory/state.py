@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import record
+from ptxsim.jit import record, record_at
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 
@@ -131,6 +131,9 @@ L1 = record(
         ("cache", CACHE),
     ]
 )
+
+l1_at = record_at(L1)
+"""`l1_at(address of the L1 records, i)`"""
 
 REQUEST = record(
     [
