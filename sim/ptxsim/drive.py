@@ -203,7 +203,7 @@ def build(
         count_hotspots(r, n_sms, arrays)
 
     sms = np.zeros(n_sms, SM)
-    for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle"):
+    for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle", "charged"):
         sms[name] = -1
     sms["index"] = np.arange(n_sms)
     sms["free_slots"] = (1 << resident) - 1
@@ -352,6 +352,9 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     """Run to the end; returns one of `core.cycle`'s reasons. `KeyboardInterrupt` leaves the state readable."""
     run = simulation.run
     run["has_window"] = policy.has_window
+    run["eager_slots"] = (
+        policy.has_window | (run["shared_pairs"] != 0) | (run["dynamic"] != 0) | (run["hotspots"] != 0)
+    )
     run["long_lasting"] &= policy.may_ask_for_long
     simulation.sms["policy_number"] = policy.number
     recorder = simulation.recorder

@@ -75,6 +75,7 @@ RUN = record(
         ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
         ("long_lasting", "i8"),  # what a load wrote counts as long until an ALU instruction writes it
         ("has_window", "i8"),  # the policy looks at some warps only
+        ("eager_slots", "i8"),  # a slot's kind depends on more than the valid and ready warps: it is counted at once
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
         ("first_collector", "i8", (CLASSES,)),
@@ -135,6 +136,9 @@ SM = record(
         ("last_cycle", "i8"),  # last cycle that was run or accounted for
         ("counting", "i8"),  # scheduler slots are being counted: work is here or to come
         ("active_cycles", "i8"),
+        ("charged", "i8"),  # last cycle whose scheduler slots are counted
+        ("seen_valid", "i8"),  # valid and ready warps in the cycles since
+        ("seen_ready", "i8"),
         # warps
         ("resident", "i8"),
         ("finishing", "i8"),  # all lanes exited, not yet retired

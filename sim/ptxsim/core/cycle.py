@@ -44,8 +44,8 @@ DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 @njit
 def _slot_kind(run, sm, own):
     """What a slot of a cycle counts as in which none of a scheduler's warps has changed."""
-    valid = valid_warps(sm) & own
-    if valid & sm.ready & ~sm.lock_wait:
+    valid = sm.seen_valid & own
+    if valid & sm.seen_ready & ~sm.lock_wait:
         return STALL  # ready, but every port it could take was closed
     if valid:
         return STALL if run.lock_as_stall and valid & sm.lock_wait else SCOREBOARD
@@ -54,20 +54,47 @@ def _slot_kind(run, sm, own):
 
 @njit
 def account_skipped(run, sm, l1, window):
-    """Charge the slots of the cycles since this SM last ran: nothing but a policy's window has changed in them."""
+    """Bring the counters up to the cycle before this one: nothing but a policy's window has changed since the SM ran."""
+    _count_retries(run, sm, l1)
+    charge_until(run, sm, window, run.cycle - 1)
+
+
+@inline
+def _count_retries(run, sm, l1):
+    """What caches have refused in the cycles since the SM last ran."""
     skipped = run.cycle - sm.last_cycle - 1
     if skipped > 0 and sm.counting:
-        sm.active_cycles += skipped
         charge_stuck_head(sm, l1, skipped)
         if sm.fetch_stuck:
             pass_refused(sm, skipped * run.fetches)
-        if run.has_window:
-            for _ in range(skipped):
-                for s in range(run.n_schedulers):
-                    _charge_slots(run, sm, s, sm.supervised[s] & window(sm, s), 1)
-        else:
+
+
+@njit
+def charge_until(run, sm, window, cycle):
+    """Charge the slots of the cycles up to `cycle` that are not charged yet: the same warps were valid and ready in
+    all of them."""
+    cycles = cycle - sm.charged
+    sm.charged = cycle
+    if cycles <= 0 or not sm.counting:
+        return
+    sm.active_cycles += cycles
+    if run.has_window:
+        for _ in range(cycles):
             for s in range(run.n_schedulers):
-                _charge_slots(run, sm, s, sm.supervised[s], skipped)
+                _charge_slots(run, sm, s, sm.supervised[s] & window(sm, s), 1)
+    else:
+        for s in range(run.n_schedulers):
+            _charge_slots(run, sm, s, sm.supervised[s], cycles)
+
+
+@inline
+def _look(run, sm, window, charged):
+    """See which warps are valid and ready; cycles up to `charged` are those of the warps seen before."""
+    valid = valid_warps(sm)
+    ready = valid & sm.ready
+    if valid != sm.seen_valid or ready != sm.seen_ready:
+        charge_until(run, sm, window, charged)
+        sm.seen_valid, sm.seen_ready = valid, ready
 
 
 @njit
@@ -76,7 +103,7 @@ def _charge_slots(run, sm, s, own, cycles):
     kind = _slot_kind(run, sm, own)
     sm.slots[s, kind] += cycles
     if run.hotspots:
-        charge(run, sm, s, kind, own, valid_warps(sm) & own, cycles)
+        charge(run, sm, s, kind, own, sm.seen_valid & own, cycles)
 
 
 @inline
@@ -113,7 +140,9 @@ def _next_membar(run, sm):
 @inline
 def sm_cycle(run, sm, x, l1, memory, pick, window):
     """One core cycle of one SM."""
-    account_skipped(run, sm, l1, window)
+    _count_retries(run, sm, l1)
+    if run.eager_slots:
+        charge_until(run, sm, window, run.cycle - 1)
     slot = run.cycle & run.wheel
     sm.ready |= sm.wheel[slot, WAKES]
     sm.wheel[slot, WAKES] = 0
@@ -127,16 +156,23 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
         _release_membars(run, sm, l1)
     issued = False
     if sm.counting:
-        sm.active_cycles += 1
-        issued = issue(run, sm, x, pick, window)
+        if run.eager_slots or sm.stale or valid_warps(sm) & sm.ready & open_ports(run, sm):
+            charge_until(run, sm, window, run.cycle - 1)
+            sm.charged = run.cycle
+            sm.active_cycles += 1
+            issued = issue(run, sm, x, pick, window)
+        else:
+            _look(run, sm, window, run.cycle - 1)
     for _ in range(run.fetches):
         decode(run, sm)
         fetch(run, sm, memory)
     if l1.flush and sm.resident == sm.finishing:
         l1_forget(l1)
+    _look(run, sm, window, run.cycle)
     sm.last_cycle = run.cycle
     run.sm_next[sm.index] = _next_cycle(run, sm, l1, issued)
     if sm.resident == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
+        charge_until(run, sm, window, run.cycle)
         sm.counting = 0
 
 

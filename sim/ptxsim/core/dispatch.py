@@ -51,7 +51,7 @@ def _launch(run, sm, x, special_rows):
     if run.timeline:
         note(run, sm, CTA, slot, cta, 0, 0)
     if not sm.counting:  # the cycles in which it was idle do not count
-        sm.last_cycle = run.cycle
+        sm.last_cycle = sm.charged = run.cycle
         sm.counting = 1
     run.sm_next[sm.index] = min(run.sm_next[sm.index], run.cycle + 1)
 
