@@ -186,7 +186,7 @@ SM = record(
         ("oc_ex", "i4", (CLASSES, 8)),
         ("id_oc", "i4", (CLASSES, 8)),
         ("cu_entry", "i4", (COLLECTORS,)),
-        ("cu_order", "i4", (COLLECTORS,)),  # busy units, the longest busy first
+        ("cu_order", "i4", (COLLECTORS,)),  # units with operands to read, the longest busy first
         # addresses
         (
             "long_set",

@@ -93,7 +93,8 @@ def _look(run, sm, window, charged):
     valid = valid_warps(sm)
     ready = valid & sm.ready
     if valid != sm.seen_valid or ready != sm.seen_ready:
-        charge_until(run, sm, window, charged)
+        if sm.charged < charged:
+            charge_until(run, sm, window, charged)
         sm.seen_valid, sm.seen_ready = valid, ready
 
 
@@ -157,7 +158,8 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
     issued = False
     if sm.counting:
         if run.eager_slots or sm.stale or valid_warps(sm) & sm.ready & open_ports(run, sm):
-            charge_until(run, sm, window, run.cycle - 1)
+            if sm.charged < run.cycle - 1:
+                charge_until(run, sm, window, run.cycle - 1)
             sm.charged = run.cycle
             sm.active_cycles += 1
             issued = issue(run, sm, x, pick, window)

@@ -52,14 +52,15 @@ def valid_warps(sm):
 def issue(run, sm, x, pick, window):
     """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
     any_issued = False
-    first = sm.active_cycles - 1 if run.rotate_schedulers else 0
-    for k in range(run.n_schedulers):
-        s = (first + k) % run.n_schedulers
+    s = (sm.active_cycles - 1) % run.n_schedulers if run.rotate_schedulers else 0
+    all_valid = valid_warps(sm)
+    ports = open_ports(run, sm)
+    for _ in range(run.n_schedulers):
         own = sm.supervised[s]
         if run.has_window:
             own &= window(sm, s)
         stale = sm.stale & own
-        valid = valid_warps(sm) & own
+        valid = all_valid & own
         ready = valid & sm.ready
         refused = False
         if ready & sm.needs_lock:
@@ -71,7 +72,7 @@ def issue(run, sm, x, pick, window):
         elif ready == 0:
             kind = STALL if refused and run.lock_as_stall else SCOREBOARD
         else:
-            candidates = ready & open_ports(run, sm)
+            candidates = ready & ports
             if candidates:
                 w = _chosen(run, sm, pick, s, candidates, stale)
                 if run.fault_kind:
@@ -80,6 +81,8 @@ def issue(run, sm, x, pick, window):
                 kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
                 _issue_warp(run, sm, x, w)
                 any_issued = True
+                all_valid = valid_warps(sm)
+                ports = open_ports(run, sm)
         if run.hotspots and kind <= STALL:
             charge(run, sm, s, kind, own, valid, 1)
         if stale:  # nothing issued: the scan has seen all warps
@@ -87,6 +90,9 @@ def issue(run, sm, x, pick, window):
         sm.slots[s, kind] += 1
         if run.fault_kind:
             break
+        s += 1
+        if s == run.n_schedulers:
+            s = 0
     return any_issued
 
 

@@ -20,7 +20,7 @@ def collect(run, sm):
         for k in range(CLASSES):
             if sm.oc_ex_n[k] < run.oc_ex_width[k]:
                 _dispatch(run, sm, k)
-    if sm.cu_busy & ~sm.cu_ready:
+    if sm.cu_order_n:
         _read(run, sm)
     for k in range(CLASSES):
         if sm.id_oc_n[k]:
@@ -47,21 +47,9 @@ def _dispatch(run, sm, k):
         unit = ctz(behind) if behind else ctz(ready)
         sm.oc_ex[k, sm.oc_ex_n[k]] = sm.cu_entry[unit]
         sm.oc_ex_n[k] += 1
-        _forget(sm, unit)
         sm.cu_busy &= ~bit(unit)
         sm.cu_ready &= ~bit(unit)
         sm.cu_last[k] = unit - first
-
-
-@inline
-def _forget(sm, unit):
-    """Take a unit out of the order of the busy ones."""
-    k = 0
-    while sm.cu_order[k] != unit:
-        k += 1
-    sm.cu_order_n -= 1
-    for j in range(k, sm.cu_order_n):
-        sm.cu_order[j] = sm.cu_order[j + 1]
 
 
 @njit
@@ -76,7 +64,7 @@ def leave_oc_ex(sm, k):
 @inline
 def is_frozen(run, sm):
     """True if no collector unit and no ID_OC entry can move until something leaves OC_EX."""
-    if sm.cu_busy & ~sm.cu_ready:
+    if sm.cu_order_n:
         return False
     for k in range(CLASSES):
         own = (bit(run.n_collectors[k]) - 1) << run.first_collector[k]
@@ -92,6 +80,7 @@ def _read(run, sm):
     """A read per bank, in order of asking, none from a bank that is being written; so many per unit."""
     slot = run.cycle & run.wheel
     taken = sm.wheel[slot, BANK_WRITES] if sm.wheel[slot, CYCLE] == run.cycle else 0
+    left_over = 0
     for k in range(sm.cu_order_n):
         unit = sm.cu_order[k]
         entry = sm.cu_entry[unit]
@@ -101,6 +90,9 @@ def _read(run, sm):
             taken |= banks
             if sm.front_banks[entry] == 0:
                 sm.cu_ready |= bit(unit)
+            else:
+                sm.cu_order[left_over] = unit
+                left_over += 1
             continue
         reads = sm.front_reads[entry]
         left = run.collector_reads
@@ -116,6 +108,10 @@ def _read(run, sm):
             taken |= bank
         if sm.front_reads[entry] == 0:
             sm.cu_ready |= bit(unit)
+        else:
+            sm.cu_order[left_over] = unit
+            left_over += 1
+    sm.cu_order_n = left_over
 
 
 @inline
@@ -132,8 +128,6 @@ def _accept(run, sm, k):
         unit = ctz(free)
         entry = sm.id_oc[k, moved]
         sm.cu_busy |= bit(unit)
-        sm.cu_order[sm.cu_order_n] = unit
-        sm.cu_order_n += 1
         sm.cu_entry[unit] = entry
         i = sm.front_ins[entry]
         sm.front_reads[entry] = 0
@@ -144,6 +138,9 @@ def _accept(run, sm, k):
             sm.front_reads[entry] = bit(instruction_at(run.code, i).n_sources) - 1
         if sm.front_reads[entry] | sm.front_banks[entry] == 0:
             sm.cu_ready |= bit(unit)
+        else:
+            sm.cu_order[sm.cu_order_n] = unit
+            sm.cu_order_n += 1
         moved += 1
     if moved:
         left = sm.id_oc_n[k] - moved
