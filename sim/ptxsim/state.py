@@ -75,7 +75,10 @@ RUN = record(
         ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
         ("long_lasting", "i8"),  # what a load wrote counts as long until an ALU instruction writes it
         ("has_window", "i8"),  # the policy looks at some warps only
-        ("eager_slots", "i8"),  # a slot's kind depends on more than the valid and ready warps: it is counted at once
+        (
+            "eager_slots",
+            "i8",
+        ),  # a slot's kind depends on more than the valid and ready warps: it is counted at once
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
         ("first_collector", "i8", (CLASSES,)),
@@ -173,7 +176,10 @@ SM = record(
         ("cu_last", "i4", (CLASSES,)),
         # LDST unit
         ("head", "i4"),  # front entry in the head register; -1 empty
-        ("head_stuck", "i4"),  # 1: L1D, 2: L1C, 3: L1T has refused the head, and nothing has changed there since
+        (
+            "head_stuck",
+            "i4",
+        ),  # 1: L1D, 2: L1C, 3: L1T has refused the head, and nothing has changed there since
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
         ("writeback_client", "i4"),
         ("memory_free", "i8"),

@@ -54,7 +54,7 @@ def _slot_kind(run, sm, own):
 
 @njit
 def account_skipped(run, sm, l1, window):
-    """Bring the counters up to the cycle before this one: nothing but a policy's window has changed since the SM ran."""
+    """Bring the counters up to the cycle before this: nothing but a policy's window has changed since the SM ran."""
     _count_retries(run, sm, l1)
     charge_until(run, sm, window, run.cycle - 1)
 

@@ -61,7 +61,7 @@ def _end_period(run_array, sms, l1s, units, window):
         while held:
             settle_wait(run, sm, ctz(held))
             held &= held - 1
-        sm.next = min(sm.next, run.cycle)
+        run.sm_next[index] = min(run.sm_next[index], run.cycle)
 
 
 @cache
