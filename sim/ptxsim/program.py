@@ -33,25 +33,29 @@ MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
 MAX_BANKS = 12  # source registers that the operand collector reads
 
+# first what issue and the units read, side by side
 INSTRUCTION = record(
     [
         ("kind", "i4"),  # control kind
         ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit behind it
-        ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
-        ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
         ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
         ("guard_code", "i4"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
+        ("uop_start", "i4"),
+        ("uop_end", "i4"),
         ("unit", "i4"),
         ("latency", "i4"),
         ("interval", "i4"),
-        ("n_sources", "i4"),  # source registers the operand collector reads
-        ("bank", "i4", (MAX_BANKS,)),  # their architectural numbers (bank = (number + warp) mod banks)
-        ("n_registers", "i4"),  # all registers named: destinations first, then sources, address, guard
-        ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
-        ("n_destinations", "i4"),
-        ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
         ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC: whether the instruction goes to the LDST unit
         ("space", "i4"),
+        ("n_sources", "i4"),  # source registers the operand collector reads
+        ("n_destinations", "i4"),
+        ("n_registers", "i4"),  # all registers named: destinations first, then sources, address, guard
+        ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
+        ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
+        ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
+        ("bank", "i4", (MAX_BANKS,)),  # sources' architectural numbers (bank = (number + warp) mod banks)
+        ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
+        ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
         ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
         ("element_bytes", "i4"),  # bytes of one element
         ("bypass", "i4"),  # passes the L1 by: BY_NONE, BY_GLOBAL, BY_ALL
@@ -62,9 +66,6 @@ INSTRUCTION = record(
             "copies",
             "i4",
         ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
-        ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
-        ("uop_start", "i4"),
-        ("uop_end", "i4"),
         ("return_end", "i4"),  # INVOKE: from `uop_end` to here, what is done when all lanes have come back
         (
             "straight",

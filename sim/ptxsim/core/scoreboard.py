@@ -22,8 +22,10 @@ def reserve(run, sm, instruction, w, space):
         pending = LONG
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
     base = w * run.n_registers
-    for k in range(instruction.n_destinations):
-        ready_at[base + instruction.register[k]] = pending
+    if instruction.n_destinations:  # mostly one
+        ready_at[base + instruction.register[0]] = pending
+        for k in range(1, instruction.n_destinations):
+            ready_at[base + instruction.register[k]] = pending
     if run.long_lasting and pending == LONG:
         _set_long(run, sm, instruction, w, 1)
 
@@ -52,8 +54,10 @@ def release(run, sm, i, w, cycle):
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
     instruction = instruction_at(run.code, i)
     base = w * run.n_registers
-    for k in range(instruction.n_destinations):
-        ready_at[base + instruction.register[k]] = cycle
+    if instruction.n_destinations:  # mostly one
+        ready_at[base + instruction.register[0]] = cycle
+        for k in range(1, instruction.n_destinations):
+            ready_at[base + instruction.register[k]] = cycle
     if run.long_lasting and instruction.access == NO_ACCESS:
         _set_long(run, sm, instruction, w, 0)
     if instruction.n_destinations and sm.blocked & bit(w):
@@ -77,22 +81,20 @@ def set_wake(run, sm, w):
     instruction = instruction_at(run.code, sm.ib_pc[w])
     base = w * run.n_registers
     wake = 0
-    for k in range(instruction.n_registers):
-        cycle = ready_at[base + instruction.register[k]]
-        if cycle > wake:
-            wake = cycle
     me = bit(w)
     sm.long_wait &= ~me
     if run.long_lasting and _reads_long(run, sm, instruction, w):
         sm.long_wait |= me
-    if wake >= FOREVER:
-        if wake == LONG:
-            for k in range(instruction.n_destinations, instruction.n_registers):
-                if ready_at[base + instruction.register[k]] == LONG:
+    for k in range(instruction.n_registers):
+        cycle = ready_at[base + instruction.register[k]]
+        if cycle >= FOREVER:
+            for j in range(max(k, instruction.n_destinations), instruction.n_registers):
+                if ready_at[base + instruction.register[j]] == LONG:
                     sm.long_wait |= me
-        sm.blocked |= me
-        sm.ready &= ~me
-        return
+            sm.blocked |= me
+            sm.ready &= ~me
+            return
+        wake = max(wake, cycle)
     sm.blocked &= ~me
     if wake <= run.cycle:
         sm.ready |= me
