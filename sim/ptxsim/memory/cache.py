@@ -108,8 +108,9 @@ def join(c: Any, entry: int, waiter: int) -> bool:
 
 @njit
 def arrive(c: Any, index: int, entry: int) -> None:
-    """What is RESERVED is here: those who wait in its entry can be told."""
-    c.state[index] = DIRTY if c.miss[entry].dirty else VALID
+    """What is RESERVED is here: those who wait in its entry can be told. -1: its line has left, and it is not kept."""
+    if index >= 0:
+        c.state[index] = DIRTY if c.miss[entry].dirty else VALID
     c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
     c.n_ready += 1
 

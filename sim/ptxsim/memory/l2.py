@@ -203,7 +203,8 @@ def _fill(m: Any, s: Any, index: int, now: int) -> None:
         if m.sector_bytes:
             line = q.line & -c.line_bytes
             if c.tag[at // SECTORS] != line:  # it was read twice, and has moved
-                at = find_line(c, q.set, line) * SECTORS + at % SECTORS
+                place = find_line(c, q.set, line)
+                at = place * SECTORS + at % SECTORS if place >= 0 else np.int64(-1)
         arrive(c, at, q.tag)
         s.fill_free = now + port_cycles(m, q.bytes)
         drop_request(m, r)
