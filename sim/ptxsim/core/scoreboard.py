@@ -8,10 +8,10 @@ The wake-up of a warp's head is computed once, when the head changes or a regist
 ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
-from ptxsim.jit import bit, flat_i64, flat_u8, inline, njit
+from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline, njit
 from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED, instruction_at
 from ptxsim.sharing.registers import asks
-from ptxsim.state import FOREVER, LONG, MAX_WARPS, WAKES
+from ptxsim.state import FOREVER, LONG, WAKES
 
 
 @inline
@@ -126,7 +126,8 @@ def next_wake(sm):
     """The earliest cycle on the wheel, FOREVER if none."""
     best = FOREVER
     waiting = sm.has_head & ~sm.ready & ~sm.blocked
-    for w in range(MAX_WARPS):
-        if waiting & bit(w) and sm.wake[w] < best:
-            best = sm.wake[w]
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        best = min(best, sm.wake[w])
     return best
