@@ -217,8 +217,8 @@ def build(
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
     _set_textures(sms["l1t"], gpu.l1t)
-    sms["supervised"][:, : sm_limits.schedulers] = [
-        _signed(sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers)))
+    sms["supervised"].view(np.uint64)[:, : sm_limits.schedulers] = [
+        sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers))
         for s in range(sm_limits.schedulers)
     ]
     for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):
@@ -305,10 +305,6 @@ def _check_cache(name: str, limits: tuple[tuple[str, int, int], ...]) -> None:
     for what, value, most in limits:
         if value > most:
             raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")
-
-
-def _signed(mask: int) -> int:
-    return mask - (1 << 64) if mask >> 63 else mask
 
 
 def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:

@@ -164,7 +164,7 @@ class Recorder:
         run = simulation.run
         run["timeline"] = self._records.ctypes.data
         run["timeline_states"] = self._states.ctypes.data
-        run["timeline_sms"] = mask - (1 << 64) if mask >> 63 else mask
+        run["timeline_sms"].view(np.uint64)[...] = mask
 
     def next_stop(self, cycle: int) -> int:
         """The cycle at which the loop has to stop, `cycle` at the latest."""
