@@ -42,7 +42,7 @@ def decode(run, sm):
 
 
 @njit
-def flush(run, sm, warps):
+def flush(sm, warps):
     """Empty the I-buffers of warps that hold wrong-path instructions; they fetch from the SIMT stack's PC."""
     sm.stale &= ~warps
     while warps:

@@ -86,7 +86,7 @@ def issue(run, sm, x, pick, window):
         if run.hotspots and kind <= STALL:
             charge(run, sm, s, kind, own, valid, 1)
         if stale:  # nothing issued: the scan has seen all warps
-            flush(run, sm, stale)
+            flush(sm, stale)
         sm.slots[s, kind] += 1
         if run.fault_kind:
             break
@@ -108,7 +108,7 @@ def _chosen(run, sm, pick, s, candidates, stale):
             return w
         if candidates & bit(w):
             return w
-        flush(run, sm, bit(w))
+        flush(sm, bit(w))
         stale &= ~bit(w)
 
 
@@ -211,7 +211,7 @@ def _move(run, sm, x, i, w, mask, active):
     if kind == INDIRECT:
         return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
     if kind == CALL:
-        return simt.call(sm, w, instruction.target, following, mask, active)
+        return simt.call(sm, w, instruction.target, following, mask)
     if kind == INVOKE:
         return simt.invoke(x, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:

@@ -168,7 +168,7 @@ def jump(sm, w, targets, following, rpc, jumping, active):
 
 
 @inline
-def call(sm, w, target, following, calling, active):
+def call(sm, w, target, following, calling):
     """Lanes `calling` enter a function; they come back to `following`, where the other lanes wait."""
     depth = sm.stack_call[sm.depth[w] - 1, w]
     if calling == 0:
