@@ -35,8 +35,7 @@ class Kept:
         self.device = Device(gpu)
         self.memory: Any = None
         self.l1s: Any = None
-        self._sms: Any = None
-        self._run: Any = None
+        self._last: Simulation | None = None
         self._scheduler = ""
         self._running = ""
 
@@ -56,21 +55,24 @@ class Kept:
     def put(self, simulation: "Simulation", scheduler: str) -> None:
         """Put what was kept into a simulation that is about to begin."""
         self._running = simulation.program.name
-        if self._sms is not None:
+        if self._last is not None:
             for name in _OF_SM:
-                simulation.sms[name] = self._sms[name]
+                simulation.sms[name] = self._last.sms[name]
             for name in _OF_RUN:
-                simulation.run[name] = self._run[name]
+                simulation.run[name] = self._last.run[name]
             if self._scheduler == scheduler:
-                simulation.sms["policy"] = self._sms["policy"]
+                simulation.sms["policy"] = self._last.sms["policy"]
         self._scheduler = scheduler
 
     def take(self, simulation: "Simulation") -> None:
         """Keep what a simulation that has ended leaves behind."""
         cycles = simulation.cycles
-        self._sms, self._run = simulation.sms, simulation.run
+        if self._last is not None:
+            self._last.give_back()
+        self._last = simulation
+        simulation.keep_memory()
         for name in ("l1i", "l1c", "l1t"):
-            rewind_readonly(self._sms[name], cycles)
+            rewind_readonly(simulation.sms[name], cycles)
         rewind_l1(simulation.l1s, cycles)
         rewind_memory(simulation.memory, cycles)
         self.memory, self.l1s = simulation.memory, simulation.l1s

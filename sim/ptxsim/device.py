@@ -70,7 +70,7 @@ class Device:
         self._ranges: list[tuple[int, int]] = []
         """Start and end of what else has a place: variables, heap, workspace."""
         self._modules: dict[int, _Loaded] = {}
-        self._constants_end = self._code_end = 0
+        self._constants_end = 0
         self._heap = (0, 0)
         self._workspace = 0
 
@@ -79,7 +79,8 @@ class Device:
         loaded = self._modules.get(id(module))
         if loaded is not None:
             return loaded.origin
-        return Origin(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), self._code_end)
+        code = sum(code_bytes(each.module) for each in self._modules.values())
+        return Origin(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
 
     def load(self, module: Module, layout: Layout) -> Any:
         """Give the variables of a module, laid out at its origin, their place and first values; its constant memory."""
@@ -90,7 +91,6 @@ class Device:
             constants[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
             loaded = self._modules[id(module)] = _Loaded(module, origin, constants)
             self._constants_end = max(self._constants_end, len(layout.constant_bytes))
-            self._code_end = origin.code + code_bytes(module)
             self.end = origin.variables + round_up(len(layout.global_bytes), ALIGNMENT)
             self._ranges.append((origin.variables, origin.variables + len(layout.global_bytes)))
             self._initial.append((origin.variables, layout.global_bytes))
@@ -204,7 +204,7 @@ class Device:
         for start, array in self.buffers:
             at = start - GLOBAL_BASE
             data = array.reshape(-1).view(np.uint8)
-            if start in self._new or not np.array_equal(self.arena[at : at + array.nbytes], data):
+            if start in self._new or not _is_same(self.arena[at : at + array.nbytes], data):
                 self.arena[at : at + array.nbytes] = data
                 self.copies.append((start, array.nbytes))
         self._new.clear()
@@ -214,12 +214,18 @@ class Device:
         return self.arena
 
     def _reserve(self) -> None:
-        """Make the arena as large as it must be. What was never there costs address space only."""
+        """Make the arena as large as it must be. What was never there costs address space only.
+
+        The first one has what `fill` will write, and gaps, which no access reaches; it is zeroed for a heap only.
+        """
         needed = self.end - GLOBAL_BASE + ALIGNMENT
         if needed <= len(self.arena):
             return
         old = self.arena
-        self.arena = aligned(needed + needed // 2 if len(old) else needed)
+        if len(old) or self._heap[1]:
+            self.arena = aligned(needed + needed // 2 if len(old) else needed)
+        else:
+            self.arena = _aligned_part(np.empty(needed + ALIGNMENT, np.uint8))
         ranges = [(start, start + array.nbytes) for start, array in self.buffers if start not in self._new]
         for start, end in (*ranges, *self._ranges):
             part = old[start - GLOBAL_BASE : end - GLOBAL_BASE]
@@ -231,15 +237,27 @@ class Device:
             at = start - GLOBAL_BASE
             data = self.arena[at : at + array.nbytes]
             target = array.reshape(-1).view(np.uint8)
-            if not np.array_equal(target, data):  # a read-only input that nobody wrote stays untouched
+            if not _is_same(target, data):  # a read-only input that nobody wrote stays untouched
                 target[:] = data
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether as many bytes are equal: most of them by words, which is faster."""
+    words = len(one) & -8
+    return np.array_equal(one[:words].view(np.uint64), other[:words].view(np.uint64)) and np.array_equal(
+        one[words:], other[words:]
+    )
 
 
 def aligned(n_bytes: int) -> Any:
     """Zeroed bytes that begin at a multiple of 256 in the simulator's memory."""
-    block = np.zeros(n_bytes + ALIGNMENT, np.uint8)
-    skip = -block.ctypes.data % ALIGNMENT
-    return block[skip : skip + n_bytes]
+    return _aligned_part(np.zeros(n_bytes + ALIGNMENT, np.uint8))
+
+
+def _aligned_part(block: Any) -> Any:
+    """Of a block of bytes all but ALIGNMENT of them, from such an address on."""
+    skip = -_first(block) % ALIGNMENT
+    return block[skip : skip + len(block) - ALIGNMENT]
 
 
 def _first(array: Any) -> int:

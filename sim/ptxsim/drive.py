@@ -11,40 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ptxsim import spares
 from ptxsim.between import Kept
 from ptxsim.core import cycle
 from ptxsim.dynamic import Controller, DynamicExecution
 from ptxsim.hotspots import count_hotspots
 from ptxsim.image import MemoryImage
+from ptxsim.jit import JIT_DISABLED
 from ptxsim.lowering.timing import architectural_number
-from ptxsim.memory import texture
-from ptxsim.memory.clock import copies_clock
-from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
-from ptxsim.memory.sectors import copies_fill
-from ptxsim.memory.state import make_l1, make_memory
+from ptxsim.memory.copied import leave, leave_in_empty
 from ptxsim.printing import Printer
 from ptxsim.program import Program
+from ptxsim.records import l1_records, memory_records, sm_records
+from ptxsim.remembered import Remembered
 from ptxsim.schedulers import Policy
 from ptxsim.sharing.registers import NON_OWNER, OWNER, UNSHARED, pair_slots
+from ptxsim.spares import Records
 from ptxsim.state import (
-    COLLECTORS,
-    FRONT,
-    LDST_QUEUE,
-    MAX_CTAS,
-    MAX_SCHEDULERS,
-    MAX_WARPS,
-    PENDING,
     RUN,
-    SHARED_PIPE,
-    SM,
-    UNITS,
-    WHEEL,
     WHEEL_MARGIN,
 )
 from ptxtool.analysis.sharing import SharingPlan
-from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
-from ptxtool.formats.gpu_parts import Fetch, L1c, L1t, Pipeline
+from ptxtool.formats.gpu_parts import Pipeline
 
 if TYPE_CHECKING:
     from ptxsim.timeline import Recorder
@@ -65,6 +54,8 @@ Progress = Callable[[Standing], object]
 """Called several times a second while a launch runs."""
 
 _SLICE_SECONDS = 0.2
+_FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
+"""Of the first slice: few enough for a large machine, and enough for a short run, which is called once then."""
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
 
 
@@ -97,6 +88,8 @@ class Simulation:
     memory: Any
     context: Any
     arrays: dict[str, Any]
+    records: list[Records]
+    """Of `sms`, and those of `memory` and `l1s` that are of this run alone."""
     printer: Printer = field(default_factory=Printer)
     recorder: "Recorder | None" = None
     """Of a timeline."""
@@ -106,51 +99,24 @@ class Simulation:
     def cycles(self) -> int:
         return int(self.run["cycle"][0])
 
+    def keep_memory(self) -> None:
+        """Give back no memory and no caches: they are the next run's."""
+        self.records = self.records[:1]
 
-def _check_machine(gpu: Gpu) -> None:
-    """Raise E502 where the records of `state.py` cannot hold a machine."""
-    pipeline = gpu.pipeline
-    widths = [pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem]
-    widths += [pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem]
-    collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
-    longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
-    if gpu.sm.warp_size != 32:
-        raise error(
-            "E502",
-            f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}",
-            help="the simulator's warps have 32 lanes",
-        )
-    limits = (
-        ("sm.warps", gpu.sm.warps, MAX_WARPS),
-        ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
-        ("sm.schedulers", gpu.sm.schedulers, MAX_SCHEDULERS),
-        ("pipeline entries of a port", max(widths), 8),
-        ("pipeline collectors", collectors, COLLECTORS),
-        ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
-        ("pipeline.register_banks", pipeline.register_banks, 32),
-        ("pipeline.sp_units and sfu_units", pipeline.sp_units + pipeline.sfu_units, UNITS),
-        (
-            "pipeline entries before the LDST unit",
-            widths[2] + widths[5] + pipeline.collectors_mem + 1,
-            LDST_QUEUE,
-        ),
-        ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
-        ("longest latency", longest, WHEEL - WHEEL_MARGIN),
-    )
-    for what, value, most in limits:
-        if value > most:
-            raise error("E502", f"{gpu.name}: {what}: {value}", help=f"the simulator holds at most {most}")
-    if pipeline.register_banks & (pipeline.register_banks - 1):
-        what = f"{gpu.name}: pipeline.register_banks: {pipeline.register_banks}"
-        raise error("E502", what, help="it has to be a power of two")
+    def give_back(self) -> None:
+        """Let launches to come have the records: nothing of the run is looked at any more."""
+        self.sms["wheel"][:, : int(self.run["wheel"][0]) + 1] = 0
+        for records in self.records:
+            spares.give_back(records)
+        self.records = []
 
 
 def build(
     program: Program, image: MemoryImage, gpu: Gpu, configuration: Configuration, kept: Kept | None = None
 ) -> Simulation:
     """Lay out the state of a launch: nothing has run yet, but for the launches before it on a machine that was kept."""
-    _check_machine(gpu)
-    sm_limits = gpu.sm
+    records = [spares.take(sm_records, gpu)]
+    sms, sm_limits = records[0].array, gpu.sm
     block, grid = configuration.block, configuration.grid
     threads = block[0] * block[1] * block[2]
     n_sms, n_registers = sm_limits.count, max(1, program.n_registers)
@@ -159,25 +125,26 @@ def build(
     n_ctas = grid[0] * grid[1] * grid[2]
     per_sm = -(-n_ctas // n_sms)  # a small grid spreads over the SMs (timing-model section 1.8)
     resident = min(configuration.plan.resident_ctas, max(1, per_sm))
+    banks_written, banks_read = _banks_of(program, gpu.pipeline)
     arrays = {
-        "ready_at": np.zeros((n_sms, sm_limits.warps * n_registers), np.int64),
+        "ready_at": np.empty((n_sms, sm_limits.warps * n_registers), np.int64),
         "long_set": np.zeros((n_sms, sm_limits.warps * n_registers), np.uint8),
-        "shared": np.zeros((n_sms, max(1, resident * shared_bytes)), np.uint8),
+        "shared": np.empty((n_sms, max(1, resident * shared_bytes)), np.uint8),
         "stall_warps": np.zeros(n_instructions, np.int64),
         "stall_cycles": np.zeros(n_instructions, np.int64),
         "stall_first": np.full(n_instructions, -1, np.int64),
         "issues": np.zeros(n_instructions, np.int64),
-        "banks_written": _banks_written(program, gpu.pipeline.register_banks),
-        "banks_read": _banks_read(program, gpu.pipeline),
+        "banks_written": banks_written,
+        "banks_read": banks_read,
         "shared_image": image.shared_image,
         "special_rows": program.special_rows,
         "image": image,
     }
-    run = np.zeros(1, RUN)
+    run = _runs.get(gpu, None, lambda: _run_of(gpu)).copy()
     r = run[0]
     r["max_cycles"] = configuration.max_cycles
     r["event_skip"] = configuration.event_skip
-    r["n_sms"], r["n_instructions"], r["n_registers"] = n_sms, n_instructions, n_registers
+    r["n_instructions"], r["n_registers"] = n_instructions, n_registers
     longest = int(program.instructions["latency"].max())
     r["wheel"] = max(64, 1 << (longest + WHEEL_MARGIN - 1).bit_length()) - 1
     r["code"] = program.instructions.ctypes.data
@@ -186,7 +153,7 @@ def build(
     r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
     r["resident_ctas"] = resident
     r["shared_image"] = arrays["shared_image"].ctypes.data
-    _set_machine(r, gpu, configuration)
+    r["model_banks"] &= configuration.bank_conflicts
     plan = configuration.plan
     if configuration.share_registers and plan.shared_pairs:
         # fewer CTAs than the plan has need fewer pairs: what does not fit by itself stands beside another
@@ -202,64 +169,45 @@ def build(
     if configuration.hotspots:
         count_hotspots(r, n_sms, arrays)
 
-    sms = np.zeros(n_sms, SM)
-    for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle", "charged"):
-        sms[name] = -1
-    sms["index"] = np.arange(n_sms)
     sms["free_slots"] = (1 << resident) - 1
     r["sm_open"] = resident > 0
-    sms["front_free"] = -1 if FRONT == 64 else (1 << FRONT) - 1
-    sms["memory_free"] = (1 << LDST_QUEUE) - 1
-    sms["pending_free"] = np.arange(PENDING)
-    sms["pending_free_n"] = PENDING
     sms["counting"] = r["count_idle"]
     sms["shared_bytes"] = shared_bytes
-    _set_readonly(sms["l1i"], "fetch", gpu.fetch)
-    _set_readonly(sms["l1c"], "l1c", gpu.l1c)
-    _set_textures(sms["l1t"], gpu.l1t)
-    sms["supervised"].view(np.uint64)[:, : sm_limits.schedulers] = [
-        sum(1 << w for w in range(s, sm_limits.warps, sm_limits.schedulers))
-        for s in range(sm_limits.schedulers)
-    ]
     for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):
         data = arrays[array]
-        sms[name] = data.ctypes.data + np.arange(n_sms) * data.strides[0]
-    pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
+        sms[name] = data.ctypes.data + sms["index"] * data.strides[0]
+    if r["shared_pairs"]:
+        pair_slots(sms, int(r["shared_pairs"]), int(r["first_shared_slot"]))
     dynamic = Controller(configuration.dynamic, n_sms) if configuration.dynamic else None
     if dynamic is not None:
         r["dynamic"] = dynamic.units.ctypes.data
-    memory = make_memory(gpu) if kept is None or kept.memory is None else kept.memory
-    l1s = make_l1(gpu, n_sms) if kept is None or kept.l1s is None else kept.l1s
-    r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
     copies = image.device.take_copies()
-    if gpu.l2.copies_fill:
-        clock = copies_clock(memory, copies)
-        for start, size in copies:
-            clock = copies_fill(memory, start, size, clock)
+    if kept is None or kept.memory is None:
+        records += [spares.take(memory_records, gpu), spares.take(l1_records, gpu)]
+        memory, l1s = records[1].array, records[2].array
+        if gpu.l2.copies_fill:
+            leave_in_empty(memory, gpu, copies)
+    else:
+        memory, l1s = kept.memory, kept.l1s
+        if gpu.l2.copies_fill:
+            leave(memory, copies)
+    r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
     return Simulation(
-        program, gpu, configuration, run, sms, l1s, memory, image.context, arrays, dynamic=dynamic
+        program, gpu, configuration, run, sms, l1s, memory, image.context, arrays, records, dynamic=dynamic
     )
 
 
-def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
-    """Configure empty instruction or constant caches as the GPU file's table `name` says."""
-    limits = (
-        ("sets x ways", given.sets * given.ways, MAX_LINES),
-        ("mshr_entries", given.mshr_entries, MAX_ENTRIES),
-        ("mshr_waiters", given.mshr_waiters, MAX_WAITERS),
-        ("miss_queue", given.miss_queue, MAX_ENTRIES),
+_banks: Remembered[tuple[Any, Any]] = Remembered(32)
+"""Of programs: the banks that their instructions write and read, by the banks there are and those read at once."""
+
+
+def _banks_of(program: Program, pipeline: Pipeline) -> tuple[Any, Any]:
+    n_banks, at_once = pipeline.register_banks, pipeline.collector_reads
+    return _banks.get(
+        program,
+        (n_banks, at_once),
+        lambda: (_banks_written(program, n_banks), _banks_read(program, n_banks, at_once)),
     )
-    _check_cache(name, limits)
-    caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
-    caches["n_entries"], caches["max_waiters"] = given.mshr_entries, given.mshr_waiters
-    caches["miss_capacity"] = given.miss_queue
-    if given.perfect:  # one line has every address, and it is there
-        caches["sets"] = caches["ways"] = 1
-        caches["line_bytes"] = 1 << 40
-        caches["tag"][:, 0] = 1
-    sets = caches["sets"]
-    caches["set_mask"] = np.where(sets & (sets - 1), -1, sets - 1)
-    caches["line_shift"] = np.log2(caches["line_bytes"])
 
 
 def _banks_written(program: Program, n_banks: int) -> Any:
@@ -273,53 +221,33 @@ def _banks_written(program: Program, n_banks: int) -> Any:
     return np.bitwise_or.reduce(np.where(destinations, banks, 0), axis=1)
 
 
-def _banks_read(program: Program, pipeline: Pipeline) -> Any:
+def _banks_read(program: Program, n_banks: int, at_once: int) -> Any:
     """Per instruction a mask of the banks that hold its sources for warp 0, int64; 0 where two of them share a bank,
-    or where a collector unit cannot read them all in one cycle."""
+    or where they are more than a collector unit reads `at_once`."""
     code = program.instructions
     sources = np.arange(code["bank"].shape[1]) < code["n_sources"][:, None]
-    banks = np.where(
-        sources, np.int64(1) << (code["bank"].astype(np.int64) & (pipeline.register_banks - 1)), 0
-    )
+    banks = np.where(sources, np.int64(1) << (code["bank"].astype(np.int64) & (n_banks - 1)), 0)
     together = np.bitwise_or.reduce(banks, axis=1)
-    at_once = (banks.sum(axis=1) == together) & (code["n_sources"] <= pipeline.collector_reads)
-    return np.where(at_once, together, 0)
+    distinct = banks.sum(axis=1) == together
+    return np.where(distinct & (code["n_sources"] <= at_once), together, 0)
 
 
-def _set_textures(caches: Any, given: L1t) -> None:
-    """Configure empty texture caches."""
-    limits = (
-        ("sets x ways", given.sets * given.ways, texture.MAX_LINES),
-        ("fragment_fifo", given.fragment_fifo, texture.QUEUE),
-        ("request_fifo", given.request_fifo, texture.QUEUE),
-        ("result_fifo", given.result_fifo, texture.RESULTS),
-    )
-    _check_cache("l1t", limits)
-    caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
-    caches["queue_capacity"], caches["request_capacity"] = given.fragment_fifo, given.request_fifo
-    caches["result_capacity"] = given.result_fifo
+_runs: Remembered[Any] = Remembered(8)
+"""Of machines: a `RUN` record with what follows from the machine alone."""
 
 
-def _check_cache(name: str, limits: tuple[tuple[str, int, int], ...]) -> None:
-    """Raise E502 where the records of a cache cannot hold what the table `name` says: key, value, and the most."""
-    for what, value, most in limits:
-        if value > most:
-            raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")
-
-
-def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
+def _run_of(gpu: Gpu) -> Any:
+    run = np.zeros(1, RUN)
+    r = run[0]
     pipeline, fetch = gpu.pipeline, gpu.fetch
-    r["max_warps"], r["n_schedulers"] = gpu.sm.warps, gpu.sm.schedulers
+    r["n_sms"], r["max_warps"], r["n_schedulers"] = gpu.sm.count, gpu.sm.warps, gpu.sm.schedulers
     r["port_width"] = pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem
     r["oc_ex_width"] = pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem
     collectors = (pipeline.collectors_sp, pipeline.collectors_sfu, pipeline.collectors_mem)
     r["n_collectors"] = collectors
     r["first_collector"] = 0, collectors[0], collectors[0] + collectors[1]
     r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
-    r["n_banks"], r["model_banks"] = (
-        pipeline.register_banks,
-        (pipeline.bank_conflicts and configuration.bank_conflicts),
-    )
+    r["n_banks"], r["model_banks"] = pipeline.register_banks, pipeline.bank_conflicts
     r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
     r["collector_stage"] = pipeline.collector_step == "own"
     r["collector_reads"] = pipeline.collector_reads
@@ -336,6 +264,7 @@ def _set_machine(r: Any, gpu: Gpu, configuration: Configuration) -> None:
     r["atomic_parts"] = gpu.ldst.atomic_warp_parts
     segment = gpu.ldst.uncached_segment_bytes
     r["uncached_segment"] = segment if segment < 128 else 0
+    return run
 
 
 def settle_accounts(simulation: Simulation, policy: Policy) -> None:
@@ -353,8 +282,10 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     )
     run["long_lasting"] &= policy.may_ask_for_long
     simulation.sms["policy_number"] = policy.number
+    if policy.own is not None:
+        simulation.records.clear()  # a user's policy can write anywhere in a record
     recorder = simulation.recorder
-    step = 2_000
+    step = _FIRST_CYCLES
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, stop)

@@ -244,9 +244,11 @@ class MemoryImage:
 
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
-    """The rows of one file: constants first, a scratch row of the lane operations last."""
-    rows: Any = np.zeros((len(constants) + n + 1, 32), kind)
+    """The rows of one file: constants first, a scratch row of the lane operations last. Between them are those of the
+    warps, which are zeroed when one starts (`semantics/start.py`)."""
+    rows: Any = np.empty((len(constants) + n + 1, 32), kind)
     rows[: len(constants)] = constants
+    rows[-1] = 0
     return rows, len(constants)
 
 

@@ -37,8 +37,9 @@ from ptxsim.printing import Printer
 from ptxsim.program import Program
 from ptxsim.schedulers import Policy
 from ptxsim.schedulers import policy as policy_named
-from ptxsim.state import MAX_WARPS
+from ptxsim.state import MAX_WARPS, SM
 from ptxsim.stats import SimResult, StallPoint, slot_counts
+from ptxsim.sums import Sums
 from ptxsim.timeline import Timeline, recorded
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
 from ptxtool.base.diag import PtxError, error
@@ -185,7 +186,9 @@ def launch(
         raise _deadlock(kernel, simulation)
     image.read_back()
     result = _result(kernel, simulation, plan, policy.name, float(percent), status, per_thread, scratchpad)
-    if _kept is not None and status == "done":
+    if _kept is None:
+        simulation.give_back()
+    elif status == "done":
         _kept.take(simulation)
     return result
 
@@ -217,7 +220,28 @@ def _dynamic(given: bool | str | DynamicExecution, shares: bool) -> DynamicExecu
     return DynamicExecution() if given is True else given
 
 
+_COUNTS = (
+    "warp_instructions",
+    "thread_instructions",
+    "active_cycles",
+    "stall_shared_memory",
+    "bank_conflict_cycles",
+    "global_loads",
+    "texture_fetches",
+    "global_stores",
+    "atomics",
+    "shared_accesses",
+    "barriers",
+    "divergent_branches",
+    "lock_refused",
+    "lock_wait_cycles",
+)
 _READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
+_counts = Sums(
+    SM,
+    {name: name for name in _COUNTS}
+    | {f"{cache}_{name}": f"{cache}.{name}" for cache in ("l1i", "l1c", "l1t") for name in _READONLY_COUNTS},
+)
 
 
 def _placed(problem: PtxError, kernel: Function) -> PtxError:
@@ -239,21 +263,9 @@ def _result(
     scratchpad: int,
 ) -> SimResult:
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
+    counts = _counts.of(sms)
     slots, by_lanes = slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
-    sums = (
-        "stall_shared_memory",
-        "bank_conflict_cycles",
-        "global_loads",
-        "texture_fetches",
-        "global_stores",
-        "atomics",
-        "shared_accesses",
-        "barriers",
-        "divergent_branches",
-        "lock_refused",
-        "lock_wait_cycles",
-    )
     return SimResult(
         kernel=kernel.name,
         gpu=simulation.gpu.name,
@@ -272,9 +284,9 @@ def _result(
         private_registers=plan.private_registers,
         limiter=plan.limiter,
         cycles=int(run["cycle"]),
-        warp_instructions=int(sms["warp_instructions"].sum()),
-        thread_instructions=int(sms["thread_instructions"].sum()),
-        active_cycles=int(sms["active_cycles"].sum()),
+        warp_instructions=counts.pop("warp_instructions"),
+        thread_instructions=counts.pop("thread_instructions"),
+        active_cycles=counts.pop("active_cycles"),
         n_sms=len(sms),
         n_schedulers=int(run["n_schedulers"]),
         slots=slots,
@@ -282,12 +294,10 @@ def _result(
         l1=l1_counts(simulation.l1s),
         l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
         dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
-        core={name: int(sms[name].sum()) for name in sums}
-        | {f"{c}_{n}": int(sms[c][n].sum()) for c in ("l1i", "l1c", "l1t") for n in _READONLY_COUNTS}
-        | {k: v for k, v in memory.items() if k.startswith("icnt_")},
+        core=counts | {k: v for k, v in memory.items() if k.startswith("icnt_")},
         stall_points=_stall_points(simulation),
         printed=simulation.printer.text,
-        issues=tuple(int(n) for n in simulation.arrays["issues"]),
+        issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
         if configuration.hotspots

@@ -317,17 +317,12 @@ class Table:
         return self._handles[id(value)]
 
     def array(self) -> Any:
-        return np.stack(self.rows)
+        return np.array(self.rows)
 
 
 def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any]) -> list[Given | None]:
     """What the variables of opaque types stand for, in their order; None where the kernel does not ask. Raises E401."""
     variables = {s.name: s for s in layout.symbols.values() if s.type in OPAQUE}
-    places: dict[str, Declaration | Directive] = dict(textures_of_head(kernel))
-    declarators: dict[str, Declarator] = {}
-    for declaration in kernel.module.declarations():
-        for declarator in declaration.declarators:
-            places[declarator.name], declarators[declarator.name] = declaration, declarator
     for name in textures:
         if name not in variables:
             known = ", ".join(variables)
@@ -337,6 +332,13 @@ def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any])
                 kernel.source,
                 help=f"there are {known}" if known else "the module has none",
             )
+    if not variables:
+        return []
+    places: dict[str, Declaration | Directive] = dict(textures_of_head(kernel))
+    declarators: dict[str, Declarator] = {}
+    for declaration in kernel.module.declarations():
+        for declarator in declaration.declarators:
+            places[declarator.name], declarators[declarator.name] = declaration, declarator
     used = set[str]().union(*map(names_in, CallGraph(kernel).functions))
     found: list[Given | None] = []
     for name, symbol in variables.items():

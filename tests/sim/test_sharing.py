@@ -65,8 +65,11 @@ def _classes(unowned: str) -> list[list[int]]:
     simulation: list[Any] = []
     gpu = ptxtool.api.gpu("tesla-c2050", settings=[f'sharing.unowned="{unowned}"'])
     drive = ptxsim.launcher.drive
-    with mock.patch.object(
-        ptxsim.launcher, "drive", lambda s, *rest: (simulation.append(s), drive(s, *rest))[1]
+    with (
+        mock.patch.object(
+            ptxsim.launcher, "drive", lambda s, *rest: (simulation.append(s), drive(s, *rest))[1]
+        ),
+        mock.patch.object(ptxsim.launcher.Simulation, "give_back"),
     ):
         run(28, **PAIR, gpu=gpu)
     record, sm = simulation[0].run[0], simulation[0].sms[0]

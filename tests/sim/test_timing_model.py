@@ -28,7 +28,10 @@ def state_of(body: str, **options: Any) -> Any:
         kept.append(simulation)
         return drive(simulation, *rest)
 
-    with mock.patch.object(ptxsim.launcher, "drive", keep):
+    with (
+        mock.patch.object(ptxsim.launcher, "drive", keep),
+        mock.patch.object(ptxsim.launcher.Simulation, "give_back"),
+    ):
         run(body, **options)
     return kept[0].sms
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.memory.sectors import _LRU_START
+from ptxsim.memory.copied import ages
 from ptxsim.memory.state import FOREVER, POOL
 
 # what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
@@ -53,7 +53,7 @@ def rewind_memory(memory: Any, cycles: int) -> None:
         _earlier(m[side]["output"], _OUTPUT, cycles)
         _zero(m[side], ("packets", "flits"))
     _earlier(m["slice"], _SLICE, cycles)
-    _ages(m["slice"]["cache"][: m["n_slices"]])[...] -= cycles
+    ages(m["slice"]["cache"][: m["n_slices"]])[...] -= cycles
     _zero(m["slice"]["cache"], _CACHE_COUNTS)
     if m["n_free"] < POOL:
         m["request"]["due"] -= cycles
@@ -72,7 +72,7 @@ def rewind_l1(caches: Any, cycles: int) -> None:
     cache = caches["cache"]
     clean = caches["flushed_at"] == cache["accesses"]
     caches["flushed_at"] = np.where(clean, 0, -1)  # of the accesses that are counted from 0 again
-    _ages(cache)[...] -= cycles
+    ages(cache)[...] -= cycles
     caches["pipe_due"] -= cycles
     _zero(cache, _CACHE_COUNTS)
     _zero(caches, ("stores", "store_hits"))
@@ -82,24 +82,6 @@ def rewind_readonly(caches: Any, cycles: int) -> None:
     """The same for an array of `READONLY` records."""
     caches["used"] -= cycles
     _zero(caches, _READONLY_COUNTS)
-
-
-def copies_clock(memory: Any, copies: Iterable[tuple[int, int]]) -> int:
-    """Make room in the past of an L2 for copies (address, bytes): the clock for the first of them.
-
-    They are younger than all accesses so far, and older than those to come.
-    """
-    m = memory[0]
-    cache = m["slice"]["cache"][: m["n_slices"]]
-    line = int(cache["line_bytes"][0])
-    n_lines = sum(-(-(start + size) // line) - start // line for start, size in copies)
-    _ages(cache)[...] -= n_lines
-    return -_LRU_START - n_lines
-
-
-def _ages(caches: Any) -> Any:
-    """When the lines of caches of one size were used: of the records' many places those that the machine has."""
-    return caches["used"][:, : int(caches["sets"][0] * caches["ways"][0])]
 
 
 def _earlier(record: Any, names: Iterable[str], cycles: int) -> None:
