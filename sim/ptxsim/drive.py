@@ -170,7 +170,7 @@ def build(
         count_hotspots(r, n_sms, arrays)
 
     sms["free_slots"] = (1 << resident) - 1
-    r["sm_open"] = resident > 0
+    r["open_sms"] = np.uint64((1 << n_sms) - 1).astype(np.int64) if resident > 0 else 0
     sms["counting"] = r["count_idle"]
     sms["shared_bytes"] = shared_bytes
     for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):
@@ -244,8 +244,9 @@ def _run_of(gpu: Gpu) -> Any:
     r["port_width"] = pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem
     r["oc_ex_width"] = pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem
     collectors = (pipeline.collectors_sp, pipeline.collectors_sfu, pipeline.collectors_mem)
-    r["n_collectors"] = collectors
-    r["first_collector"] = 0, collectors[0], collectors[0] + collectors[1]
+    first = (0, collectors[0], collectors[0] + collectors[1])
+    r["first_collector"] = first
+    r["collectors"] = [(1 << n) - 1 << at for n, at in zip(collectors, first, strict=True)]
     r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
     r["n_banks"], r["model_banks"] = pipeline.register_banks, pipeline.bank_conflicts
     r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb

@@ -15,6 +15,7 @@ MAX_CTAS = 32
 MAX_SCHEDULERS = 4
 MAX_STACK = 64
 FRONT = 64  # instructions between issue and their unit
+QUEUED_BITS = 8  # of a front entry in a queue of a 64-bit word
 CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
 COLLECTORS = 48  # collector units of all classes
 WHEEL = 1024  # cycles the event wheel looks ahead at most; longer than any fixed latency
@@ -46,11 +47,11 @@ RUN = record(
         ("event_skip", "i8"),
         ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
         ("n_sms", "i8"),
+        ("open_sms", "i8"),  # SMs with a free CTA slot
         ("sms", "u8"),  # address of the SM records
         ("l1s", "u8"),  # of the L1 records
         # what the loop asks of every SM in every cycle, side by side
         ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which anything can happen there, replies apart
-        ("sm_open", "u1", (MAX_SMS,)),  # it has a free CTA slot
         ("code", "u8"),  # address of the program's INSTRUCTION records
         ("n_instructions", "i8"),
         ("n_registers", "i8"),
@@ -81,8 +82,8 @@ RUN = record(
         ),  # a slot's kind depends on more than the valid and ready warps: it is counted at once
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
+        ("collectors", "i8", (CLASSES,)),  # collector units of a class
         ("first_collector", "i8", (CLASSES,)),
-        ("n_collectors", "i8", (CLASSES,)),
         ("collector_ports", "i8", (CLASSES,)),
         ("n_banks", "i8"),
         ("model_banks", "i8"),  # 0: operand reads never conflict
@@ -145,6 +146,7 @@ SM = record(
         # warps
         ("resident", "i8"),
         ("finishing", "i8"),  # all lanes exited, not yet retired
+        ("storing", "i8"),  # stores are not acknowledged yet
         ("has_head", "i8"),  # a decoded instruction on the right path waits in the I-buffer
         ("stale", "i8"),  # the I-buffer holds wrong-path instructions
         ("ready", "i8"),  # the head has no scoreboard hazard
@@ -189,8 +191,9 @@ SM = record(
         ("bypass_tail", "i8"),
         ("pending_free_n", "i8"),
         ("unit_free", "i8", (UNITS,)),
-        ("oc_ex", "i4", (CLASSES, 8)),
-        ("id_oc", "i4", (CLASSES, 8)),
+        # queues of front entries, the oldest in the lowest byte
+        ("oc_ex", "i8", (CLASSES,)),
+        ("id_oc", "i8", (CLASSES,)),
         ("cu_entry", "i4", (COLLECTORS,)),
         ("cu_order", "i4", (COLLECTORS,)),  # units with operands to read, the longest busy first
         # addresses

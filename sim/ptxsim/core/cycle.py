@@ -253,7 +253,7 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
         if run.ctas_done >= run.n_ctas:
             run.cycle += 1
             break
-        if run.next_cta < run.n_ctas:
+        if run.open_sms and run.next_cta < run.n_ctas:
             dispatch(run, x, special_rows)
             for index in range(run.n_sms):
                 following = min(following, run.sm_next[index])

@@ -3,7 +3,7 @@
 from ptxsim.core import simt
 from ptxsim.core.timeline import note
 from ptxsim.core.timeline_codes import CTA
-from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline
+from ptxsim.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
 from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.registers import cta_started
 from ptxsim.state import BARRIERS, sm_at
@@ -12,13 +12,14 @@ from ptxsim.state import BARRIERS, sm_at
 @inline
 def dispatch(run, x, special_rows):
     """Launch CTAs behind the cores' cycle."""
-    for k in range(run.n_sms):
-        if run.next_cta >= run.n_ctas:
-            break
-        index = (run.last_sm + 1 + k) % run.n_sms
-        if run.sm_open[index]:
+    in_turn = run.open_sms & from_bit(run.last_sm + 1)
+    for _ in range(2):
+        while in_turn and run.next_cta < run.n_ctas:
+            index = ctz(in_turn)
+            in_turn &= in_turn - 1
             _launch(run, sm_at(run.sms, index), x, special_rows)
             run.launched_sm = index
+        in_turn = run.open_sms & ~from_bit(run.last_sm + 1)
     run.last_sm = run.launched_sm
     if run.next_cta >= run.n_ctas:  # an SM that is left with nothing to do has to see it
         for index in range(run.n_sms):
@@ -29,7 +30,8 @@ def dispatch(run, x, special_rows):
 def _launch(run, sm, x, special_rows):
     slot = ctz(sm.free_slots)
     sm.free_slots &= ~bit(slot)
-    run.sm_open[sm.index] = sm.free_slots != 0
+    if sm.free_slots == 0:
+        run.open_sms &= ~bit(sm.index)
     cta = run.next_cta
     run.next_cta += 1
     sm.cta_id[slot] = cta

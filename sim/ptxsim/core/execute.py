@@ -5,7 +5,7 @@ its initiation interval), nothing else of the unit completes in the same cycle, 
 writes back at C + L + 2, before issue in the same cycle.
 """
 
-from ptxsim.core.operands import leave_oc_ex, rotated
+from ptxsim.core.operands import first_queued, leave_oc_ex, rotated
 from ptxsim.core.scoreboard import release
 from ptxsim.jit import bit, flat_i64, inline
 from ptxsim.program import instruction_at
@@ -52,7 +52,7 @@ def _slot(run, sm, cycle):
 def _enter(run, sm, k, unit):
     if sm.oc_ex_n[k] == 0 or sm.unit_free[unit] > run.cycle:
         return
-    entry = sm.oc_ex[k, 0]
+    entry = first_queued(sm.oc_ex[k])
     i = sm.front_ins[entry]
     instruction = instruction_at(run.code, i)
     done = run.cycle + instruction.latency + 1

@@ -10,6 +10,7 @@ from ptxsim.core import simt
 from ptxsim.core.barrier import arrive, note_wait, retest_barriers
 from ptxsim.core.fetch import flush
 from ptxsim.core.ldst import prepare_access
+from ptxsim.core.operands import queued
 from ptxsim.core.reasons import charge, note_issue
 from ptxsim.core.retire import finish_warp
 from ptxsim.core.scoreboard import new_head, reserve
@@ -51,49 +52,56 @@ def valid_warps(sm):
 @inline
 def issue(run, sm, x, pick, window):
     """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
-    any_issued = False
-    s = (sm.active_cycles - 1) % run.n_schedulers if run.rotate_schedulers else 0
-    all_valid = valid_warps(sm)
-    ports = open_ports(run, sm)
+    issued = sm.warp_instructions
+    s = _first_scheduler(sm.active_cycles - 1, run.n_schedulers) if run.rotate_schedulers else 0
     for _ in range(run.n_schedulers):
-        own = sm.supervised[s]
-        if run.has_window:
-            own &= window(sm, s)
-        stale = sm.stale & own
-        valid = all_valid & own
-        ready = valid & sm.ready
-        refused = False
-        if ready & sm.needs_lock:
-            ready = _locked_out(run, sm, ready)
-            refused = (valid & sm.lock_wait) != 0
-        kind = STALL
-        if valid == 0:
-            kind = IDLE
-        elif ready == 0:
-            kind = STALL if refused and run.lock_as_stall else SCOREBOARD
-        else:
-            candidates = ready & ports
-            if candidates:
-                w = _chosen(run, sm, pick, s, candidates, stale)
-                if run.fault_kind:
-                    break
-                stale = bit(0) & 0
-                kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
-                _issue_warp(run, sm, x, w)
-                any_issued = True
-                all_valid = valid_warps(sm)
-                ports = open_ports(run, sm)
-        if run.hotspots and kind <= STALL:
-            charge(run, sm, s, kind, own, valid, 1)
-        if stale:  # nothing issued: the scan has seen all warps
-            flush(sm, stale)
-        sm.slots[s, kind] += 1
+        _schedule(run, sm, x, pick, window, s)
         if run.fault_kind:
             break
         s += 1
         if s == run.n_schedulers:
             s = 0
-    return any_issued
+    return sm.warp_instructions != issued
+
+
+@inline
+def _first_scheduler(cycles, n):
+    """Which of n schedulers is first after so many cycles; there are mostly two."""
+    return cycles & (n - 1) if n & (n - 1) == 0 else cycles % n
+
+
+@njit
+def _schedule(run, sm, x, pick, window, s):
+    """One cycle of a scheduler. By itself: in the loop over the schedulers everything's address is kept ready."""
+    own = sm.supervised[s]
+    if run.has_window:
+        own &= window(sm, s)
+    stale = sm.stale & own
+    valid = valid_warps(sm) & own
+    ready = valid & sm.ready
+    refused = False
+    if ready & sm.needs_lock:
+        ready = _locked_out(run, sm, ready)
+        refused = (valid & sm.lock_wait) != 0
+    kind = STALL
+    if valid == 0:
+        kind = IDLE
+    elif ready == 0:
+        kind = STALL if refused and run.lock_as_stall else SCOREBOARD
+    else:
+        candidates = ready & open_ports(run, sm)
+        if candidates:
+            w = _chosen(run, sm, pick, s, candidates, stale)
+            if run.fault_kind:
+                return
+            stale = bit(0) & 0
+            kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
+            _issue_warp(run, sm, x, w)
+    if run.hotspots and kind <= STALL:
+        charge(run, sm, s, kind, own, valid, 1)
+    if stale:  # nothing issued: the scan has seen all warps
+        flush(sm, stale)
+    sm.slots[s, kind] += 1
 
 
 @inline
@@ -188,7 +196,7 @@ def _enter_pipe(run, sm, x, i, w, mask):
     sm.front_ins[entry] = i
     sm.front_warp[entry] = w
     sm.front_reads[entry] = 0
-    sm.id_oc[port, sm.id_oc_n[port]] = entry
+    sm.id_oc[port] |= queued(entry, sm.id_oc_n[port])
     sm.id_oc_n[port] += 1
     sm.front_count[w] += 1
     reserve(run, sm, instruction, w, x.access_space if instruction.space == GENERIC else instruction.space)

@@ -225,6 +225,21 @@ def next_shared(sm):
 
 
 @inline
+def _expect(sm, w, acknowledgements):
+    """Warp w has stored what will be acknowledged so often."""
+    sm.stores[w] += acknowledgements
+    sm.storing |= bit(w)
+
+
+@inline
+def _acknowledge(sm, w, acknowledgements):
+    """So many acknowledgements have come for warp w."""
+    sm.stores[w] -= acknowledgements
+    if sm.stores[w] == 0:
+        sm.storing &= ~bit(w)
+
+
+@inline
 def _take_reply(run, sm, l1, memory):
     """One packet from the response FIFO: a line or part of it, what passed L1 by, or a store's acknowledgement."""
     found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
@@ -234,7 +249,7 @@ def _take_reply(run, sm, l1, memory):
     tag = memory.request[found].tag
     if kind == WRITE_REQUEST:
         if tag >= 0:
-            sm.stores[tag] -= 1
+            _acknowledge(sm, tag, 1)
     elif kind == ATOMIC_REQUEST or kind == UNCACHED:
         sm.bypass[sm.bypass_tail % PENDING] = tag
         sm.bypass_tail += 1
@@ -262,7 +277,7 @@ def take_quietly(run, sm, l1, memory):
         if w >= 0:
             if sm.stores[w] == 1 and (sm.finishing | sm.in_membar) & bit(w):
                 return False
-            sm.stores[w] -= 1
+            _acknowledge(sm, w, 1)
     elif kind != READ or not l1_fill_part(l1, memory.request[found].line):
         return False
     pop_reply(memory, sm.index, run.cycle - run.response_hops)
@@ -399,7 +414,7 @@ def _serve_pipe(run, sm, l1):
         if l1.pipe_kind[head] == PIPE_LOAD:
             _returned(run, sm, tag)
         elif l1.pipe_kind[head] == PIPE_LOCAL_STORE:
-            sm.stores[tag] -= _acknowledgements(l1, np.int64(l1.pipe_bytes[head]))
+            _acknowledge(sm, tag, _acknowledgements(l1, np.int64(l1.pipe_bytes[head])))
     pipe_leave(l1)
     sm.head_stuck = 0
 
@@ -424,7 +439,7 @@ def _enter_pipe(run, sm, l1, slot, p, w):
         sm.head_stuck = _BY_L1D
         return False
     if kind != PIPE_LOAD:
-        sm.stores[w] += _acknowledgements(l1, size)
+        _expect(sm, w, _acknowledgements(l1, size))
     sm.memory_next[slot] = k + 1
     return k + 1 == sm.memory_count[slot]
 
@@ -445,7 +460,7 @@ def _pass_by(run, sm, l1, memory, slot, p, w):
     if not inject_words(memory, sm.index, run.cycle, line, size, kind, tag, sm.memory_words[slot, k]):
         return False
     if kind == WRITE_REQUEST:
-        sm.stores[w] += _acknowledgements(l1, size)
+        _expect(sm, w, _acknowledgements(l1, size))
     elif run.hotspots:
         note_look_up(run, sm, p, PASSES)
     sm.memory_next[slot] = k + 1
@@ -479,7 +494,7 @@ def _serve_line(run, sm, l1, memory, slot, p, w):
             sm.head_stuck = _BY_L1D
             return False
         if not (local and outcome == HIT):
-            sm.stores[w] += _acknowledgements(l1, size)
+            _expect(sm, w, _acknowledgements(l1, size))
     sm.memory_next[slot] = k + 1
     if k + 1 < sm.memory_count[slot]:
         return False
@@ -526,8 +541,7 @@ def ldst_cycle(run, sm, l1, memory):
         _serve_pipe(run, sm, l1)
     _serve_head(run, sm, l1, memory)
     if sm.head < 0 and sm.oc_ex_n[2]:
-        sm.head = sm.oc_ex[2, 0]
-        leave_oc_ex(sm, 2)
+        sm.head = leave_oc_ex(sm, 2)
 
 
 @inline

@@ -8,9 +8,23 @@ one a cycle.
 Handled simply: who asks a bank first is who has been in its unit longest.
 """
 
+import numpy as np
+
 from ptxsim.jit import bit, ctz, flat_i64, from_bit, inline, njit
 from ptxsim.program import instruction_at
-from ptxsim.state import BANK_WRITES, CLASSES, CYCLE
+from ptxsim.state import BANK_WRITES, CLASSES, CYCLE, QUEUED_BITS
+
+
+@inline
+def queued(entry, place):
+    """A front entry at a place of a queue, the others empty."""
+    return np.int64(entry) << QUEUED_BITS * place
+
+
+@inline
+def first_queued(queue):
+    """The oldest entry of a queue."""
+    return queue & ((1 << QUEUED_BITS) - 1)
 
 
 @njit
@@ -38,27 +52,27 @@ def rotated(banks, w, n_banks):
 def _dispatch(run, sm, k):
     """Ready units to OC_EX, round robin, one per port."""
     first = run.first_collector[k]
-    own = (bit(run.n_collectors[k]) - 1) << first
+    own = run.collectors[k]
     for _ in range(run.collector_ports[k]):
         ready = sm.cu_ready & own
         if ready == 0 or sm.oc_ex_n[k] >= run.oc_ex_width[k]:
             return
         behind = ready & from_bit(first + sm.cu_last[k] + 1)
         unit = ctz(behind) if behind else ctz(ready)
-        sm.oc_ex[k, sm.oc_ex_n[k]] = sm.cu_entry[unit]
+        sm.oc_ex[k] |= queued(sm.cu_entry[unit], sm.oc_ex_n[k])
         sm.oc_ex_n[k] += 1
         sm.cu_busy &= ~bit(unit)
         sm.cu_ready &= ~bit(unit)
         sm.cu_last[k] = unit - first
 
 
-@njit
+@inline
 def leave_oc_ex(sm, k):
-    """The oldest OC_EX entry of a class goes to its unit; the others move up."""
-    left = sm.oc_ex_n[k] - 1
-    for j in range(left):
-        sm.oc_ex[k, j] = sm.oc_ex[k, j + 1]
-    sm.oc_ex_n[k] = left
+    """The oldest OC_EX entry of a class, which goes to its unit; the others move up."""
+    entry = first_queued(sm.oc_ex[k])
+    sm.oc_ex[k] >>= QUEUED_BITS
+    sm.oc_ex_n[k] -= 1
+    return entry
 
 
 @inline
@@ -67,7 +81,7 @@ def is_frozen(run, sm):
     if sm.cu_order_n:
         return False
     for k in range(CLASSES):
-        own = (bit(run.n_collectors[k]) - 1) << run.first_collector[k]
+        own = run.collectors[k]
         if sm.cu_ready & own and sm.oc_ex_n[k] < run.oc_ex_width[k]:
             return False
         if sm.id_oc_n[k] and own & ~sm.cu_busy:
@@ -117,8 +131,7 @@ def _read(run, sm):
 @inline
 def _accept(run, sm, k):
     """The oldest ID_OC entries into free units, one per port."""
-    first = run.first_collector[k]
-    own = (bit(run.n_collectors[k]) - 1) << first
+    own = run.collectors[k]
     ports = run.collector_ports[k]
     moved = 0
     while moved < sm.id_oc_n[k] and moved < ports:
@@ -126,7 +139,8 @@ def _accept(run, sm, k):
         if free == 0:
             break
         unit = ctz(free)
-        entry = sm.id_oc[k, moved]
+        entry = first_queued(sm.id_oc[k])
+        sm.id_oc[k] >>= QUEUED_BITS
         sm.cu_busy |= bit(unit)
         sm.cu_entry[unit] = entry
         i = sm.front_ins[entry]
@@ -142,8 +156,4 @@ def _accept(run, sm, k):
             sm.cu_order[sm.cu_order_n] = unit
             sm.cu_order_n += 1
         moved += 1
-    if moved:
-        left = sm.id_oc_n[k] - moved
-        for j in range(left):
-            sm.id_oc[k, j] = sm.id_oc[k, j + moved]
-        sm.id_oc_n[k] = left
+    sm.id_oc_n[k] -= moved

@@ -28,8 +28,8 @@ def finish_warp(run, sm, x, w):
 
 @inline
 def may_retire(run, sm, w):
-    """True if nothing of a finished warp is in flight."""
-    return sm.front_count[w] == 0 and sm.loads[w] == 0 and sm.stores[w] == 0 and sm.done_at[w] <= run.cycle
+    """True if nothing of a finished warp but its stores is in flight."""
+    return sm.front_count[w] == 0 and sm.loads[w] == 0 and sm.done_at[w] <= run.cycle
 
 
 @inline
@@ -37,12 +37,12 @@ def retire_passed(run, sm, first, chosen):
     """Retire the finished warps that a fetch scan from `first` to `chosen` (-1: all) passes."""
     limit = MAX_WARPS
     if chosen >= 0:
-        limit = (chosen - first) % MAX_WARPS
-    waiting = sm.finishing
+        limit = (chosen - first) & (MAX_WARPS - 1)
+    waiting = sm.finishing & ~sm.storing
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if (w - first) % MAX_WARPS < limit and may_retire(run, sm, w):
+        if (w - first) & (MAX_WARPS - 1) < limit and may_retire(run, sm, w):
             _retire(run, sm, w)
 
 
@@ -55,7 +55,7 @@ def _retire(run, sm, w):
     sm.cta_warps[slot] -= 1
     if sm.cta_warps[slot] == 0:
         sm.free_slots |= bit(slot)
-        run.sm_open[sm.index] = 1
+        run.open_sms |= bit(sm.index)
         sm.cta_id[slot] = -1
         run.ctas_done += 1
         if sm.pair[slot] >= 0:
@@ -66,10 +66,10 @@ def _retire(run, sm, w):
 def next_retirement(sm):
     """Earliest cycle at which a finished warp may retire as far as is known, FOREVER if none."""
     best = FOREVER
-    waiting = sm.finishing
+    waiting = sm.finishing & ~sm.storing
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if sm.front_count[w] == 0 and sm.loads[w] == 0 and sm.stores[w] == 0:
+        if sm.front_count[w] == 0 and sm.loads[w] == 0:
             best = min(best, sm.done_at[w])
     return best
