@@ -9,7 +9,7 @@ Reference: timing-model-42 section 3.6.
 from collections.abc import Sequence
 from typing import Any
 
-from ptxsim.memory.sectors import _LRU_START, copies_fill
+from ptxsim.memory.sectors import LRU_START, copies_fill
 from ptxsim.memory.state import SECTORS
 from ptxsim.remembered import Remembered
 from ptxtool.formats.gpu import Gpu
@@ -58,7 +58,7 @@ def copies_clock(memory: Any, copies: Copies) -> int:
     line = int(cache["line_bytes"][0])
     n_lines = sum(-(-(start + size) // line) - start // line for start, size in copies)
     ages(cache)[...] -= n_lines
-    return -_LRU_START - n_lines
+    return -LRU_START - n_lines
 
 
 def ages(caches: Any) -> Any:

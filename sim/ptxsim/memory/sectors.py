@@ -43,7 +43,7 @@ from ptxsim.memory.state import (
     WRITEBACK,
 )
 
-_LRU_START = -(1 << 40)  # when copies are made, long before the first cycle
+LRU_START = -(1 << 40)  # when copies are made, long before the first cycle
 
 
 @njit
@@ -252,7 +252,7 @@ def copies_fill(memories: Any, start: int, size: int, clock: int) -> int:
     while line < end:
         first = max(start - line, 0) // m.sector_bytes
         last = (min(end - line, c.line_bytes) - 1) // m.sector_bytes
-        _fill_line(m, line, first, last, _LRU_START + clock)
+        _fill_line(m, line, first, last, LRU_START + clock)
         clock += 1
         line += c.line_bytes
     return clock
