@@ -21,7 +21,7 @@ from ptxsim.faults import fault
 from ptxsim.hotspots import read_hotspots
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
-from ptxsim.memory.state import l1_counts, memory_counts
+from ptxsim.memory.counts import l1_counts, memory_counts
 from ptxsim.options import (
     HEAP_BYTES,
     STACK_BYTES,
@@ -35,6 +35,7 @@ from ptxsim.options import (
 )
 from ptxsim.printing import Printer
 from ptxsim.program import Program
+from ptxsim.remembered import Remembered
 from ptxsim.schedulers import Policy
 from ptxsim.schedulers import policy as policy_named
 from ptxsim.state import MAX_WARPS, SM
@@ -135,7 +136,8 @@ def launch(
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)
     try:
-        plan = _plan(machine, threads, per_thread, scratchpad, dynamic_shared, percent)
+        needs = threads, per_thread, scratchpad, dynamic_shared, percent
+        plan = _plans.get(machine, needs, lambda: _plan(machine, *needs))
     except PtxError as problem:
         raise _placed(problem, kernel) from None
     configuration = Configuration(
@@ -191,6 +193,10 @@ def launch(
     elif status == "done":
         _kept.take(simulation)
     return result
+
+
+_plans: Remembered[SharingPlan] = Remembered(32)
+"""Of machines: the resident CTAs, by what they need."""
 
 
 def _plan(
@@ -308,6 +314,8 @@ def _result(
 def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:
     """The instructions at which non-owner warps stopped, in the order of their text."""
     program, arrays = simulation.program, simulation.arrays
+    if not simulation.run["shared_pairs"][0]:
+        return ()
     private = int(simulation.run["private_registers"][0])
     points: list[StallPoint] = []
     for i in np.flatnonzero(arrays["stall_warps"]):

@@ -5,7 +5,8 @@ from typing import Any
 
 from ptxsim.jit import for_python
 from ptxsim.memory import l1 as _l1
-from ptxsim.memory.state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, l1_counts, make_l1
+from ptxsim.memory.counts import l1_counts
+from ptxsim.memory.state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, make_l1
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 l1_fill = for_python(_l1.l1_fill)

@@ -17,8 +17,9 @@ from uncompiled import output_of
 
 from ptxsim.jit import for_python
 from ptxsim.memory import system as _system
+from ptxsim.memory.counts import memory_counts
 from ptxsim.memory.sectors import copies_fill
-from ptxsim.memory.state import ATOMIC, CONSTANT, READ, WRITE, make_memory, memory_counts
+from ptxsim.memory.state import ATOMIC, CONSTANT, READ, WRITE, make_memory
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 

@@ -439,27 +439,6 @@ def make_memory(gpu: Gpu) -> Any:
     return memory
 
 
-def l1_counts(caches: Any) -> dict[str, int]:
-    """The counters of all L1 records together."""
-    counts = {name: int(caches["cache"][name].sum()) for name in _CACHE_COUNTERS}
-    return counts | {name: int(caches[name].sum()) for name in ("stores", "store_hits")}
-
-
-def memory_counts(memory: Any) -> dict[str, int]:
-    """The counters of a `MEMORY` array: `l2_...`, `dram_...` (reads and writes in column commands) and `icnt_...`."""
-    m = memory[0]
-    counts = {f"l2_{name}": int(m["slice"]["cache"][name].sum()) for name in _CACHE_COUNTERS}
-    for name in ("requests", "reads", "writes", "activates", "row_hits"):
-        counts[f"dram_{name}"] = int(m["channel"][name].sum())
-    for side in ("requests", "replies"):
-        counts[f"icnt_{side}_packets"] = int(m[side]["packets"])
-        counts[f"icnt_{side}_flits"] = int(m[side]["flits"])
-    return counts
-
-
-_CACHE_COUNTERS = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
-
-
 def _set_cache(cache: Any, name: str, given: Any) -> None:
     """Configure an array of empty `CACHE` records as the GPU file's table `name` says."""
     _at_most(f"{name}.sets x ways", given.sets * given.ways, MAX_LINES)

@@ -76,6 +76,11 @@ def policy(name: str) -> Policy:
             found.number,
             mine,
         )
+    return _built_in(name)
+
+
+@cache
+def _built_in(name: str) -> Policy:
     kind, _, number = name.partition(":")
     if kind not in SCHEDULERS:
         known = ", ".join(sorted(SCHEDULERS))
