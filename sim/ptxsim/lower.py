@@ -5,7 +5,8 @@ micro-operations, made by the rule of its `sem` (ptxsim/lowering/). What cannot 
 first cycle, all of it at once.
 
 Registers of up to 32 bits take a row of the 32-bit file, 64-bit ones a row of the 64-bit file, predicates one row of
-lane masks (PTXPlus: four, the flags Z, S, C, O). The PC of an instruction counts 8 bytes each, 4 for PTXPlus `.half`.
+lane masks (PTXPlus: four, the flags Z, S, C, O): which, says `lowering/allocation.py`. The PC of an instruction counts
+8 bytes each, 4 for PTXPlus `.half`.
 
 Not handled: clusters, and what else `lowering/refused.py` names.
 """
@@ -27,6 +28,7 @@ import ptxsim.lowering.matrix as _matrix
 import ptxsim.lowering.textures as _textures
 import ptxsim.lowering.video as _video
 import ptxsim.lowering.warp as _warp
+from ptxsim.lowering.allocation import assign_rows
 from ptxsim.lowering.builder import RULES, Builder
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.calls import leave_results
@@ -44,10 +46,10 @@ from ptxsim.program import (
     UOP,
     Program,
 )
-from ptxsim.semantics.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PACKED_TID, PRINT
+from ptxsim.semantics.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PRINT
 from ptxsim.semantics.start import SHARED_HEADER
 from ptxsim.state import MAX_STACK
-from ptxtool.analysis.pressure import pressure
+from ptxtool.analysis.pressure import pressure_of
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
@@ -81,30 +83,34 @@ def lower(
     ptxplus_semantics: str = "hardware",
     stack_bytes: int = STACK_BYTES,
     origin: Origin = AT_BEGINNING,
+    own_rows: bool = False,
 ) -> Program:
     """Lower a kernel for a machine and a block size. `origin` is where its module begins on the machine.
 
     `ptxplus_semantics` is "hardware" or "gpgpu-sim" (docs/ptxplus-semantics.md). Raises E402 if the kernel's
     `.reqntid` or `.maxntid` forbids the block, E403 with one diagnostic per distinct instruction that cannot be
-    simulated, E502 for other semantics. `stack_bytes` are for recursion, and for `alloca`.
+    simulated, E502 for other semantics. `stack_bytes` are for recursion, and for `alloca`. `own_rows` gives every
+    register a row of its own: for a run that goes on behind a bad access, whose registers keep what they held.
     """
     as_gpgpu_sim = is_as_gpgpu_sim(ptxplus_semantics)
     _check_block(kernel, block)
-    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes, origin
+    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes, origin, own_rows
     if key not in _lowered:
-        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes, origin)
+        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes, origin, own_rows)
         if len(_lowered) > _KEPT:
             del _lowered[next(iter(_lowered))]
     return _lowered[key][-1]
 
 
 _KEPT = 32
-_lowered: dict[tuple[int, int, bool, int, Origin], tuple[Function, Gpu, Program]] = {}
+_lowered: dict[tuple[int, int, bool, int, Origin, bool], tuple[Function, Gpu, Program]] = {}
 """The programs lowered last: most launches are of a kernel that was launched before. The keys' objects are kept, so
 that no other has their identity."""
 
 
-def _lower(kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int, origin: Origin) -> Program:
+def _lower(
+    kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int, origin: Origin, own_rows: bool
+) -> Program:
     graph = CallGraph(kernel, stack_bytes=stack_bytes)
     layout = lay_out(kernel, graph.functions[1:], origin)
     graph.kernel_local_bytes = layout.local_bytes
@@ -114,7 +120,7 @@ def _lower(kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int, ori
     first.machine = {"nwarpid": gpu.sm.warps, "nsmid": gpu.sm.count}
     builders = [first, *(first.sibling(f) for f in graph.functions[1:])]
     for builder in builders:
-        _assign_rows(builder)
+        assign_rows(builder, own_rows)
     if first.ptxplus and not first.as_gpgpu_sim:
         first.special_rows[SHARED_HEADER] = 0
     records = np.zeros(sum(len(f.instructions) + graph.has_end(f) for f in graph.functions), INSTRUCTION)
@@ -201,22 +207,6 @@ def _check_block(kernel: Function, block: Sequence[int]) -> None:
                 directive.end,
                 help="launch it with the block size it was compiled for",
             )
-
-
-def _assign_rows(b: Builder) -> None:
-    """Rows of the declared registers, and of PTXPlus's packed thread id in `$r0`."""
-    for register in b.registers:
-        if register.is_predicate:
-            file, count = 1, 4 if b.ptxplus else 1
-        else:
-            element = TYPES[register.type].bits if register.type in TYPES else 32
-            file, count = (64, element // 64) if element >= 64 else (32, 1)
-            count *= register.vector
-        first = b.n_rows[file]
-        b.n_rows[file] += count
-        b.register_rows.append((file, first, count))
-        if b.ptxplus and register.name == "$r0":
-            b.special_rows.setdefault(PACKED_TID, first)
 
 
 def _diagnostic(kernel: Function, instruction: Instruction, reason: str) -> Diagnostic:
@@ -308,7 +298,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
         register_rows=np.array(rows, np.int32).reshape(-1, 3),
         special_rows=np.array(sorted(b.special_rows.items()), np.int32).reshape(-1, 2),
         n_registers=sum(len(each.registers) for each in builders),
-        registers_per_thread=_registers_per_thread(b),
+        registers_per_thread=_registers_per_thread(builders),
         static_shared_bytes=layout.static_shared_bytes,
         local_bytes=layout.local_bytes,
         param_bytes=layout.param_bytes,
@@ -329,11 +319,12 @@ def _constant_rows(values: Mapping[int, int], kind: type) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(column, (len(values), 32)))
 
 
-def _registers_per_thread(b: Builder) -> int:
+def _registers_per_thread(builders: Sequence[Builder]) -> int:
     """Registers per thread for allocation: PTXPlus those declared, PTX (virtual registers) the largest pressure.
 
     With calls, the largest sum of them along a chain of calls; of functions that call one another, all once.
     """
+    b = builders[0]
     if b.ptxplus:
         return sum(r.units for r in b.registers if r.kind == "general") or 1
-    return max(1, b.graph.longest({f.name: pressure(f).maximum for f in b.graph.functions}))
+    return max(1, b.graph.longest({each.kernel.name: pressure_of(each.live).maximum for each in builders}))

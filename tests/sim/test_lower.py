@@ -241,9 +241,9 @@ def test_unknown_instructions_are_refused() -> None:
 
 def test_registers_without_optimisation() -> None:
     """nvcc -G makes kernels of more than ten thousand registers."""
-    assert lowered(".reg .b64 %many<30000>; mov.u64 %many29999, 7;", PTX).rows64 > 30_000
+    assert lowered(".reg .pred %many<30000>; setp.eq.u32 %many29999, %r0, 7;", PTX).rows_p > 30_000
     with pytest.raises(PtxError, match=r"'k' has 400.. registers, more than can be simulated"):
-        lowered(".reg .b64 %many<40000>; mov.u64 %many39999, 7;", PTX)
+        lowered(".reg .pred %many<40000>; setp.eq.u32 %many39999, %r0, 7;", PTX)
 
 
 def test_every_meaning_of_the_table_is_lowered_or_listed() -> None:

@@ -208,7 +208,7 @@ def _take_result(b: Builder, operand: Operand, place: Place, caller_bytes: int) 
 
 def _saved_rows(b: Builder, index: int) -> Iterable[tuple[int, int, int]]:
     """File, first row and number of the rows that have to outlast a call: those of the registers live behind it."""
-    live = b.live_after(index)
+    live = b.live.after_bits[index]
     rows: list[tuple[int, int]] = []
     for r in indices(live):
         bits, first, count = b.register_rows[r]

@@ -5,6 +5,7 @@ results go to temporary rows, which are free again behind the instruction.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NoReturn, Self
 
 from ptxsim.lowering.callgraph import CallGraph
@@ -21,6 +22,9 @@ from ptxtool.isa.types import TYPES, Type
 
 FALSE, TRUE = -1, -2
 """Predicate rows that are constant."""
+
+NO_ROW = -1
+"""The row of a register before something asks for it: `allocation.py` gives rows to those that instructions name."""
 
 # truth tables of PREDICATE: bit 2 * a + b
 AND_TABLE, OR_TABLE, XOR_TABLE, COPY_TABLE, NOT_TABLE = 0b1000, 0b1110, 0b0110, 0b1100, 0b0011
@@ -108,9 +112,13 @@ class Rows:
         self.as_gpgpu_sim = self.as_gpgpu_sim and self.ptxplus
         self.registers = self.kernel.registers
         self._operations = operations()
-        self._liveness: Liveness | None = None
         self.is_kernel = self.kernel is self.graph.kernel
         self.family[self.kernel.name] = self
+
+    @cached_property
+    def live(self) -> Liveness:
+        """The live registers of the function, per warp."""
+        return liveness(self.kernel)
 
     def sibling(self, function: Function) -> Self:
         """The builder of another function of the program."""
@@ -208,7 +216,10 @@ class Rows:
 
     def row_of(self, register: Register, part: str = "") -> tuple[int, int]:
         """File (32, 64, 1) and row of a register or of a component of a vector register."""
-        bits, first, _ = self.register_rows[register.index]
+        bits, first, count = self.register_rows[register.index]
+        if first == NO_ROW:
+            first = self.new_row(bits)
+            self.register_rows[register.index] = bits, first, count
         if register.vector > 1:
             if part not in ("x", "y", "z", "w", "r", "g", "b", "a"):
                 unsupported(f"vector register '{register.name}' without a component")
@@ -241,12 +252,6 @@ class Rows:
     def place_in_frame(self, name: str) -> Place | None:
         """The variable, parameter or result of a name in the function's frame."""
         return None if self.ptxplus else self.graph.frame(self.kernel).find(name, self.position)
-
-    def live_after(self, index: int) -> int:
-        """The registers that are live behind an instruction, as a set of bits."""
-        if self._liveness is None:
-            self._liveness = liveness(self.kernel)
-        return self._liveness.after_bits[index]
 
     def shared_row(self, name: str) -> int:
         """A 32-bit row of the whole program: "frame", where a lane's frame begins; "grown", what `alloca` has taken."""

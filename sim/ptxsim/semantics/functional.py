@@ -81,7 +81,8 @@ def run(
     machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
     block3, grid3 = (np.array([*v, *[1] * (3 - len(v))], np.int64) for v in (block, grid))
     if program is None:
-        program = lower(kernel, machine, tuple(int(v) for v in block3), ptxplus_semantics, stack_bytes)
+        sizes = tuple(int(v) for v in block3)
+        program = lower(kernel, machine, sizes, ptxplus_semantics, stack_bytes, own_rows=bool(check))
     n_warps = -(-int(block3.prod()) // 32)
     image = MemoryImage.build(
         program,
