@@ -225,7 +225,7 @@ class Device:
         if len(old) or self._heap[1]:
             self.arena = aligned(needed + needed // 2 if len(old) else needed)
         else:
-            self.arena = _aligned_part(np.empty(needed + ALIGNMENT, np.uint8))
+            self.arena = aligned(needed, zeroed=False)
         ranges = [(start, start + array.nbytes) for start, array in self.buffers if start not in self._new]
         for start, end in (*ranges, *self._ranges):
             part = old[start - GLOBAL_BASE : end - GLOBAL_BASE]
@@ -249,15 +249,11 @@ def _is_same(one: Any, other: Any) -> bool:
     )
 
 
-def aligned(n_bytes: int) -> Any:
-    """Zeroed bytes that begin at a multiple of 256 in the simulator's memory."""
-    return _aligned_part(np.zeros(n_bytes + ALIGNMENT, np.uint8))
-
-
-def _aligned_part(block: Any) -> Any:
-    """Of a block of bytes all but ALIGNMENT of them, from such an address on."""
+def aligned(n_bytes: int, zeroed: bool = True) -> Any:
+    """Bytes that begin at a multiple of 256 in the simulator's memory."""
+    block = (np.zeros if zeroed else np.empty)(n_bytes + ALIGNMENT, np.uint8)
     skip = -_first(block) % ALIGNMENT
-    return block[skip : skip + len(block) - ALIGNMENT]
+    return block[skip : skip + n_bytes]
 
 
 def _first(array: Any) -> int:

@@ -245,8 +245,9 @@ class MemoryImage:
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
     """The rows of one file: constants first, a scratch row of the lane operations last. Between them are those of the
-    warps, which are zeroed when one starts (`semantics/start.py`)."""
-    rows: Any = np.empty((len(constants) + n + 1, 32), kind)
+    warps, which are zeroed when one starts (`semantics/start.py`). A row fills its cache lines."""
+    n_rows = len(constants) + n + 1
+    rows: Any = aligned(n_rows * 32 * np.dtype(kind).itemsize, zeroed=False).view(kind).reshape(n_rows, 32)
     rows[: len(constants)] = constants
     rows[-1] = 0
     return rows, len(constants)
