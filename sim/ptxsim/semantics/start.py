@@ -12,6 +12,8 @@ from ptxsim.program import CONTEXT
 from ptxsim.semantics.calls import clear_calls
 from ptxsim.semantics.codes import (
     CTAID_X,
+    CTAID_Y,
+    CTAID_Z,
     LANEID,
     LANEMASK_EQ,
     LANEMASK_GE,
@@ -19,6 +21,7 @@ from ptxsim.semantics.codes import (
     LANEMASK_LE,
     LANEMASK_LT,
     NCTAID_X,
+    NCTAID_Z,
     NTID_X,
     PACKED_TID,
     SMID,
@@ -42,29 +45,41 @@ def init_warp(x, special_rows, warp_in_cta, ctaid_x, ctaid_y, ctaid_z, block, gr
     _zero_warp(x)
     if x.call_words:
         clear_calls(x)
-    threads_x, threads_y = np.int64(block[0]), np.int64(block[1])
+    base = x.constant_rows32 + x.warp * x.rows32
     for k in range(special_rows.shape[0]):
-        number, row = np.int64(special_rows[k, 0]), np.int64(special_rows[k, 1])
+        number, row = np.int64(special_rows[k, 0]), base + np.int64(special_rows[k, 1])
         if number == SHARED_HEADER:
             if warp_in_cta == 0:
                 _write_header(x, block, grid, ctaid_x, ctaid_y)
-            continue
-        uniform = np.int64(0)
-        if NTID_X <= number < NTID_X + 3:
-            uniform = np.int64(block[number - NTID_X])
-        elif NCTAID_X <= number < NCTAID_X + 3:
-            uniform = np.int64(grid[number - NCTAID_X])
-        elif number == CTAID_X:
-            uniform = np.int64(ctaid_x)
-        elif number == CTAID_X + 1:
-            uniform = np.int64(ctaid_y)
-        elif number == CTAID_X + 2:
-            uniform = np.int64(ctaid_z)
-        elif number == WARPID:
-            uniform = np.int64(warp_slot)
-        elif number == SMID:
-            uniform = np.int64(smid)
-        _fill_special(x, number, row, uniform, np.int64(warp_in_cta), threads_x, threads_y)
+        elif number <= TID_Z or number == PACKED_TID:
+            _fill_thread(x, row, number, np.int64(warp_in_cta), np.int64(block[0]), np.int64(block[1]))
+        elif number == LANEID:
+            _fill_lanes(x, row, 0, 1, 0)
+        elif number == LANEMASK_EQ:
+            _fill_lanes(x, row, 0, 0, 1)
+        elif number == LANEMASK_LE:
+            _fill_lanes(x, row, -1, 0, 2)
+        elif number == LANEMASK_LT:
+            _fill_lanes(x, row, -1, 0, 1)
+        elif number == LANEMASK_GE:
+            _fill_lanes(x, row, 0, 0, -1)
+        elif number == LANEMASK_GT:
+            _fill_lanes(x, row, 0, 0, -2)
+        else:
+            value = np.int64(ctaid_x)
+            if number < CTAID_X:
+                value = np.int64(block[number - NTID_X])
+            elif number == CTAID_Y:
+                value = np.int64(ctaid_y)
+            elif number == CTAID_Z:
+                value = np.int64(ctaid_z)
+            elif NCTAID_X <= number <= NCTAID_Z:
+                value = np.int64(grid[number - NCTAID_X])
+            elif number == WARPID:
+                value = np.int64(warp_slot)
+            elif number == SMID:
+                value = np.int64(smid)
+            _fill_lanes(x, row, value, 0, 0)
 
 
 @njit
@@ -98,36 +113,29 @@ def _zero_warp(x):
         predicates[k] = np.uint32(0)
 
 
-@njit(types.void(_CONTEXT, *[types.int64] * 6))
-def _fill_special(x, number, row, uniform, warp_in_cta, threads_x, threads_y):
-    """One special register's row. `uniform` is its value where all lanes have the same."""
+@njit(types.void(_CONTEXT, *[types.int64] * 4))
+def _fill_lanes(x, row, value, step, bits):
+    """Lane n of a row: value + step * n + bits * 2 ** n."""
     r32 = rows_u32(x.r32, x.total_rows32)
-    at = x.constant_rows32 + x.warp * x.rows32 + row
+    for n in range(32):
+        r32[row, n] = np.uint32((value + step * n + (bits << n)) & 0xFFFFFFFF)
+
+
+@njit(types.void(_CONTEXT, *[types.int64] * 5))
+def _fill_thread(x, row, number, warp_in_cta, threads_x, threads_y):
+    """The row of %tid.x, .y, .z, or of all three packed."""
+    r32 = rows_u32(x.r32, x.total_rows32)
+    # multiplied instead of divided, exact for threads and sizes up to 2 ** 20 (T. Granlund, P. Montgomery, "Division by
+    # invariant integers using multiplication", 1994)
+    per_x, per_y = (1 << 40) // threads_x + 1, (1 << 40) // threads_y + 1
+    times_x, times_y, times_z = (
+        np.int64(number == TID_X or number == PACKED_TID),
+        np.int64(number == TID_Y) + (np.int64(number == PACKED_TID) << 16),
+        np.int64(number == TID_Z) + (np.int64(number == PACKED_TID) << 26),
+    )
     for n in range(32):
         thread = warp_in_cta * 32 + n
-        tid_x = thread % threads_x
-        tid_y = thread // threads_x % threads_y
-        tid_z = thread // (threads_x * threads_y)
-        bit = np.int64(1) << n
-        value = uniform
-        if number == TID_X:
-            value = tid_x
-        elif number == TID_Y:
-            value = tid_y
-        elif number == TID_Z:
-            value = tid_z
-        elif number == PACKED_TID:
-            value = tid_x + (tid_y << 16) + (tid_z << 26)
-        elif number == LANEID:
-            value = np.int64(n)
-        elif number == LANEMASK_EQ:
-            value = bit
-        elif number == LANEMASK_LE:
-            value = 2 * bit - 1
-        elif number == LANEMASK_LT:
-            value = bit - 1
-        elif number == LANEMASK_GE:
-            value = -bit & 0xFFFFFFFF
-        elif number == LANEMASK_GT:
-            value = (-2 * bit) & 0xFFFFFFFF
-        r32[at, n] = np.uint32(value & 0xFFFFFFFF)
+        line = thread * per_x >> 40
+        tid_z = line * per_y >> 40
+        tid_x, tid_y = thread - line * threads_x, line - tid_z * threads_y
+        r32[row, n] = np.uint32((tid_x * times_x + tid_y * times_y + tid_z * times_z) & 0xFFFFFFFF)
