@@ -25,6 +25,7 @@ from ptxsim.program import Program
 from ptxsim.records import l1_records, memory_records, sm_records
 from ptxsim.remembered import Remembered
 from ptxsim.schedulers import Policy
+from ptxsim.semantics.codes import FIRST_HOST_CODE
 from ptxsim.sharing.registers import NON_OWNER, OWNER, UNSHARED, pair_slots
 from ptxsim.spares import Records
 from ptxsim.state import (
@@ -54,6 +55,8 @@ Progress = Callable[[Standing], object]
 """Called several times a second while a launch runs."""
 
 _SLICE_SECONDS = 0.2
+_AHEAD = 64
+"""Cycles that an SM may run ahead of the others: with more it is not faster."""
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
 """Of the first slice: few enough for a large machine, and enough for a short run, which is called once then."""
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
@@ -192,6 +195,9 @@ def build(
         if gpu.l2.copies_fill:
             leave(memory, copies)
     r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
+    r["horizon"] = 1 + int(memory["replies"]["unloaded"][0, 1:].min()) + gpu.ldst.response_hops
+    if configuration.event_skip and not _needs_order(program, configuration, memory):
+        r["ahead"] = _AHEAD
     return Simulation(
         program, gpu, configuration, run, sms, l1s, memory, image.context, arrays, records, dynamic=dynamic
     )
@@ -234,6 +240,12 @@ def _banks_read(program: Program, n_banks: int, at_once: int) -> Any:
 
 _runs: Remembered[Any] = Remembered(8)
 """Of machines: a `RUN` record with what follows from the machine alone."""
+
+
+def _needs_order(program: Program, configuration: Configuration, memory: Any) -> bool:
+    """Whether it shows in which order SMs do what no other SM sees: print, draw, stop at a limit, stand in a queue."""
+    queues = memory["requests"]["by_output"].any() or configuration.dynamic is not None
+    return bool(queues or configuration.max_cycles or (program.uops["op"] >= FIRST_HOST_CODE).any())
 
 
 def _run_of(gpu: Gpu) -> Any:

@@ -45,6 +45,11 @@ RUN = record(
         ("cycle", "i8"),
         ("max_cycles", "i8"),  # 0: no limit
         ("event_skip", "i8"),
+        (
+            "ahead",
+            "i8",
+        ),  # cycles that an SM may run before the others, where it needs nothing of them; 0: none
+        ("horizon", "i8"),  # cycles in which no reply can come that is not on its last way yet
         ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
         ("n_sms", "i8"),
         ("open_sms", "i8"),  # SMs with a free CTA slot
@@ -157,6 +162,7 @@ SM = record(
         ("in_wait", "i8"),  # for asynchronous copies
         ("in_atomic", "i8"),
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
+        ("outside", "i8"),  # head accesses memory beyond the SM
         ("needs_lock", "i8"),  # head touches a shared register, or would
         ("lock_wait", "i8"),
         ("release_cycle", "i8"),  # cycle in which lock waiters are tested again

@@ -19,8 +19,16 @@ ROWS = [
     for line in PAGE.splitlines()
     if re.match(r"\| \d", line)
 ]
-AROUND = {"state.py", "signature.py", "warps.py", "reason_codes.py", "timeline.py", "timeline_codes.py"}
-"""What is no stage: the records, codes, and what records a timeline."""
+AROUND = {
+    "ahead.py",
+    "state.py",
+    "signature.py",
+    "warps.py",
+    "reason_codes.py",
+    "timeline.py",
+    "timeline_codes.py",
+}
+"""What is no stage: the records, codes, what records a timeline, and when an SM may run ahead."""
 
 
 def files(cell: str) -> list[str]:

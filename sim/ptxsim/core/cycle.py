@@ -2,8 +2,8 @@
 
 Order in a step: memory side, then every SM (writeback, execute, LDST, with the operand collector in it or behind it,
 issue, decode, fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which anything can happen
-there; it may only ever be too early, never too late. Slots of skipped cycles are charged as the last state says, so
-results do not depend on skipping.
+there; it may only ever be too early, never too late. An SM may run ahead of the others (`ahead.py`). Slots of skipped
+cycles are charged as the last state says, so results do not depend on skipping.
 """
 
 from functools import cache
@@ -11,6 +11,7 @@ from typing import Any
 
 from numba import types
 
+from ptxsim.core.ahead import may_go_on
 from ptxsim.core.dispatch import dispatch
 from ptxsim.core.execute import execute_units, next_entry
 from ptxsim.core.fetch import decode, fetch, fetchable, pass_refused
@@ -138,7 +139,7 @@ def _next_membar(run, sm):
     return following
 
 
-@inline
+@njit
 def sm_cycle(run, sm, x, l1, memory, pick, window):
     """One core cycle of one SM."""
     _count_retries(run, sm, l1)
@@ -241,13 +242,19 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
                 sm = sm_at(run.sms, index)
                 l1 = l1_at(run.l1s, index)
                 if due or not take_quietly(run, sm, l1, memory):
-                    sm_cycle(run, sm, x, l1, memory, pick, window)
-                    if run.timeline:
-                        observe(run, sm)
-                    if run.fault_kind:
-                        run.cycle += 1
-                        _finish(run, window)
-                        return FAULT
+                    now = run.cycle
+                    while True:
+                        sm_cycle(run, sm, x, l1, memory, pick, window)
+                        if run.timeline:
+                            observe(run, sm)
+                        if run.fault_kind:
+                            run.cycle += 1
+                            _finish(run, window)
+                            return FAULT
+                        if not may_go_on(run, sm, memory, now):
+                            break
+                        run.cycle = run.sm_next[index]
+                    run.cycle = now
                 reply = reply_next(memory, index) + run.response_hops
             following = min(following, run.sm_next[index], reply)
         if run.ctas_done >= run.n_ctas:

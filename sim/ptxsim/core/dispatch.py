@@ -23,7 +23,8 @@ def dispatch(run, x, special_rows):
     run.last_sm = run.launched_sm
     if run.next_cta >= run.n_ctas:  # an SM that is left with nothing to do has to see it
         for index in range(run.n_sms):
-            run.sm_next[index] = min(run.sm_next[index], run.cycle + 1)
+            sm = sm_at(run.sms, index)
+            run.sm_next[index] = max(min(run.sm_next[index], run.cycle + 1), sm.last_cycle + 1)
 
 
 @inline

@@ -9,7 +9,7 @@ ready now, ready at a known cycle (on the wheel), or blocked.
 """
 
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline, njit
-from ptxsim.program import CONST, LOAD, NO_ACCESS, SHARED, instruction_at
+from ptxsim.program import CONST, LOAD, NO_ACCESS, PARAM, SHARED, instruction_at
 from ptxsim.sharing.registers import asks
 from ptxsim.state import FOREVER, LONG, WAKES
 
@@ -104,6 +104,13 @@ def set_wake(run, sm, w):
         sm.wheel[wake & run.wheel, WAKES] |= me
 
 
+@inline
+def accesses_outside(instruction):
+    """True if an instruction accesses memory that other SMs see."""
+    space = instruction.space
+    return instruction.access != NO_ACCESS and space != SHARED and space != CONST and space != PARAM
+
+
 @njit
 def new_head(run, sm, w):
     """Warp w has a new head instruction: classify it and find its wake-up."""
@@ -113,6 +120,10 @@ def new_head(run, sm, w):
         sm.head_class[2] |= me
     else:
         sm.head_class[instruction.unit] |= me
+    if accesses_outside(instruction):
+        sm.outside |= me
+    else:
+        sm.outside &= ~me
     if run.shared_pairs and asks(run, instruction):
         sm.needs_lock |= me
     else:

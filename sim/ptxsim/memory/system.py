@@ -80,6 +80,12 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
 
 
 @inline
+def nothing_sent(m: Any, sm: int) -> bool:
+    """Whether no request of an SM waits before the network, and there is room for what may come."""
+    return m.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and m.n_free > 2 * SECTOR_MARGIN
+
+
+@inline
 def reply_next(m: Any, sm: int) -> int:
     """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none is on its last way."""
     return m.replies.out_due[sm & (MAX_PORTS - 1)]
