@@ -20,6 +20,7 @@ ROWS = [
     if re.match(r"\| \d", line)
 ]
 AROUND = {
+    "counts.py",
     "ahead.py",
     "state.py",
     "signature.py",
@@ -28,7 +29,7 @@ AROUND = {
     "timeline.py",
     "timeline_codes.py",
 }
-"""What is no stage: the records, codes, what records a timeline, and when an SM may run ahead."""
+"""What is no stage: the records, codes, what counts and records, and when an SM may run ahead."""
 
 
 def files(cell: str) -> list[str]:
