@@ -173,7 +173,6 @@ def build(
         count_hotspots(r, n_sms, arrays)
 
     sms["free_slots"] = (1 << resident) - 1
-    r["open_sms"] = np.uint64((1 << n_sms) - 1).astype(np.int64) if resident > 0 else 0
     sms["counting"] = r["count_idle"]
     sms["shared_bytes"] = shared_bytes
     for name, array in (("ready_at", "ready_at"), ("long_set", "long_set"), ("shared_memory", "shared")):
@@ -195,6 +194,7 @@ def build(
         if gpu.l2.copies_fill:
             leave(memory, copies)
     r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
+    r["open_sms"] = np.uint64((1 << n_sms) - 1).astype(np.int64) if resident > 0 else 0
     r["horizon"] = 1 + int(memory["replies"]["unloaded"][0, 1:].min()) + gpu.ldst.response_hops
     if configuration.event_skip and not _needs_order(program, configuration, memory):
         r["ahead"] = _AHEAD
