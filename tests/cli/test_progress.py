@@ -13,7 +13,7 @@ from scalekernel import LAUNCH, SCALE
 
 from ptxtool.cli.progress import Pace, progress_line
 
-LONG = LAUNCH.replace("grid = 28", "grid = 14000").replace("3584", "1792000")
+LONG = LAUNCH.replace("grid = 28", "grid = 9800").replace("3584", "1254400")
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ def on_terminal(*arguments: object) -> tuple[str, str]:
 
 def test_on_a_terminal(job: Path) -> None:
     out, shown = on_terminal("sim", job)
-    lines = re.findall(r"\r\x1b\[K\[[#.]+\] +(\d+)%  (\d+)/14000 CTAs  ([\d.]+ k) cycles  IPC [\d.]+", shown)
+    lines = re.findall(r"\r\x1b\[K\[[#.]+\] +(\d+)%  (\d+)/9800 CTAs  ([\d.]+ k) cycles  IPC [\d.]+", shown)
     assert len(lines) >= 2
     done = [int(n) for _, n, _ in lines]
     assert done == sorted(done)
-    assert 0 < done[-1] < 14000
+    assert 0 < done[-1] < 9800
     assert " insn/s  0:0" in shown
     assert shown.endswith("\r\x1b[K")  # nothing of it is left
     piped = subprocess.run(
