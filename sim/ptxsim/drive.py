@@ -28,10 +28,7 @@ from ptxsim.schedulers import Policy
 from ptxsim.semantics.codes import FIRST_HOST_CODE
 from ptxsim.sharing.registers import NON_OWNER, OWNER, UNSHARED, pair_slots
 from ptxsim.spares import Records
-from ptxsim.state import (
-    RUN,
-    WHEEL_MARGIN,
-)
+from ptxsim.state import RUN, WHEEL_MARGIN
 from ptxtool.analysis.sharing import SharingPlan
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Pipeline

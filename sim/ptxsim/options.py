@@ -28,7 +28,7 @@ MAX_SHARED = 227 * 1024
 
 def extent(name: str, given: Extent) -> tuple[int, int, int]:
     """Three sizes. Raises E401 for what is not one to three positive whole numbers."""
-    values = tuple(given) if isinstance(given, tuple | list | Sequence | np.ndarray) else (given,)
+    values = tuple(given) if isinstance(given, Sequence | np.ndarray) else (given,)
     if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
         help_text = f"such as {name}=128 or {name}=(16, 16)"
         raise error("E401", f"{name} {given!r} is not one to three positive whole numbers", help=help_text)
