@@ -629,6 +629,8 @@ class Bench:
         x["predicates"] = self.predicates.ctypes.data
         x["rows32"] = x["rows64"] = x["rows_p"] = 8
         x["total_rows32"] = x["total_rows64"] = x["total_rows_p"] = 8
+        x["own32"], x["own64"] = x["r32"], x["r64"]
+        x["scratch32"], x["scratch64"] = self.r32[7:].ctypes.data, self.r64[7:].ctypes.data
 
     def run(self, operation: LaneOperation, values: list[list[int]], e: int, mask: int) -> list[int]:
         """Bits of the result per lane; row 0 is the destination, 1 to 4 the operands."""

@@ -200,6 +200,8 @@ class MemoryImage:
             "total_rows32": len(r32),
             "total_rows64": len(r64),
             "total_rows_p": len(predicates),
+            "scratch32": r32[-1:].ctypes.data,
+            "scratch64": r64[-1:].ctypes.data,
             "global_memory": self.arena.ctypes.data,
             "global_base": GLOBAL_BASE,
             "global_bytes": len(self.arena),

@@ -80,6 +80,9 @@ instruction_at = record_at(INSTRUCTION)
 
 UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), ("e", "i4")])
 
+uop_at = record_at(UOP)
+"""`uop_at(address of the micro-operations, k)`"""
+
 # What a micro-operation can reach, and what it leaves behind for the timing model. One record a run.
 CONTEXT = record(
     [
@@ -95,6 +98,8 @@ CONTEXT = record(
         ("total_rows32", "i8"),
         ("total_rows64", "i8"),
         ("total_rows_p", "i8"),
+        ("scratch32", "u8"),  # address of the scratch row
+        ("scratch64", "u8"),
         ("global_memory", "u8"),  # address of the bytes of the global space
         ("global_base", "u8"),  # simulated address of its first byte
         ("global_bytes", "i8"),
@@ -114,6 +119,8 @@ CONTEXT = record(
         ("n_uops", "i8"),
         # set per instruction by whoever executes
         ("warp", "i8"),  # warp slot of the whole GPU: SM * warps per SM + warp
+        ("own32", "u8"),  # address of its first row; set by `execute`
+        ("own64", "u8"),
         ("shared_memory", "u8"),  # address of the executing CTA's shared memory
         ("shared_bytes", "i8"),
         ("cycle", "i8"),

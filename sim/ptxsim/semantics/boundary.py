@@ -32,8 +32,12 @@ def boundary(name: str, function: Any) -> Any:
         target = builder.module.globals.get(symbol)
         if target is None:
             target = ir.Function(builder.module, function_type, symbol)
-        _, result = convention.call_function(builder, target, return_type, arguments, values)
-        return result
+        # as numba calls, but nothing is cleared before and no error looked for behind: our functions raise none
+        with builder.goto_entry_block():
+            result, error = (builder.alloca(parameter.pointee) for parameter in function_type.args[:2])
+        packed = convention._get_arg_packer(arguments).as_arguments(builder, values)
+        builder.call(target, [result, error, *packed])
+        return context.get_returned_value(builder, return_type, builder.load(result))
 
     made = return_type(*arguments)
     # numba reads an intrinsic's arguments from its Python signature

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ptxsim.jit import flat_u32, njit, record_type, records, rows_u32
-from ptxsim.program import BAD_TARGET, CONTEXT, INSTRUCTION, TRAPPED, UOP
+from ptxsim.jit import flat_u32, inline, njit, record_type, records, rows_u32
+from ptxsim.program import BAD_TARGET, CONTEXT, TRAPPED, UOP, instruction_at, uop_at
 from ptxsim.semantics import atomics, memory, small_atomics, warp
 from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.calls import aside
@@ -50,9 +50,10 @@ from ptxtool.isa.lanes import GROUP_SIZE
 
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)
-_instructions, _uops = records(INSTRUCTION), records(UOP)
+_uops = records(UOP)
 
 
+GROUP_BITS = GROUP_SIZE.bit_length() - 1
 _INT32, _COMPARE32, _RARE32, _FLOAT32, _SPECIAL, _INT64, _RARE64, _FLOAT64 = range(len(groups()))
 _int32, _compare32, _rare32, _float32, _special, _int64, _rare64, _float64 = (
     boundary(f"lanes_{g}", lane_function(g)) for g in groups()
@@ -80,11 +81,11 @@ condition_mask: Any = module("conditions", _condition_source()).condition_mask
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
 def _guard_mask(x, i, active):
-    instructions = _instructions(x.instructions, x.n_instructions)
-    row = instructions[i].guard_row
+    instruction = instruction_at(x.instructions, i)
+    row = instruction.guard_row
     if row < 0:
         return active
-    code = np.int64(instructions[i].guard_code)
+    code = np.int64(instruction.guard_code)
     predicates = flat_u32(x.predicates, x.total_rows_p)
     at = x.warp * x.rows_p + row
     flag = np.int64(predicates[at])
@@ -100,10 +101,17 @@ def _guard_mask(x, i, active):
     return active & condition_mask(code, flag, sign, carry, over)
 
 
-@njit(types.void(_CONTEXT, _UOP, types.int64))
+@inline
+def _own_rows(x):
+    """Note where the rows of the executing warp begin."""
+    x.own32 = x.r32 + np.uint64((x.constant_rows32 + x.warp * x.rows32) << 7)
+    x.own64 = x.r64 + np.uint64((x.constant_rows64 + x.warp * x.rows64) << 8)
+
+
+@inline
 def _lanes(x, u, mask):
     """A lane operation: the function of its group."""
-    group = u.op // GROUP_SIZE
+    group = u.op >> GROUP_BITS
     if group == _INT32:
         _int32(x, u, mask)
     elif group == _COMPARE32:
@@ -145,7 +153,6 @@ def _memory(x, u, mask):
 
 
 _any_memory: Any = boundary("memory", _memory)
-_warp_wide: Any = boundary("warp_wide", warp.warp_wide)
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
@@ -185,71 +192,83 @@ def _control(x, u, mask):
     return 1
 
 
+@njit(types.int64(_CONTEXT, types.int64, types.int64))
+def _others(x, k, mask):
+    """What is no lane operation, access or predicate: micro-operation k. 0 after a fault."""
+    uops = _uops(x.uops, x.n_uops)
+    op = uops[k].op
+    if op < WARP_END:
+        warp.warp_wide(x, uops[k], mask)
+    elif op < CONTROL_END:
+        return _control(x, uops[k], mask)
+    elif op < SYNCHRONISE_END:
+        return synchronise(x, uops[k], mask)
+    elif op < MATRIX_END:
+        if mask:
+            matrix(x, uops, k)
+    elif op < FIRST_CALL_CODE:
+        return textures(x, uops, k, mask)
+    elif op >= FIRST_HOST_CODE:
+        return system(x, uops[k], mask)
+    else:
+        return aside(x, uops[k], mask)
+    return 1
+
+
+_any_other: Any = boundary("other", _others)
+_predicate: Any = boundary("predicate", warp.predicate)
+_members: Any = boundary("members", warp.members)
+
+
 @njit(types.void(_CONTEXT, types.int64, types.int64))
 def _execute(x, i, all_lanes):
-    instructions, uops = _instructions(x.instructions, x.n_instructions), _uops(x.uops, x.n_uops)
-    mask = all_lanes
-    if i >= 0:
-        first, last = instructions[i].uop_start, instructions[i].uop_end
-    else:
-        first, last = instructions[~i].uop_end, instructions[~i].return_end
-    left, k = all_lanes, first - 1
-    while k + 1 < last:
-        k += 1
-        op = uops[k].op
+    instruction = instruction_at(x.instructions, i if i >= 0 else ~i)
+    k, last = instruction.uop_start, instruction.uop_end
+    if i < 0:
+        k, last = last, instruction.return_end
+    _own_rows(x)
+    mask = left = all_lanes
+    while k < last:
+        u = uop_at(x.uops, k)
+        op = u.op
         if op < FIRST:
-            _lanes(x, uops[k], mask)
+            _lanes(x, u, mask)
         elif op < MEMORY_END:
-            if _any_memory(x, uops[k], mask) == 0:
+            if _any_memory(x, u, mask) == 0:
                 return
         elif op == PREDICATE:
-            warp.predicate(x, uops[k], mask)
-        elif op < WARP_END:
-            _warp_wide(x, uops[k], mask)
-        elif op < CONTROL_END:
-            if _control(x, uops[k], mask) == 0:
-                return
+            _predicate(x, u, mask)
         elif op == NARROW:
-            mask = all_lanes & np.int64(lane_mask(x, uops[k].a)) & np.int64(uops[k].e)
+            mask = all_lanes & np.int64(lane_mask(x, u.a)) & np.int64(u.e)
         elif op == MEMBERS:
-            mask = warp.members(x, uops[k], left)
+            mask = _members(x, u, left)
             left &= ~mask
         elif op == NEXT_GROUP:
             if left:
-                k -= uops[k].e + 1
-        elif op < SYNCHRONISE_END:
-            if synchronise(x, uops[k], mask) == 0:
-                return
-        elif op < MATRIX_END:
-            if mask:
-                matrix(x, uops, k)
-        elif op < FIRST_CALL_CODE:
-            if textures(x, uops, k, mask) == 0:
-                return
-        elif op >= FIRST_HOST_CODE:
-            if system(x, uops[k], mask) == 0:
-                return
-        elif aside(x, uops[k], mask) == 0:
+                k -= u.e + 1
+        elif _any_other(x, k, mask) == 0:
             return
+        k += 1
 
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
 def _straight(x, first, last, active):
-    instructions, uops = _instructions(x.instructions, x.n_instructions), _uops(x.uops, x.n_uops)
+    _own_rows(x)
     for i in range(first, last):
+        instruction = instruction_at(x.instructions, i)
         mask = active
-        if instructions[i].guard_row >= 0:
+        if instruction.guard_row >= 0:
             mask = _guard_mask(x, i, active)
         if mask:
-            for k in range(instructions[i].uop_start, instructions[i].uop_end):
-                op = uops[k].op
-                if op < FIRST:
-                    _lanes(x, uops[k], mask)
-                elif op < MEMORY_END:
-                    if _any_memory(x, uops[k], mask) == 0:
+            for k in range(instruction.uop_start, instruction.uop_end):
+                u = uop_at(x.uops, k)
+                if u.op < FIRST:
+                    _lanes(x, u, mask)
+                elif u.op < MEMORY_END:
+                    if _any_memory(x, u, mask) == 0:
                         return i
                 else:
-                    warp.predicate(x, uops[k], mask)
+                    _predicate(x, u, mask)
         x.cycle += 1
     return last
 

@@ -7,7 +7,8 @@ lanes inside, which it vectorises:
 
     if op == 7:
         for n in range(32):
-            store_u32(r32, to32, n, np.int64(load_u32(r32, a32, n)) + np.int64(load_u32(r32, b32, n)))
+            left = np.int64(load_u32(own32, all32, a, n))
+            store_u32(to32, n, left + np.int64(load_u32(own32, all32, b, n)))
 
 All 32 lanes are computed, so no expression may fail. If lanes are masked, the result goes to the last row of the file
 first, a scratch row, and those in the mask are copied from there. Everything the branches share stands before or
@@ -45,7 +46,7 @@ from numba import types
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
 def lanes_{group}(x, u, lanes):
     op = u.op
-    e = np.int64(u.e)
+    a, b, c, e = np.int64(u.a), np.int64(u.b), np.int64(u.c), np.int64(u.e)
     all_lanes = lanes == 0xFFFFFFFF
     kind = 0
     found = np.uint32(0)
@@ -96,10 +97,10 @@ def _operation(operation: LaneOperation, first: bool) -> list[str]:
     reads: dict[str, str] = {}
     for field, name, kind in zip(_OPERAND_FIELDS, _NAMES, operation.operands, strict=False):
         if kind == "p":
-            lines.append(f"        p{name}{k} = lane_mask(x, u.{field})")
+            lines.append(f"        p{name}{k} = lane_mask(x, {field})")
             read = f"((p{name}{k} & BIT[n{k}]) != 0)"
         else:
-            read = f"load_{kind}(r{kind[1:]}, {field}{kind[1:]}, n{k})"
+            read = f"load_{kind}(own{kind[1:]}, all{kind[1:]}, {field}, n{k})"
             read = f"np.int64({read})" if kind in ("u32", "i32") else read
         if used.count(name) > 1:
             loop.append(f"            {name}{k} = {read}")
@@ -114,7 +115,7 @@ def _operation(operation: LaneOperation, first: bool) -> list[str]:
     view = "u32" if operation.result in ("u32", "i32") else operation.result
     if view == "u32":
         expression = f"np.int64({expression})"
-    loop.append(f"            store_{view}(r{bits}, to{bits}, n{k}, {expression})")
+    loop.append(f"            store_{view}(to{bits}, n{k}, {expression})")
     return [*lines, *loop, f"        kind = {bits}"]
 
 
@@ -125,18 +126,16 @@ def source(group: str) -> str:
     kinds = {k for o in members for k in (o.result, *o.operands)} - {"p"}
     text = _HEADER.format(group=group)
     for bits in sorted({kind[1:] for kind in kinds}):
-        text += f"    r{bits} = x.r{bits}\n"
-        text += f"    base{bits} = x.constant_rows{bits} + x.warp * x.rows{bits}\n"
-        text += f"    to{bits} = select(all_lanes, u.d + base{bits}, x.total_rows{bits} - 1)\n"
-        for field in _OPERAND_FIELDS:
-            text += f"    {field}{bits} = select(u.{field} >= 0, u.{field} + base{bits}, -1 - u.{field})\n"
+        text += f"    own{bits}, all{bits} = x.own{bits}, x.r{bits}\n"
+        to = f"own{bits} + np.uint64(np.int64(u.d) * {4 * int(bits)})"
+        text += f"    to{bits} = select(all_lanes, {to}, x.scratch{bits})\n"
     lines: list[str] = []
     for i, operation in enumerate(members):
         lines += _operation(operation, i == 0)
     if "p" in results:
         lines += ["    if kind == 1:", "        set_lanes(x, u, found, np.uint32(lanes))"]
     for bits in sorted({result[1:] for result in results} - {""}):
-        lines += [f"    if kind == {bits} and not all_lanes:", f"        copy{bits}(x, u, lanes)"]
+        lines += [f"    if kind == {bits} and not all_lanes:", f"        copy{bits}(x, u, np.uint32(lanes))"]
     return text + "\n".join(lines) + "\n"
 
 

@@ -3,12 +3,13 @@
 import numpy as np
 from numba import types
 
-from ptxsim.jit import flat_u32, njit, record_type, rows_u32, rows_u64
-from ptxsim.program import CONTEXT, UOP
+from ptxsim.jit import flat_u32, inline, njit, record_type
+from ptxsim.program import CONTEXT
 from ptxsim.semantics.arithmetic import select
+from ptxsim.semantics.row_elements import load_u32, load_u64, store_u32, store_u64
 
 BIT = np.array([1 << n for n in range(32)], np.uint32)
-_CONTEXT, _UOP = record_type(CONTEXT), record_type(UOP)
+_CONTEXT = record_type(CONTEXT)
 
 
 @njit(types.uint32(_CONTEXT, types.int64))
@@ -19,7 +20,7 @@ def lane_mask(x, row):
     return flat_u32(x.predicates, x.total_rows_p)[x.warp * x.rows_p + row]
 
 
-@njit(types.void(_CONTEXT, _UOP, types.uint32, types.uint32))
+@inline
 def set_lanes(x, u, found, mask):
     """Write a predicate result, inverted where bit 0 of e says so."""
     if u.e & 1:
@@ -29,21 +30,21 @@ def set_lanes(x, u, found, mask):
     predicates[row] = (predicates[row] & ~mask) | (found & mask)
 
 
-@njit(types.void(_CONTEXT, _UOP, types.int64))
-def copy32(x, u, lanes):
-    """Copy a result of lanes `lanes` from the scratch row to row d."""
-    rows = rows_u32(x.r32, x.total_rows32)
-    to, scratch = u.d + x.constant_rows32 + x.warp * x.rows32, x.total_rows32 - 1
-    mask = np.uint32(lanes)
+@inline
+def copy32(x, u, mask):
+    """Copy a result of lanes `mask` from the scratch row to row d."""
+    to = x.own32 + np.uint64(np.int64(u.d) << 7)
     for n in range(32):
-        rows[to, n] = select((mask & BIT[n]) != 0, rows[scratch, n], rows[to, n])
+        old = load_u32(to, to, 0, n)
+        new = load_u32(x.scratch32, x.scratch32, 0, n)
+        store_u32(to, n, np.int64(select((mask & BIT[n]) != 0, new, old)))
 
 
-@njit(types.void(_CONTEXT, _UOP, types.int64))
-def copy64(x, u, lanes):
+@inline
+def copy64(x, u, mask):
     """The same in the 64-bit file."""
-    rows = rows_u64(x.r64, x.total_rows64)
-    to, scratch = u.d + x.constant_rows64 + x.warp * x.rows64, x.total_rows64 - 1
-    mask = np.uint32(lanes)
+    to = x.own64 + np.uint64(np.int64(u.d) << 8)
     for n in range(32):
-        rows[to, n] = select((mask & BIT[n]) != 0, rows[scratch, n], rows[to, n])
+        old = load_u64(to, to, 0, n)
+        new = load_u64(x.scratch64, x.scratch64, 0, n)
+        store_u64(to, n, select((mask & BIT[n]) != 0, new, old))

@@ -1,10 +1,13 @@
 """Elements of register rows as the generated lane operations read and write them.
 
-`load_u32(address, row, lane)`, `store_u32(address, row, lane, value)` and so on; `store_u32` takes an int64 and keeps
-its low half. Rows are the same or do not overlap, and a lane operation reads of a lane what it writes to the same lane
-only. LLVM cannot know that: it would take the lanes one by one where the result may lie in an operand's row, as in
-every accumulation. Loads and stores carry alias scopes that say so, and the lanes become vector instructions. (A store
-is never moved before a load it depends on, so a row that is both is safe.)
+`load_u32(own, constants, row, lane)`, `store_u32(row, lane, value)` and so on. A row to load from is an operand's
+number: one of the warp's, which begin at the address `own`, or, below 0, one of the constant rows at their address. A
+row to store to is its address. `store_u32` takes an int64 and keeps its low half.
+
+Rows are the same or do not overlap, and a lane operation reads of a lane what it writes to the same lane only. LLVM
+cannot know that: it would take the lanes one by one where the result may lie in an operand's row, as in every
+accumulation. Loads and stores carry alias scopes that say so, and the lanes become vector instructions. (A store is
+never moved before a load it depends on, so a row that is both is safe.)
 """
 
 import ctypes
@@ -46,14 +49,18 @@ def _compiled_load(kind: str) -> Any:
     element = _TYPES[kind]
 
     @intrinsic
-    def load(typing_context: Any, address: Any, row: Any, lane: Any) -> Any:
+    def load(typing_context: Any, own: Any, constants: Any, row: Any, lane: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = _pointer(context, builder, element, arguments)
-            loaded = builder.load(pointer)
+            own, constants, row, lane = arguments
+            is_constant = builder.icmp_signed("<", row, row.type(0))
+            first = builder.select(is_constant, constants, own)
+            number = builder.select(is_constant, builder.not_(row), row)
+            start = builder.add(first, builder.mul(number, row.type(LANES * element.bitwidth // 8)))
+            loaded = builder.load(_pointer(context, builder, element, start, lane))
             _mark(builder, loaded, "alias.scope")
             return loaded
 
-        return element(types.uint64, types.int64, types.int64), generate
+        return element(types.uint64, types.uint64, types.int64, types.int64), generate
 
     return load
 
@@ -63,32 +70,31 @@ def _compiled_store(kind: str) -> Any:
     given = types.int64 if kind == "u32" else element
 
     @intrinsic
-    def store(typing_context: Any, address: Any, row: Any, lane: Any, value: Any) -> Any:
+    def store(typing_context: Any, row: Any, lane: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = _pointer(context, builder, element, arguments)
-            value = context.cast(builder, arguments[3], given, element)
-            _mark(builder, builder.store(value, pointer), "noalias")
+            row, lane, value = arguments
+            value = context.cast(builder, value, given, element)
+            stored = builder.store(value, _pointer(context, builder, element, row, lane))
+            _mark(builder, stored, "noalias")
             return context.get_dummy_value()
 
-        return types.none(types.uint64, types.int64, types.int64, given), generate
+        return types.none(types.uint64, types.int64, given), generate
 
     return store
 
 
-def _pointer(context: Any, builder: Any, element: Any, arguments: Any) -> Any:
-    """The address of an element: rows are whole, one behind the other."""
-    base = builder.inttoptr(arguments[0], context.get_data_type(element).as_pointer())
-    first = builder.mul(arguments[1], context.get_constant(types.int64, LANES))
-    return builder.gep(builder.gep(base, [first]), [arguments[2]])
+def _pointer(context: Any, builder: Any, element: Any, row: Any, lane: Any) -> Any:
+    """The address of an element of the row at an address."""
+    return builder.gep(builder.inttoptr(row, context.get_data_type(element).as_pointer()), [lane])
 
 
 def _python_load(kind: str) -> Any:
     element = _CTYPES[kind]
     size = ctypes.sizeof(element)
 
-    def load(address: Any, row: Any, lane: Any) -> Any:
-        value = element.from_address(int(address) + (int(row) * LANES + int(lane)) * size).value
-        return numpy_type(value)
+    def load(own: Any, constants: Any, row: Any, lane: Any) -> Any:
+        start = int(own) + int(row) * LANES * size if row >= 0 else int(constants) + ~int(row) * LANES * size
+        return numpy_type(element.from_address(start + int(lane) * size).value)
 
     from numba.np.numpy_support import as_dtype
 
@@ -101,8 +107,8 @@ def _python_store(kind: str) -> Any:
     size = ctypes.sizeof(element)
     convert = float if kind.startswith("f") else int
 
-    def store(address: Any, row: Any, lane: Any, value: Any) -> None:
-        element.from_address(int(address) + (int(row) * LANES + int(lane)) * size).value = convert(value)
+    def store(row: Any, lane: Any, value: Any) -> None:
+        element.from_address(int(row) + int(lane) * size).value = convert(value)
 
     return store
 
