@@ -190,6 +190,26 @@ def record_at(dtype: np.dtype[Any]) -> Any:
     return at
 
 
+def _address_of() -> Any:
+    """`address_of(array)`: where an array's first element lies."""
+    if JIT_DISABLED:
+        return lambda array: array.ctypes.data
+    from numba.np.arrayobj import make_array
+
+    @intrinsic
+    def operation(typing_context: Any, array: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            data = make_array(signature.args[0])(context, builder, arguments[0]).data
+            return builder.ptrtoint(data, context.get_value_type(types.uint64))
+
+        return types.uint64(array), generate
+
+    return operation
+
+
+address_of = _address_of()
+
+
 def record_type(dtype: np.dtype[Any]) -> Any:
     """numba's type of one record of a dtype."""
     return numba.from_dtype(dtype)

@@ -17,6 +17,7 @@ from ptxsim.semantics import atomics, memory, small_atomics, warp
 from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.calls import aside
 from ptxsim.semantics.codes import (
+    ACCESS64,
     ATOMIC32,
     ATOMIC64,
     CHECK_TARGET,
@@ -53,7 +54,7 @@ _UOP = record_type(UOP)
 _uops = records(UOP)
 
 
-GROUP_BITS = GROUP_SIZE.bit_length() - 1
+_GROUP_BITS = GROUP_SIZE.bit_length() - 1
 _INT32, _COMPARE32, _RARE32, _FLOAT32, _SPECIAL, _INT64, _RARE64, _FLOAT64 = range(len(groups()))
 _int32, _compare32, _rare32, _float32, _special, _int64, _rare64, _float64 = (
     boundary(f"lanes_{g}", lane_function(g)) for g in groups()
@@ -111,7 +112,7 @@ def _own_rows(x):
 @inline
 def _lanes(x, u, mask):
     """A lane operation: the function of its group."""
-    group = u.op >> GROUP_BITS
+    group = u.op >> _GROUP_BITS
     if group == _INT32:
         _int32(x, u, mask)
     elif group == _COMPARE32:
@@ -130,29 +131,31 @@ def _lanes(x, u, mask):
         _float64(x, u, mask)
 
 
+_access: Any = boundary("access", memory.access)
+_load: Any = boundary("load", memory.load)
+_store: Any = boundary("store", memory.store)
+_atomic32: Any = boundary("atomic32", atomics.atomic32)
+_atomic64: Any = boundary("atomic64", atomics.atomic64)
 _small_atomic: Any = boundary("small_atomic", small_atomics.small_atomic)
 
 
-@njit(types.int64(_CONTEXT, _UOP, types.int64))
+@inline
 def _memory(x, u, mask):
     """A memory micro-operation. 0 after a fault."""
     op = u.op
-    if op < memory.LOAD_U8:
-        return memory.access(x, u, mask)
+    if op <= ACCESS64:
+        return _access(x, u, mask)
     if op <= LOAD_64:
-        memory.load(x, u, mask)
+        _load(x, u, mask)
     elif op <= STORE_64:
-        memory.store(x, u, mask)
+        _store(x, u, mask)
     elif op == ATOMIC32:
-        atomics.atomic32(x, u, mask)
+        _atomic32(x, u, mask)
     elif op == ATOMIC64:
-        atomics.atomic64(x, u, mask)
+        _atomic64(x, u, mask)
     else:
         _small_atomic(x, u, mask)
     return 1
-
-
-_any_memory: Any = boundary("memory", _memory)
 
 
 @njit(types.int64(_CONTEXT, _UOP, types.int64))
@@ -234,7 +237,7 @@ def _execute(x, i, all_lanes):
         if op < FIRST:
             _lanes(x, u, mask)
         elif op < MEMORY_END:
-            if _any_memory(x, u, mask) == 0:
+            if _memory(x, u, mask) == 0:
                 return
         elif op == PREDICATE:
             _predicate(x, u, mask)
@@ -265,7 +268,7 @@ def _straight(x, first, last, active):
                 if u.op < FIRST:
                     _lanes(x, u, mask)
                 elif u.op < MEMORY_END:
-                    if _any_memory(x, u, mask) == 0:
+                    if _memory(x, u, mask) == 0:
                         return i
                 else:
                     _predicate(x, u, mask)

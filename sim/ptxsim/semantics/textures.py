@@ -455,7 +455,7 @@ def _textures(x, uops, k, mask):
     """One of these micro-operations. 0 after a fault."""
     u = uops[k]
     if u.op == FETCH or u.op == SURFACE_ACCESS:
-        x.access_mask, x.access_space, x.uniform = np.uint64(mask), GLOBAL, 0
+        x.access_mask, x.access_space, x.uniform, x.stride = np.uint64(mask), GLOBAL, 0, -1
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
