@@ -128,10 +128,7 @@ CONTEXT = record(
         ("lane_address", "u8", (32,)),  # byte address within its space
         ("access_mask", "u8"),  # lanes that access memory
         ("uniform", "i8"),  # all lanes at one address: one load serves them
-        (
-            "stride",
-            "i8",
-        ),  # bytes from a lane's address to the next one's, where all lanes access memory; else -1
+        ("stride", "i8"),  # bytes from lane to lane, where all access memory at equal distances; else -1
         ("access_space", "i8"),  # space found (GENERIC resolved)
         ("lane_pointer", "u8", (32,)),  # where that byte lies in the simulator's own memory
         ("lane_target", "i8", (32,)),  # instruction index per lane of an INDIRECT jump

@@ -17,6 +17,7 @@ from ptxsim.memory.state import POOL, SECTORS, make_l1, make_memory
 from ptxsim.sharing.registers import pair_slots
 from ptxsim.spares import Records, Step
 from ptxsim.state import (
+    ALL_MEMORY_FREE,
     COLLECTORS,
     FRONT,
     LDST_QUEUE,
@@ -51,7 +52,7 @@ def sm_records(gpu: Gpu) -> Records:
         sms[name] = -1
     sms["index"] = np.arange(len(sms))
     sms["front_free"] = -1 if FRONT == 64 else (1 << FRONT) - 1
-    sms["memory_free"] = (1 << LDST_QUEUE) - 1
+    sms["memory_free"] = ALL_MEMORY_FREE
     sms["pending_free"] = np.arange(PENDING)
     sms["pending_free_n"] = PENDING
     sms["supervised"].view(np.uint64)[:, : gpu.sm.schedulers] = [

@@ -28,6 +28,7 @@ UNITS = 48  # SP units, then SFU units
 PENDING = 512  # loads and atomics with data outstanding
 ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memory
 LDST_QUEUE = 16  # memory instructions between issue and acceptance
+ALL_MEMORY_FREE = (1 << LDST_QUEUE) - 1
 BARRIERS = 16
 SHARED_PIPE = 64  # loads behind the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below

@@ -16,9 +16,7 @@ Where the order in which SMs print, draw or ask matters, `run.ahead` is 0 (`driv
 
 from ptxsim.jit import bit, inline
 from ptxsim.memory.system import nothing_sent, reply_next
-from ptxsim.state import LDST_QUEUE, PENDING, WAKES
-
-_ALL_FREE = (1 << LDST_QUEUE) - 1
+from ptxsim.state import ALL_MEMORY_FREE, PENDING, WAKES
 
 
 @inline
@@ -40,4 +38,4 @@ def may_go_on(run, sm, memory, now):
 @inline
 def _waits(sm):
     """Whether an SM waits for replies, or has memory instructions that may ask for some."""
-    return sm.pending_free_n < PENDING or sm.storing or sm.imiss or sm.memory_free != _ALL_FREE
+    return sm.pending_free_n < PENDING or sm.storing or sm.imiss or sm.memory_free != ALL_MEMORY_FREE

@@ -27,6 +27,12 @@ def first_queued(queue):
     return queue & ((1 << QUEUED_BITS) - 1)
 
 
+@inline
+def last_queued(queue, count):
+    """The entry of a queue of so many that came last; it has at least one."""
+    return queue >> QUEUED_BITS * (count - 1)
+
+
 @njit
 def collect(run, sm):
     """One step of all collector units."""

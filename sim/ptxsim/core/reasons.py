@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from ptxsim.core.operands import last_queued
 from ptxsim.core.reason_codes import (
     ACCESSES,
     ACTIVE,
@@ -66,7 +67,7 @@ from ptxsim.program import SFU as SFU_PORT
 from ptxsim.schedulers.warps import oldest, runnable
 from ptxsim.semantics.boundary import boundary
 from ptxsim.sharing.dynamic import is_held
-from ptxsim.state import IDLE, PENDING, QUEUED_BITS, RUN, SCOREBOARD, SM
+from ptxsim.state import IDLE, PENDING, RUN, SCOREBOARD, SM
 
 _hotspots = records(HOTSPOTS)
 
@@ -224,9 +225,7 @@ def _note_issue(run, sm, i, w, mask, active):
     flat_i64(h.last_issued, run.n_sms * run.max_warps)[sm.index * run.max_warps + w] = i
     code = np.int64(i)
     if instruction.access != NO_ACCESS:
-        slot = sm.front_memory[
-            sm.id_oc[2] >> QUEUED_BITS * (sm.id_oc_n[2] - 1)
-        ]  # it has just taken its place
+        slot = sm.front_memory[last_queued(sm.id_oc[2], sm.id_oc_n[2])]  # it has just taken its place
         if sm.memory_count[slot]:
             counts[first + MEMORY] += 1
             counts[first + TRANSACTIONS] += sm.memory_count[slot]
