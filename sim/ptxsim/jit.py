@@ -63,9 +63,11 @@ def _decorator(**options: Any) -> Any:
     return decorate
 
 
-njit = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+njit = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False, **OPTIONS)
 """`@njit` or `@njit(signature)`: a function for other compiled functions. Without wrappers for Python it compiles a
-third faster; Python must not call it."""
+third faster; Python must not call it. LLVM decides whether it becomes part of its callers: the flag says no more than
+that, but unsaid, numba would take it from the function whose compilation asked for this one, and `inline` would spread
+to everything below (the cycle of an SM was 170 KB of code, and a quarter of all compiling)."""
 inline = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **OPTIONS)
 """The same for a function with one call, or a few lines: its code becomes its caller's. The timing loop is a quarter
 faster for it; a call with its arguments (an array is seven of them) costs as much as a small function does."""

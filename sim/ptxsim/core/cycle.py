@@ -70,7 +70,7 @@ def _count_retries(run, sm, l1):
             pass_refused(sm, skipped * run.fetches)
 
 
-@njit
+@inline
 def charge_until(run, sm, window, cycle):
     """Charge the slots of the cycles up to `cycle` that are not charged yet: the same warps were valid and ready in
     all of them."""
@@ -99,7 +99,7 @@ def _look(run, sm, window, charged):
         sm.seen_valid, sm.seen_ready = valid, ready
 
 
-@njit
+@inline
 def _charge_slots(run, sm, s, own, cycles):
     """Charge slots of cycles in which none of the warps that a scheduler looks at has changed."""
     kind = _slot_kind(run, sm, own)

@@ -182,7 +182,7 @@ def _issue_warp(run, sm, x, w):
     _next_head(run, sm, x, w)
 
 
-@njit
+@inline
 def _enter_pipe(run, sm, x, i, w, mask):
     """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
     instruction = instruction_at(run.code, i)

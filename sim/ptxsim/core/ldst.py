@@ -20,7 +20,7 @@ from ptxsim.core.reasons import note_look_up
 from ptxsim.core.scoreboard import release
 from ptxsim.core.timeline import note
 from ptxsim.core.timeline_codes import BACK, SENT
-from ptxsim.jit import bit, ctz, inline, njit
+from ptxsim.jit import bit, ctz, from_bit, inline, njit
 from ptxsim.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.memory.l1 import (
     PIPE_GLOBAL_STORE,
@@ -67,7 +67,7 @@ from ptxsim.program import (
 from ptxsim.state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 
 # clients of the writeback latch
-_SHARED_CLIENT, _TEXTURE_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT, _N_CLIENTS = range(6)
+_SHARED_CLIENT, _TEXTURE_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT = range(5)
 # whose refusal the head waits for
 _BY_L1D, _BY_L1C, _BY_L1T = 1, 2, 3
 
@@ -145,7 +145,7 @@ def copies_done(sm, w):
     return True
 
 
-@njit
+@inline
 def _complete(run, sm, p, cycle):
     """A load or atomic has all its data: its destinations are written at `cycle`."""
     w = sm.pending_warp[p]
@@ -162,7 +162,7 @@ def _complete(run, sm, p, cycle):
     release(run, sm, sm.pending_ins[p], w, cycle)
 
 
-@njit
+@inline
 def _returned(run, sm, p):
     """One access of a pending load has returned."""
     sm.pending_left[p] -= 1
@@ -183,39 +183,33 @@ def _write_back(run, sm, l1):
     if sm.latch_load >= 0:
         _returned(run, sm, sm.latch_load)
         sm.latch_load = -1
-    if (
-        sm.shared_count == 0
-        and sm.l1c.n_ready == 0
-        and sm.l1t.result_count == 0
-        and l1.cache.n_ready == 0
-        and sm.bypass_head == sm.bypass_tail
-    ):
+    ready = (
+        np.int64(next_shared(sm) <= run.cycle) << _SHARED_CLIENT
+        | np.int64(sm.l1t.result_count > 0) << _TEXTURE_CLIENT
+        | np.int64(sm.l1c.n_ready > 0) << _CONSTANT_CLIENT
+        | np.int64(sm.bypass_head < sm.bypass_tail) << _BYPASS_CLIENT
+        | np.int64(l1.cache.n_ready > 0) << _L1_CLIENT
+    )
+    if ready == 0:
         return
-    for k in range(1, _N_CLIENTS + 1):
-        client = (sm.writeback_client + k) % _N_CLIENTS
-        if client == _SHARED_CLIENT:
-            if next_shared(sm) <= run.cycle:
-                sm.latch_load = sm.shared_load[sm.shared_head]
-                sm.shared_head = (sm.shared_head + 1) % SHARED_PIPE
-                sm.shared_count -= 1
-        elif client == _TEXTURE_CLIENT:
-            if sm.l1t.result_count:
-                sm.latch_load = texture_result(sm.l1t)
-        elif client == _CONSTANT_CLIENT:
-            sm.latch_load = next_waiter(sm.l1c)
-            if sm.latch_load >= 0:
-                sm.head_stuck = 0
-        elif client == _BYPASS_CLIENT:
-            if sm.bypass_head < sm.bypass_tail:
-                sm.latch_load = sm.bypass[sm.bypass_head % PENDING]
-                sm.bypass_head += 1
-        else:
-            sm.latch_load = l1_next_waiter(l1)
-            if sm.latch_load >= 0:
-                _l1_changed(sm, l1)
-        if sm.latch_load >= 0:
-            sm.writeback_client = client
-            return
+    behind = ready & from_bit(sm.writeback_client + 1)
+    client = ctz(behind) if behind else ctz(ready)
+    sm.writeback_client = client
+    if client == _SHARED_CLIENT:
+        sm.latch_load = sm.shared_load[sm.shared_head]
+        sm.shared_head = (sm.shared_head + 1) & (SHARED_PIPE - 1)
+        sm.shared_count -= 1
+    elif client == _L1_CLIENT:
+        sm.latch_load = l1_next_waiter(l1)
+        _l1_changed(sm, l1)
+    elif client == _CONSTANT_CLIENT:
+        sm.latch_load = next_waiter(sm.l1c)
+        sm.head_stuck = 0
+    elif client == _BYPASS_CLIENT:
+        sm.latch_load = sm.bypass[sm.bypass_head & (PENDING - 1)]
+        sm.bypass_head += 1
+    else:
+        sm.latch_load = texture_result(sm.l1t)
 
 
 @njit
@@ -251,7 +245,7 @@ def _take_reply(run, sm, l1, memory):
         if tag >= 0:
             _acknowledge(sm, tag, 1)
     elif kind == ATOMIC_REQUEST or kind == UNCACHED:
-        sm.bypass[sm.bypass_tail % PENDING] = tag
+        sm.bypass[sm.bypass_tail & (PENDING - 1)] = tag
         sm.bypass_tail += 1
     elif kind == INSTRUCTION:
         fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
@@ -355,7 +349,7 @@ def _serve_shared(run, sm, slot, p):
     if p >= 0:
         if sm.shared_count >= run.shared_pipe:
             return False
-        tail = (sm.shared_head + sm.shared_count) % SHARED_PIPE
+        tail = (sm.shared_head + sm.shared_count) & (SHARED_PIPE - 1)
         sm.shared_load[tail] = p
         sm.shared_due[tail] = run.cycle + run.shared_pipe
         sm.shared_count += 1

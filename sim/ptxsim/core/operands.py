@@ -10,7 +10,7 @@ Handled simply: who asks a bank first is who has been in its unit longest.
 
 import numpy as np
 
-from ptxsim.jit import bit, ctz, flat_i64, from_bit, inline, njit
+from ptxsim.jit import bit, ctz, flat_i64, from_bit, inline
 from ptxsim.program import instruction_at
 from ptxsim.state import BANK_WRITES, CLASSES, CYCLE, QUEUED_BITS
 
@@ -33,7 +33,7 @@ def last_queued(queue, count):
     return queue >> QUEUED_BITS * (count - 1)
 
 
-@njit
+@inline
 def collect(run, sm):
     """One step of all collector units."""
     if sm.cu_ready:

@@ -48,7 +48,7 @@ def _reads_long(run, sm, instruction, w):
     return False
 
 
-@njit
+@inline
 def release(run, sm, i, w, cycle):
     """The destinations of instruction i of warp w are written at `cycle`."""
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
@@ -74,7 +74,7 @@ def writes_done(run, sm, w):
     return last
 
 
-@njit
+@inline
 def set_wake(run, sm, w):
     """Work out when the head of warp w is free of hazards, and note it."""
     ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
@@ -111,7 +111,7 @@ def accesses_outside(instruction):
     return instruction.access != NO_ACCESS and space != SHARED and space != CONST and space != PARAM
 
 
-@njit
+@inline
 def new_head(run, sm, w):
     """Warp w has a new head instruction: classify it and find its wake-up."""
     me = bit(w)

@@ -76,7 +76,7 @@ def _in_window(m: Any, ch: Any, place: int) -> bool:
     return ch.queue_count <= m.window or not _is_recent(m, ch, place)
 
 
-@njit
+@inline
 def _choose(m: Any, ch: Any) -> None:
     """Give one bank that has none a request of the queue: the bank of the oldest, the row that is open. Nothing if the
     oldest is not looked at. The caller has seen that there is such a bank."""

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.jit import bit, ctz, inline, njit
+from ptxsim.jit import bit, ctz, inline
 from ptxsim.memory.state import FIFO, FOREVER, MAX_PORTS
 
 
@@ -154,7 +154,7 @@ def first_of(times: Any, n: int) -> int:
     return first
 
 
-@njit
+@inline
 def network_cycle(m: Any, net: Any, now: int) -> None:
     """Let heads ask and outputs grant; leaves in `net.next` when there is more to do."""
     if net.asking <= now:

@@ -53,7 +53,7 @@ def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int, words: int) -> 
     l1.miss_count += 1
 
 
-@njit
+@inline
 def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
     """Load from the line of `address`: HIT, MISS (a line read is in the miss queue), PENDING (merged) or FAIL."""
     c = l1.cache

@@ -55,7 +55,7 @@ def _set_of(c: Any, line: int) -> int:
     return line % c.sets if c.set_mask < 0 else line & c.set_mask
 
 
-@njit
+@inline
 def read(c: Any, address: int, waiter: int, now: int) -> int:
     """Read the line of `address`: HIT, MISS (the waiter will be told) or FAIL (to be tried again)."""
     line = address >> c.line_shift

@@ -29,7 +29,7 @@ def drop_request(m: Any, r: int) -> None:
     m.n_free += 1
 
 
-@njit
+@inline
 def place_line(m: Any, r: int, line: Any) -> None:
     """The address map: channel, slice, set, bank and row of a request's line."""
     q = m.request[r]

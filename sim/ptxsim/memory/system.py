@@ -30,7 +30,7 @@ def inject(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int)
     return inject_words(m, sm, now, line, size, kind, tag, _ALL_WORDS)
 
 
-@njit
+@inline
 def inject_words(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag: int, words: int) -> bool:
     """The same for a store that writes only these words of its line of 128 bytes, one bit each."""
     flits = flits_of(m, size if kind in (WRITE, ATOMIC, WRITEBACK) else 0)
