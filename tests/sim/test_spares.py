@@ -127,9 +127,27 @@ def test_what_is_given_back_is_as_it_was_made(
         make(gpu).array.dtype.itemsize for make in (sm_records, memory_records)
     } | {L1.itemsize}
     for records in found:
-        assert records.make is not None
-        new = records.make(gpu).array
-        assert records.array.tobytes() == new.tobytes(), records.make.__name__
+        assert_new(records)
+
+
+@pytest.mark.parametrize("name", GPUS)
+def test_a_sequence_of_kernels_gives_back_each_ones_sms_as_they_were_made(
+    name: str, kernels: dict[str, Function]
+) -> None:
+    gpu = load_gpu(name)
+    machine = ptxsim.Machine(gpu)
+    x = np.arange(N, dtype=np.uint32)
+    image = ptxsim.Texture(np.arange(1 << 12, dtype=np.float32).reshape(64, 64))
+    for _ in range(2):
+        machine.launch(kernels["all"], 56, 256, [x, N], textures={"image": image}, registers=24)
+    (records,) = stock(gpu)  # the memory goes on, and so do the last one's SMs
+    assert_new(records)
+
+
+def assert_new(records: spares.Records) -> None:
+    assert records.make is not None
+    new = records.make(records.gpu).array
+    assert records.array.tobytes() == new.tobytes(), records.make.__name__
 
 
 @pytest.mark.parametrize("name", GPUS)

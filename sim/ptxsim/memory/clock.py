@@ -49,22 +49,23 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     _earlier(m, ("dram_next",), dram_cycles)
     for side in ("requests", "replies"):
         _earlier(m[side], _NETWORK, cycles)
-        _earlier(m[side]["input"], _INPUT, cycles)
-        _earlier(m[side]["output"], _OUTPUT, cycles)
+        _earlier(m[side]["input"][: m[side]["n_in"]], _INPUT, cycles)
+        _earlier(m[side]["output"][: m[side]["n_out"]], _OUTPUT, cycles)
         _zero(m[side], ("packets", "flits"))
-    _earlier(m["slice"], _SLICE, cycles)
-    ages(m["slice"]["cache"][: m["n_slices"]])[...] -= cycles
-    _zero(m["slice"]["cache"], _CACHE_COUNTS)
+    slices, channels = m["slice"][: m["n_slices"]], m["channel"][: m["n_channels"]]
+    _earlier(slices, _SLICE, cycles)
+    ages(slices["cache"])[...] -= cycles
+    _zero(slices["cache"], _CACHE_COUNTS)
     if m["n_free"] < POOL:
         m["request"]["due"] -= cycles
-        for channel in m["channel"][: m["n_channels"]]:  # what comes back is due in DRAM cycles
+        for channel in channels:  # what comes back is due in DRAM cycles
             places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) & m["ring_mask"]
             m["request"]["due"][channel["returned"][places]] += cycles - dram_cycles
-    _earlier(m["channel"], ("entry_due",), cycles)
-    _earlier(m["channel"], _CHANNEL, dram_cycles)
-    _earlier(m["channel"]["bank"], _BANK, dram_cycles)
-    m["channel"]["queue"]["age"] -= m["channel"]["requests"][:, np.newaxis]  # ages are numbers of requests
-    _zero(m["channel"], _CHANNEL_COUNTS)
+    _earlier(channels, ("entry_due",), cycles)
+    _earlier(channels, _CHANNEL, dram_cycles)
+    _earlier(channels["bank"], _BANK, dram_cycles)
+    channels["queue"]["age"] -= channels["requests"][:, np.newaxis]  # ages are numbers of requests
+    _zero(channels, _CHANNEL_COUNTS)
 
 
 def rewind_l1(caches: Any, cycles: int) -> None:
@@ -80,7 +81,7 @@ def rewind_l1(caches: Any, cycles: int) -> None:
 
 def rewind_readonly(caches: Any, cycles: int) -> None:
     """The same for an array of `READONLY` records."""
-    caches["used"] -= cycles
+    ages(caches)[...] -= cycles
     _zero(caches, _READONLY_COUNTS)
 
 
