@@ -20,7 +20,7 @@ def say_if_compiling(function: str) -> None:
     if function != "run" and is_compiled(_LOOPS["run"]):
         text = "compiling the timing model (once after installation, half a minute) ...\n"
     else:
-        text = "compiling the simulator (once after installation, up to a minute) ...\n"
+        text = "compiling the simulator (once after installation, a minute or two) ...\n"
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(text)
         sys.stderr.flush()

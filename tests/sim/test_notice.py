@@ -5,7 +5,7 @@ import pytest
 import ptxsim
 from ptxsim import notice
 
-ALL = "compiling the simulator (once after installation, up to a minute) ...\n"
+ALL = "compiling the simulator (once after installation, a minute or two) ...\n"
 TIMING = "compiling the timing model (once after installation, half a minute) ...\n"
 RUN, LAUNCH = "ptxsim.semantics.cta_loop", "ptxsim.core.cycle"
 
