@@ -21,7 +21,7 @@ from ptxsim.faults import fault
 from ptxsim.hotspots import read_hotspots
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
-from ptxsim.memory.counts import l1_counts, memory_counts
+from ptxsim.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
 from ptxsim.options import (
     HEAP_BYTES,
     STACK_BYTES,
@@ -242,11 +242,10 @@ _COUNTS = (
     "lock_refused",
     "lock_wait_cycles",
 )
-_READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
 _counts = Sums(
     SM,
     {name: name for name in _COUNTS}
-    | {f"{cache}_{name}": f"{cache}.{name}" for cache in ("l1i", "l1c", "l1t") for name in _READONLY_COUNTS},
+    | {f"{cache}_{name}": f"{cache}.{name}" for cache in ("l1i", "l1c", "l1t") for name in READONLY_COUNTS},
 )
 
 

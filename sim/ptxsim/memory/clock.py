@@ -14,6 +14,14 @@ from typing import Any
 import numpy as np
 
 from ptxsim.memory.copied import ages
+from ptxsim.memory.counts import (
+    CACHE_COUNTS,
+    CHANNEL_COUNTS,
+    L1_COUNTS,
+    NETWORK_COUNTS,
+    NETWORKS,
+    READONLY_COUNTS,
+)
 from ptxsim.memory.state import FOREVER, POOL
 
 # what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
@@ -35,10 +43,6 @@ _CHANNEL = (
 _BANK = ("due", "activate", "read", "write", "precharge")
 """In DRAM cycles."""
 
-_CACHE_COUNTS = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
-_READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
-_CHANNEL_COUNTS = ("requests", "reads", "writes", "activates", "row_hits")
-
 
 def rewind_memory(memory: Any, cycles: int) -> None:
     """The cycle behind the last of `cycles` becomes cycle 0 of a `MEMORY` array; its counters are zero."""
@@ -47,15 +51,15 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     dram_cycles = (cycles - 1) * dram // core + 1
     _earlier(m, _MEMORY, cycles)
     _earlier(m, ("dram_next",), dram_cycles)
-    for side in ("requests", "replies"):
+    for side in NETWORKS:
         _earlier(m[side], _NETWORK, cycles)
         _earlier(m[side]["input"][: m[side]["n_in"]], _INPUT, cycles)
         _earlier(m[side]["output"][: m[side]["n_out"]], _OUTPUT, cycles)
-        _zero(m[side], ("packets", "flits"))
+        _zero(m[side], NETWORK_COUNTS)
     slices, channels = m["slice"][: m["n_slices"]], m["channel"][: m["n_channels"]]
     _earlier(slices, _SLICE, cycles)
     ages(slices["cache"])[...] -= cycles
-    _zero(slices["cache"], _CACHE_COUNTS)
+    _zero(slices["cache"], CACHE_COUNTS)
     if m["n_free"] < POOL:
         m["request"]["due"] -= cycles
         for channel in channels:  # what comes back is due in DRAM cycles
@@ -65,7 +69,7 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     _earlier(channels, _CHANNEL, dram_cycles)
     _earlier(channels["bank"], _BANK, dram_cycles)
     channels["queue"]["age"] -= channels["requests"][:, np.newaxis]  # ages are numbers of requests
-    _zero(channels, _CHANNEL_COUNTS)
+    _zero(channels, CHANNEL_COUNTS)
 
 
 def rewind_l1(caches: Any, cycles: int) -> None:
@@ -75,14 +79,14 @@ def rewind_l1(caches: Any, cycles: int) -> None:
     caches["flushed_at"] = np.where(clean, 0, -1)  # of the accesses that are counted from 0 again
     ages(cache)[...] -= cycles
     caches["pipe_due"] -= cycles
-    _zero(cache, _CACHE_COUNTS)
-    _zero(caches, ("stores", "store_hits"))
+    _zero(cache, CACHE_COUNTS)
+    _zero(caches, L1_COUNTS)
 
 
 def rewind_readonly(caches: Any, cycles: int) -> None:
     """The same for an array of `READONLY` records."""
     ages(caches)[...] -= cycles
-    _zero(caches, _READONLY_COUNTS)
+    _zero(caches, READONLY_COUNTS)
 
 
 def _earlier(record: Any, names: Iterable[str], cycles: int) -> None:

@@ -5,16 +5,20 @@ from typing import Any
 from ptxsim.memory.state import L1, MEMORY
 from ptxsim.sums import Sums
 
-_OF_CACHE = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
-_OF_CHANNEL = ("requests", "reads", "writes", "activates", "row_hits")
-_NETWORKS = ("requests", "replies")
+# the counters of each record; `clock.py` sets them to zero between kernels
+CACHE_COUNTS = ("accesses", "hits", "misses", "pending_hits", "reservation_fails")
+L1_COUNTS = ("stores", "store_hits")
+READONLY_COUNTS = ("accesses", "misses", "reservation_fails")
+CHANNEL_COUNTS = ("requests", "reads", "writes", "activates", "row_hits")
+NETWORK_COUNTS = ("packets", "flits")
+NETWORKS = ("requests", "replies")
 
-_l1 = Sums(L1, {name: f"cache.{name}" for name in _OF_CACHE} | {n: n for n in ("stores", "store_hits")})
+_l1 = Sums(L1, {name: f"cache.{name}" for name in CACHE_COUNTS} | {name: name for name in L1_COUNTS})
 _memory = Sums(
     MEMORY,
-    {f"l2_{name}": f"slice.cache.{name}" for name in _OF_CACHE}
-    | {f"dram_{name}": f"channel.{name}" for name in _OF_CHANNEL}
-    | {f"icnt_{side}_{what}": f"{side}.{what}" for side in _NETWORKS for what in ("packets", "flits")},
+    {f"l2_{name}": f"slice.cache.{name}" for name in CACHE_COUNTS}
+    | {f"dram_{name}": f"channel.{name}" for name in CHANNEL_COUNTS}
+    | {f"icnt_{side}_{what}": f"{side}.{what}" for side in NETWORKS for what in NETWORK_COUNTS},
 )
 
 
