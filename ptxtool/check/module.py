@@ -4,9 +4,9 @@ The pass pipeline keeps the lighter `ir/verify.py`, on which this builds. Errors
 give a meaning, warnings what it takes without a word. PTXPlus has no ptxas: there names, forms and guards are checked.
 """
 
-import gc
 from collections.abc import Iterator
 
+from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.body import BodyCheck
 from ptxtool.check.features import feature_problems
@@ -21,13 +21,8 @@ from ptxtool.ir.verify import module_declarations
 
 def check_module(module: Module) -> tuple[Diagnostic, ...]:
     """Every error and warning about what a module means, in the order of its text."""
-    was_on = gc.isenabled()
-    gc.disable()  # it would look through the whole module again and again, and nothing here makes cycles
-    try:
+    with paused_collector():
         return _problems(module)
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _problems(module: Module) -> tuple[Diagnostic, ...]:

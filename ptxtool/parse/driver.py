@@ -11,9 +11,9 @@ A statement that Lark refuses too is an error: `diagnose` says what is wrong wit
 one run finds all errors of a file. The garbage collector rests meanwhile: parsing makes no cycles.
 """
 
-import gc
 import re
 
+from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
 from ptxtool.ir.nodes import (
@@ -362,10 +362,5 @@ class Driver:
 
 def parse_source(source: Source) -> Module:
     """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with paused_collector():
         return Driver(source).run()
-    finally:
-        if was_on:
-            gc.enable()
