@@ -19,7 +19,9 @@ caller's registers: the control flow graph knows that, not this file.
 Reference: PTX ISA, chapter 9; the traps of PTXPlus: GPGPU-Sim's manual, section "PTXPlus".
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -32,6 +34,7 @@ from ptxtool.ir.nodes import (
     Dual,
     Function,
     Group,
+    Immediate,
     Instruction,
     Memory,
     Name,
@@ -43,6 +46,7 @@ from ptxtool.ir.symbols import RegisterTable
 from ptxtool.isa.table import Match, Table, table
 from ptxtool.isa.types import TYPES
 
+_NUMBER = re.compile(r"(\d+)$")
 _WIDE = frozenset(name for name, type_ in TYPES.items() if type_.bits > 32)
 _WORD_OPERANDS = frozenset(
     (
@@ -74,6 +78,11 @@ class Access(NamedTuple):
     named: tuple[str, ...]
 
 
+def one_word(name: Name) -> tuple[str, ...]:
+    """A name that stands for itself."""
+    return (name.text,)
+
+
 class _Reader:
     """Collects the names of one operand."""
 
@@ -82,10 +91,6 @@ class _Reader:
         self.reads: list[str] = []
         self.named: list[str] = []
         self._words = words  # the registers that a name stands for
-
-    @staticmethod
-    def one_word(name: Name) -> tuple[str, ...]:
-        return (name.text,)
 
     def result(self) -> Access:
         return Access(tuple(self.writes), tuple(self.reads), tuple(self.named))
@@ -97,7 +102,7 @@ class _Reader:
             self.named += words
             return
         if not isinstance(operand, (Unary, Cast)):  # inside braces and addresses every word is named
-            self._words = self.one_word
+            self._words = one_word
         if isinstance(operand, Memory):
             if operand.post_increment and isinstance(operand.base, Name):
                 self.writes.append((operand.base.text, not operand.base.part))
@@ -132,7 +137,7 @@ class _Reader:
             self.writes += ((word, whole and not partial) for word in words)
             self.named += words
         elif isinstance(operand, (Vector, Group)):
-            self._words = self.one_word
+            self._words = one_word
             for item in operand.items:
                 self.write(item, whole)
         elif isinstance(operand, Dual):
@@ -152,9 +157,13 @@ def roles(instruction: Instruction, match: Match | None) -> tuple[str, ...]:
             "w" if i == 0 and len(operands) > 1 and isinstance(o, Group) else "r"
             for i, o in enumerate(operands)
         )
+    return _roles_of(match, len(operands))
+
+
+def _roles_of(match: Match, n: int) -> tuple[str, ...]:
     specs = match.operands
     names = {"w": "w", "p": "w", "rw": "x", "l": "l"}
-    return tuple(names.get(specs[i].role, "r") if i < len(specs) else "r" for i in range(len(operands)))
+    return tuple(names.get(specs[i].role, "r") if i < len(specs) else "r" for i in range(n))
 
 
 def _words(match: Match, base: str, i: int, role: str) -> int:
@@ -179,7 +188,19 @@ def _adjacent(registers: RegisterTable, position: int, n: int) -> Callable[[Name
     return words
 
 
+_NOTHING = Access((), (), ())
+
+
 def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]]) -> Access:
+    kind = type(operand)
+    if kind is Immediate:
+        return _NOTHING
+    if kind is Name and words is one_word and not operand.part:  # type: ignore[union-attr]
+        names = (operand.text,)  # type: ignore[union-attr]
+        if role == "r":
+            return Access((), names, names)
+        if role == "w":
+            return Access(((names[0], True),), (), names)
     reader = _Reader(words)
     if role in ("r", "x"):
         reader.read(operand)
@@ -190,46 +211,101 @@ def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]
 
 def accessed(operand: Operand, role: str) -> Access:
     """The names in a PTX operand, under one of the roles that `roles` gives."""
-    return _access(operand, role, _Reader.one_word)
+    return _access(operand, role, one_word)
+
+
+def adjacent_words(function: Function, index: int) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """PTXPlus: the registers that an operand of an instruction wants side by side, and whether it writes them.
+
+    These stand in braces with consecutive numbers (`{$r4,$r5}`), or are named by their first (`cvt.ff64.s32 $r0, $r2`).
+    """
+    node = function.instructions[index]
+    match = table().match(node.opcode.text, len(node.operands), ptxplus=True)
+    wide = match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+    for i, (operand, role) in enumerate(zip(node.operands, roles(node, match), strict=True)):
+        inside = operand.operand if isinstance(operand, Unary) else operand
+        names: tuple[str, ...] = ()
+        if isinstance(inside, Vector):
+            names = tuple(item.text for item in inside.items if isinstance(item, Name) and item.text != "_")
+        elif isinstance(inside, Name) and wide and match is not None and role != "l":
+            n = _words(match, node.opcode.base, i, role)
+            names = _adjacent(function.registers, index, n)(inside) if n > 1 else ()
+        numbers = [int(digits[1]) for name in names if (digits := _NUMBER.search(name))]
+        if len(numbers) == len(names) > 1 and all(b == a + 1 for a, b in pairwise(numbers)):
+            yield names, role in ("w", "x")
+
+
+def accesses(function: Function) -> Iterator[list[Access | None]]:
+    """Per instruction, in order, what each of its operands names, None for a label; the guard is not among them."""
+    registers = function.registers
+    ptxplus = registers.is_ptxplus
+    opcodes: Table = table()
+    # equal operand texts share one node, so the names in an operand are found once per node and role
+    known: dict[tuple[int, str, int], Access] = {}
+    # match, roles and whether some value is wide, once per opcode; not the roles of calls
+    forms: dict[tuple[str, int], tuple[Match | None, tuple[str, ...] | None, bool]] = {}
+    for position, instruction in enumerate(function.instructions):
+        operands = instruction.operands
+        key = instruction.opcode.text, len(operands)
+        form = forms.get(key)
+        if form is None:
+            match = opcodes.match(*key, ptxplus)
+            same = match is None or "call" not in match.form.effects
+            wide = ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+            form = forms[key] = match, roles(instruction, match) if same else None, wide
+        match, kinds, wide = form
+        found: list[Access | None] = []
+        for i, (operand, role) in enumerate(zip(operands, kinds or roles(instruction, match), strict=True)):
+            if role == "l":
+                found.append(None)
+                continue
+            n = _words(match, instruction.opcode.base, i, role) if wide and match is not None else 1
+            access = known.get((id(operand), role, n))
+            if access is None:
+                words = one_word if n == 1 else _adjacent(registers, position, n)
+                access = known[id(operand), role, n] = _access(operand, role, words)
+            found.append(access)
+        yield found
 
 
 def def_use(function: Function) -> tuple[DefUse, ...]:
     """The registers every instruction of a function writes and reads, in the order of `function.instructions`."""
+    return def_use_of(function, accesses(function))
+
+
+def def_use_of(function: Function, operands: Iterable[list[Access | None]]) -> tuple[DefUse, ...]:
+    """The same from what `accesses` has found."""
     registers = function.registers
-    ptxplus = registers.is_ptxplus
     special = registers.special_bits
     resolve = registers.resolve_index
-    opcodes: Table = table()
-    # equal operand texts share one node, so the names in an operand are found once per node and role
-    accesses: dict[tuple[int, str, int], Access] = {}
     result: list[DefUse] = []
-    for position, instruction in enumerate(function.instructions):
-        match = opcodes.match(instruction.opcode.text, len(instruction.operands), ptxplus)
+    for position, (instruction, found) in enumerate(zip(function.instructions, operands, strict=True)):
         defs: dict[int, bool] = {}  # index -> wholly; dicts keep order and drop repetitions
         uses: dict[int, None] = {}
         touched: dict[int, None] = {}
-        wide = ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
-        for i, (operand, role) in enumerate(
-            zip(instruction.operands, roles(instruction, match), strict=True)
-        ):
-            if role == "l":
-                continue
-            n = _words(match, instruction.opcode.base, i, role) if wide and match is not None else 1
-            access = accesses.get((id(operand), role, n))
+        for access in found:
             if access is None:
-                words = _Reader.one_word if n == 1 else _adjacent(registers, position, n)
-                access = accesses[id(operand), role, n] = _access(operand, role, words)
-            for name in access.named:
+                continue
+            writes, reads, named = access
+            if not writes or not reads:  # then what is named is what is read or written
+                for name in named:
+                    index = resolve(name, position)
+                    if index >= 0:
+                        touched[index] = None
+                        if not writes and not (special and special >> index & 1):
+                            uses[index] = None
+            else:
+                for name in named:
+                    index = resolve(name, position)
+                    if index >= 0:
+                        touched[index] = None
+                for name in reads:
+                    index = resolve(name, position)
+                    if index >= 0 and not special >> index & 1:
+                        uses[index] = None
+            for name, whole in writes:
                 index = resolve(name, position)
-                if index >= 0:
-                    touched[index] = None
-            for name in access.reads:
-                index = resolve(name, position)
-                if index >= 0 and not special >> index & 1:
-                    uses[index] = None
-            for name, whole in access.writes:
-                index = resolve(name, position)
-                if index >= 0 and not special >> index & 1:
+                if index >= 0 and not (special and special >> index & 1):
                     defs[index] = whole or defs.get(index, False)
         if instruction.guard is not None:
             index = resolve(instruction.guard.name, position)
