@@ -12,6 +12,7 @@ import pytest
 import ptxsim
 from ptxsim.lower import lower
 from ptxsim.semantics import functional
+from ptxsim.semantics.codes import SAVE_32
 from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
@@ -741,3 +742,41 @@ END:
 """
     expected = [sum(7 * (m & 1) + 2 * m for m in range(t + 1)) for t in range(32)]
     assert results(functions, call("%r0", "f", "%r1")) == numbers(expected)
+
+
+def test_recursion_of_a_function_with_a_carry_flag() -> None:
+    """The flag is put aside as the predicate it is: as a row of 32 bits it was another one, such as that of the frames.
+
+    How many predicates come before decides which. The vectors, which nothing names, are 16 rows more to be hit.
+    """
+
+    def function(n_predicates: int) -> str:
+        return f"""
+.func (.param .b32 r) f(.param .b32 n)
+{{
+	.reg .pred %p<{n_predicates}>;
+	.reg .v4 .b32 %v<4>;
+	.reg .b32 %r<8>;
+	ld.param.u32 %r1, [n];
+	add.cc.u32 %r2, %r1, -1;
+	addc.u32 %r3, %r1, 0;
+	mov.u32 %r4, 0;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra END;
+	{call("%r4", "f", "%r2")}
+END:
+	add.u32 %r4, %r4, %r3;
+	st.param.b32 [r], %r4;
+	ret;
+}}
+"""
+
+    # n - 1 has a carry where n is not 0: f(n) = n + 1 + f(n - 1), f(0) = 0
+    expected = [sum(range(2, t % 7 + 2)) for t in range(32)]
+    body = f"rem.u32 %r3, %r1, 7;\n{call('%r0', 'f', '%r3')}"
+    for n_predicates in range(2, 26):
+        functions = function(n_predicates)
+        program = lower(kernel_of(functions, body), load_gpu("tesla-c2050"))
+        saved = {int(u["d"]) + k for u in program.uops if u["op"] == SAVE_32 for k in range(u["e"])}
+        assert program.layout.stack_rows["frame"] not in saved  # running would crash
+        assert results(functions, body) == expected

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from three_ways import three_ways
 
 import ptxsim
 from ptxsim import Sampler, Surface, Texture
@@ -186,6 +187,68 @@ def test_bytes_of_a_texture() -> None:
     array = np.arange(48, dtype=np.uint8).reshape(3, 4, 4)
     found = fetched("bytes", Texture(array, channels=4), [[2.5, 1.5], [9, 9]], 4, np.uint8)
     assert (found == array[[1, 2], [2, 3]]).all()
+
+
+# ---- a depth, or an offset: either may stand alone
+
+SHAPES = {
+    "1d": ((4,), "{%x}"),
+    "a1d": ((1, 4), "{%i, %x}"),
+    "2d": ((2, 2), "{%x, %z}"),
+    "a2d": ((1, 2, 2), "{%i, %x, %z, %z}"),
+    "3d": ((2, 2, 2), "{%x, %z, %z, %z}"),
+    "cube": ((6, 2, 2), "{%x, %z, %z, %z}"),
+    "acube": ((6, 2, 2), "{%i, %x, %z, %z}"),
+}
+LAST_OPERAND = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 t, .param .u64 out)
+{
+	.reg .b32 %i;
+	.reg .f32 %x, %z, %a, %b, %c, %d;
+	.reg .TYPE %last;
+	.reg .b64 %t, %out;
+	ld.param.u64 %t, [t];
+	ld.param.u64 %out, [out];
+	mov.b32 %i, 0;
+	mov.f32 %x, 1.0;
+	mov.f32 %z, 0.0;
+	mov.b32 %last, 0;
+	FETCH, LAST;
+	st.global.f32 [%out], %a;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "last", "compares"),
+    [
+        ("f32", "%last", True),
+        ("b32", "%last", True),
+        ("s32", "%last", False),
+        ("u32", "%last", False),
+        ("b32", "0.0", True),
+        ("b32", "0", False),
+    ],
+)
+def test_a_scalar_that_is_no_integer_is_a_depth(type_: str, last: str, compares: bool) -> None:
+    """ptxas 13.0 makes the same code for `.b32` as for `.f32`, and for `.s32`, `.u32` and 0 as for no offset at all; to
+    `.3d` it allows integers only. All texels are 0.25; the depth 0 is less."""
+    for shape, (extent, coordinates) in SHAPES.items():
+        fetches = [f"tex.{shape}.v4.f32.f32 {{%a, %b, %c, %d}}, [%t, {coordinates}]"]
+        if shape != "3d":
+            fetches.append(fetches[0].replace("tex", "tex.level", 1) + ", %z")
+            if "1d" not in shape:
+                fetches.append(fetches[0].replace("tex", "tld4.r", 1))
+        elif last == "0.0" or (last == "%last" and compares):
+            continue
+        texture = Texture(np.full(extent, 0.25, np.float32), layered=shape not in ("1d", "2d", "3d"))
+        for fetch in fetches:
+            text = LAST_OPERAND.replace("TYPE", type_).replace("FETCH", fetch).replace("LAST", last)
+            given = three_ways(text, 1, lambda texture=texture: [texture, np.zeros(1, np.float32)])
+            assert given[0][1][0] == (1 if compares else 0.25), fetch
 
 
 # ---- names, handles, mistakes

@@ -214,7 +214,7 @@ def _saved_rows(b: Builder, index: int) -> Iterable[tuple[int, int, int]]:
         bits, first, count = b.register_rows[r]
         rows += ((bits, row) for row in range(first, first + count))
     if b.carry_row >= 0:
-        rows.append((32, b.carry_row))
+        rows.append((1, b.carry_row))
     rows.sort()
     start = 0
     for k in range(1, len(rows) + 1):

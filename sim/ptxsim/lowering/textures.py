@@ -99,19 +99,24 @@ def _emit_places(b: Builder, operand: Operand, shape: int, type_: Type) -> tuple
 
 
 def _optional(b: Builder, op: Operation) -> tuple[Operand | None, Operand | None]:
-    """The offset and the depth of a fetch. One of them alone is the depth if it is a float."""
+    """The offset and the depth of a fetch.
+
+    One of them alone, and no vector, is the depth if no integer is meant, as ptxas has it: a register of `.f32` or
+    `.b32`, or a float. A volume has no depth.
+    """
     named = dict(zip((spec.name for spec in op.match.form.operands), op.operands, strict=False))
     offset, depth = named.get("offset"), named.get("depth")
-    if offset is not None and depth is None and _is_float(b, offset):
+    has_depth = op.stype.is_float and not op.has("3d")
+    if offset is not None and depth is None and has_depth and _may_be_float(b, offset):
         return None, offset
     return offset, depth
 
 
-def _is_float(b: Builder, operand: Operand) -> bool:
+def _may_be_float(b: Builder, operand: Operand) -> bool:
     if isinstance(operand, Immediate):
         return literal(operand.text).kind != "int"
     register = b.register(operand.text) if isinstance(operand, Name) else None
-    return register is not None and register.vector == 1 and register.type == "f32"
+    return register is not None and register.vector == 1 and register.type in ("f32", "b32")
 
 
 @rule("tex", "tld4")

@@ -345,19 +345,19 @@ class Textures:
         return []
 
     def _depth_operand(self, instruction: Instruction, match: Match, i: int) -> Operand | None:
-        """The last operand where it is a depth: by its name, or because no offset is an f32."""
+        """The last operand where it is a depth: by its name, or as a scalar that is no integer (as ptxas has it)."""
         n = len(instruction.operands)
         last, name = instruction.operands[-1], match.form.operands[n - 1].name
         if name == "depth":
             return last
-        if name != "offset":
+        if name != "offset" or match.stype != "f32" or "3d" in match.modifiers:
             return None
         if isinstance(last, Immediate):
-            is_float = literal(last.text).kind in ("f32", "f64")
+            may_be_float = literal(last.text).kind in ("f32", "f64")
         else:
             declared = self.operands.register(last.text, i) if isinstance(last, Name) else None
-            is_float = declared is not None and (declared.type, declared.vector) == ("f32", 1)
-        return last if is_float else None
+            may_be_float = declared is not None and declared.vector == 1 and declared.type in {"b32", "f32"}
+        return last if may_be_float else None
 
     def _suq(self, instruction: Instruction, match: Match, op: Op, i: int) -> Step:
         return self._txq(instruction, match, op, i)
