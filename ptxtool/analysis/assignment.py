@@ -1,0 +1,392 @@
+"""Physical registers for a function: from live ranges to a unit of a register file for every value.
+
+For `allocate`, `compact` and the register counts of reports. The general file is counted in units of 32 bits: 64-bit
+values take aligned pairs, 128-bit ones aligned quadruples, narrower ones a unit each. Predicates have a file of their
+own, as have PTXPlus's address registers. In PTXPlus registers that stand in braces together, or that a wide operand
+names by its first, stay adjacent and keep their alignment.
+
+Values leave a file that is too small (`spills.py`), the rest is packed (`packing.py`); where alignment loses too much
+for the packing to succeed, one more unit must be free, and so on.
+
+Not handled: registers of vector type (`.reg .v4 .f32 %v;`) and PTXPlus's indirect branches; E301 names them. Registers
+in the head of a `.func` keep places of their own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ptxtool.analysis.copies import is_copy
+from ptxtool.analysis.in_flight import held
+from ptxtool.analysis.loops import loops
+from ptxtool.analysis.packing import Item, Member, Packing, pack, place_fixed
+from ptxtool.analysis.physical import place_of
+from ptxtool.analysis.ranges import Ranges, live_ranges
+from ptxtool.analysis.rematerialise import recipes
+from ptxtool.analysis.spills import Access, Tenancy, Value, relieve
+from ptxtool.base.diag import error
+from ptxtool.ir.defuse import adjacent_words
+from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, Name, Unary
+
+_ENDLESS = 1 << 16
+_PATIENCE = 24
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The places of a function's values.
+
+    `unit[v]` is the first unit of value v in its file, `used` the number of units needed per file, `slot` the byte
+    offset of every value in local memory, `frame_bytes` their size together. Registers of the head are counted apart.
+    """
+
+    ranges: Ranges = field(repr=False, compare=False)
+    tenancy: Tenancy = field(repr=False)
+    unit: Mapping[int, int] = field(repr=False)
+    used: Mapping[str, int]
+    slot: Mapping[int, int] = field(repr=False)
+    frame_bytes: int
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers per thread of this function alone."""
+        return self.used["general"] + self.used["head"]
+
+    @property
+    def predicates(self) -> int:
+        return self.used["predicate"]
+
+    @cached_property
+    def n_spilled(self) -> int:
+        """Values that live in local memory."""
+        return len(self.slot)
+
+    @cached_property
+    def n_rematerialised(self) -> int:
+        return sum(v.left == "recipe" for v in self.tenancy.values)
+
+    def place(self, web: int, instruction: int) -> int:
+        """The unit of a web, or of what stands for it, at an instruction that names it."""
+        return self.unit[self.tenancy.at(web, instruction)]
+
+
+class TooFewRegisters(Exception):
+    """No assignment with that limit."""
+
+
+def assign(
+    function: Function,
+    max_regs: int | None = None,
+    max_predicates: int | None = None,
+    spill: bool = True,
+) -> Assignment:
+    """Places for all values of a function in files of that size, None for as many as it takes.
+
+    Raises `PtxError`: E202 on an undeclared label, E301 for a register of vector type; `TooFewRegisters` where the
+    values do not fit, with `spill` because the operands of one instruction alone do not.
+    """
+    _refuse(function)
+    return _Assigner(function, live_ranges(function)).run(max_regs, max_predicates, spill)
+
+
+def _refuse(function: Function) -> None:
+    """E301 for what has no physical register, or whose flow the text does not tell."""
+    for declaration in function.body or ():
+        if isinstance(declaration, Declaration) and declaration.space == "reg" and declaration.vector > 1:
+            raise error(
+                "E301",
+                "registers of vector type have no physical register",
+                function.source,
+                declaration.start,
+                declaration.end,
+                help="declare its elements as registers and write {%a, %b} where it is used",
+            )
+    for i, node in enumerate(function.instructions):
+        if node.opcode.base in ("tex", "tld4") and (offset := _typed_offset(function, i)):
+            raise error(
+                "E301",
+                f"'{offset}' is an offset, and no depth, by its declared type alone, which physical registers have not",
+                function.source,
+                node.start,
+                node.end,
+                help="write the offset as a vector or a literal",
+            )
+        if node.opcode.base == "brx" and function.registers.is_ptxplus:
+            raise error(
+                "E301",
+                f"'{node.opcode.text}' jumps to an address that the text does not name: "
+                "nobody can tell which registers are read there",
+                function.source,
+                node.start,
+                node.end,
+                help="branch to labels instead",
+            )
+
+
+def _typed_offset(function: Function, index: int) -> str:
+    """The scalar operand of a texture instruction that is an integer register, "" if there is none.
+
+    ptxas takes such an operand for a depth where it is declared `.b32` or `.f32`.
+    """
+    if function.registers.is_ptxplus:
+        return ""
+    operands = function.instructions[index].operands
+    last = operands[-1] if len(operands) == 3 else None
+    register = function.registers.resolve(last.text, index) if isinstance(last, Name) else None
+    return register.name if register is not None and register.type in ("s32", "u32") else ""
+
+
+class _Assigner:
+    def __init__(self, function: Function, ranges: Ranges):
+        self.function = function
+        self.ranges = ranges
+        self.head = _n_head(function)
+        self._copies = tuple(_copies(function, ranges))
+        self.groups = _groups(function, ranges)
+        self.held = held(ranges)
+
+    def run(self, max_regs: int | None, max_predicates: int | None, spill: bool) -> Assignment:
+        head_units = sum(self.function.registers[k].units for k in range(self.head))
+        limits = {
+            "general": _ENDLESS if max_regs is None else max_regs - head_units,
+            "predicate": _ENDLESS if max_predicates is None else max_predicates,
+            "address": _ENDLESS,
+        }
+        tenancy = self._tenancy()
+        unit: dict[int, int] = {}
+        used = {"head": head_units}
+        for file in ("predicate", "address", "general"):  # predicates that leave become general values
+            places, used[file] = self._fit(tenancy, file, limits[file], spill and file != "address")
+            unit.update(places)
+        slot, frame = _slots(tenancy)
+        return Assignment(self.ranges, tenancy, unit, used, slot, frame)
+
+    def _tenancy(self) -> Tenancy:
+        """Every web as a value; registers of the head stand apart."""
+        ranges, registers = self.ranges, self.function.registers
+        values: list[Value] = []
+        is_ptxplus = registers.is_ptxplus
+        kinds: dict[int, tuple[str, int]] = {}  # PTX: by declaration, whose registers are alike
+        for k, segments in zip(ranges.register, ranges.segments, strict=True):
+            alike = -k if is_ptxplus else registers.declaration_of(k).start
+            kind = kinds.get(alike)
+            if kind is None:
+                register = registers[k]
+                file = "predicate" if register.is_predicate else register.kind
+                file = file if file in ("predicate", "address") else "general"
+                kind = kinds[alike] = ("head", 0) if k < self.head else (file, register.units or 1)
+            values.append(Value(*kind, segments))
+        for web, segments in self.held.items():
+            values[web].segments = segments
+        return Tenancy(ranges.n_points, values, self)
+
+    def accesses(self, value: int) -> Sequence[Access]:
+        return self.ranges.accesses[value]
+
+    def recipe(self, value: int) -> tuple[int, ...]:
+        return self._recipes.get(self.ranges.register[value], ())
+
+    @cached_property
+    def _recipes(self) -> Mapping[int, tuple[int, ...]]:
+        return recipes(self.function, self.ranges.def_uses)
+
+    def _fit(self, tenancy: Tenancy, file: str, limit: int, may_spill: bool) -> tuple[Mapping[int, int], int]:
+        """Places in one file, spilling where there are too few. Raises `TooFewRegisters`."""
+        if limit < 0:
+            raise TooFewRegisters
+        target = limit
+        demand = tenancy.demand(file)
+        for _ in range(_PATIENCE if may_spill else 1):
+            if demand.max(initial=0) > target:
+                relieved = (
+                    relieve(tenancy, file, target, self._depth_at, self._may_leave) if may_spill else None
+                )
+                if relieved is None:
+                    break
+                demand = relieved
+            least = int(demand.max(initial=0))
+            items = list(self._items(tenancy, file))
+            packing = pack(items, tenancy.n_points, min(limit, 2 * least + 8), self._copies, least)
+            if packing.homeless or packing.n_units > least:
+                packing = self._as_named(items, tenancy.n_points, packing, limit)
+            if not packing.homeless:
+                return packing.unit, packing.n_units
+            target -= 1
+        raise TooFewRegisters
+
+    def _as_named(self, items: Sequence[Item], n_points: int, packing: Packing, limit: int) -> Packing:
+        """The places that the registers' names say, if they are allowed and take fewer units than a packing."""
+        named: list[Item] = []
+        for item in items:
+            webs = [m.web for m in item.members]
+            first = self._named_unit(webs[0]) if webs[0] < len(self.ranges) else -1
+            if first < 0 or (item.fixed >= 0 and first != item.fixed):
+                return packing
+            named.append(item._replace(fixed=first - item.members[0].offset))
+        n_units = max((item.fixed + item.size for item in named), default=0)
+        most = limit if packing.homeless else packing.n_units - 1
+        if n_units > most or any(item.fixed < 0 for item in named):
+            return packing
+        kept = place_fixed(named, n_points, n_units)
+        return packing if kept.homeless else kept
+
+    def _named_unit(self, web: int) -> int:
+        """The unit that the name of a web's register says, -1 if it says none."""
+        place = place_of(self.function.registers[self.ranges.register[web]])
+        return -1 if place is None else place.first
+
+    @cached_property
+    def _loop_depths(self) -> Sequence[int]:
+        found = loops(self.function)
+        return [found.depth(block) for block in found.cfg.block_of]
+
+    def _depth_at(self, instruction: int) -> int:
+        return self._loop_depths[instruction]
+
+    def _may_leave(self, value: int) -> bool:
+        """Only webs that stand alone leave: groups would have to be loaded and stored as a whole.
+
+        Nor does what an instruction in flight uses, nor what has a value at entry.
+        """
+        if value >= len(self.ranges):
+            return True
+        return not (value in self.groups or value in self.held or value in self.ranges.at_entry)
+
+    def _items(self, tenancy: Tenancy, file: str) -> Iterator[Item]:
+        """What is to be placed in a file: webs alone, temporaries, and groups of webs that stay adjacent."""
+        is_ptxplus = self.function.registers.is_ptxplus
+        done: set[int] = set()
+        for number, value in enumerate(tenancy.values):
+            if value.file != file or value.left is not None:
+                continue
+            group = self.groups.get(number) if is_ptxplus else None
+            if group is None:
+                width = value.width
+                fixed, avoid = self._at_entry(number, file) if is_ptxplus else (-1, 0)
+                yield Item(
+                    (Member(number, value.segments, 0, width),), width, width, 0, fixed=fixed, avoid=avoid
+                )
+            elif id(group) not in done:
+                done.add(id(group))
+                yield self._group_item(tenancy, group, file)
+
+    def _group_item(self, tenancy: Tenancy, group: "_Group", file: str) -> Item:
+        low = min(group.numbers.values())
+        members = [
+            Member(web, tenancy.values[web].segments, number - low, tenancy.values[web].width)
+            for web, number in sorted(group.numbers.items())
+        ]
+        size = max(m.offset + m.width for m in members)
+        fixed, avoid = -1, 0
+        for member in members:
+            unit, mask = self._at_entry(member.web, file)
+            if unit >= 0:
+                fixed = unit - member.offset
+            avoid |= mask >> member.offset
+        return Item(tuple(members), size, group.alignment, low % group.alignment, fixed, avoid)
+
+    def _at_entry(self, web: int, file: str) -> tuple[int, int]:
+        """PTXPlus: where a value must be when the kernel starts, and where it must not be.
+
+        `$r0` holds the thread id then, every other register zero.
+        """
+        if web not in self.ranges.at_entry or file != "general":
+            return -1, 0
+        is_thread_id = self.function.registers[self.ranges.register[web]].name == "$r0"
+        return (0, 0) if is_thread_id and self.function.kind == "entry" else (-1, 1)
+
+
+def _n_head(function: Function) -> int:
+    """Registers of a `.func`'s head, which come first in the table."""
+    heads = (*function.returns, *function.params)
+    return sum(d.count or 1 for p in heads if p.space == "reg" for d in p.declarators)
+
+
+def _slots(tenancy: Tenancy) -> tuple[dict[int, int], int]:
+    """Byte offsets in local memory: values whose ranges do not meet share them."""
+    items = [
+        Item((Member(n, v.segments, 0, v.width),), v.width, v.width)
+        for n, v in enumerate(tenancy.values)
+        if v.left == "slot"
+    ]
+    if not items:
+        return {}, 0
+    size = sum(2 * item.size for item in items)
+    packing = pack(items, tenancy.n_points, size)
+    return {n: 4 * unit for n, unit in packing.unit.items()}, 4 * packing.n_units
+
+
+def _copies(function: Function, ranges: Ranges) -> Iterator[tuple[int, int]]:
+    """The webs on both sides of every copy."""
+    for i, step in enumerate(ranges.def_uses):
+        if len(step.defs) == 1 and len(step.uses) == 1 and is_copy(function, i):
+            yield ranges.writes[i][0], ranges.reads[i][0]
+
+
+@dataclass
+class _Group:
+    """Webs that stay as far apart as their registers' numbers are, on units with the same residues."""
+
+    numbers: dict[int, int]
+    alignment: int
+
+
+def _groups(function: Function, ranges: Ranges) -> dict[int, _Group]:
+    """PTXPlus: the webs that some operand wants adjacent, and post-incremented registers before and after."""
+    found: dict[int, _Group] = {}
+    if not function.registers.is_ptxplus:
+        return found
+    for i, node in enumerate(function.instructions):
+        for webs, alignment in _adjacent_webs(function, ranges, i, node):
+            _join(found, webs, alignment)
+        for k in _post_incremented(function, i, node):
+            step = ranges.def_uses[i]
+            before, after = ranges.reads[i][step.uses.index(k)], ranges.writes[i][step.defs.index(k)]
+            if before != after:
+                number = _number(function.registers[k].name)
+                _join(found, {before: number, after: number}, 1)
+    return found
+
+
+def _join(found: dict[int, _Group], webs: Mapping[int, int], alignment: int) -> None:
+    """Merge webs, given with their registers' numbers, with the groups they are in."""
+    merged = _Group({}, alignment)
+    for web, number in webs.items():
+        group = found.get(web) or _Group({web: number}, 1)
+        merged.numbers.update(group.numbers)
+        merged.alignment = max(merged.alignment, group.alignment)
+    for web in merged.numbers:
+        found[web] = merged
+
+
+def _adjacent_webs(
+    function: Function, ranges: Ranges, i: int, node: Instruction
+) -> Iterator[tuple[dict[int, int], int]]:
+    """Per operand that names adjacent registers: their webs with the registers' numbers, and the alignment."""
+    step = ranges.def_uses[i]
+    for names, is_written in adjacent_words(function, i):
+        webs: dict[int, int] = {}
+        for name in names:
+            k = function.registers.resolve_index(name, i)
+            side, sets = (step.defs, ranges.writes) if is_written else (step.uses, ranges.reads)
+            if k in side:
+                webs[sets[i][side.index(k)]] = _number(name)
+        if len(webs) > 1:
+            n = len(names)
+            first = min(_number(name) for name in names)
+            alignment = 4 if n >= 4 else 2
+            yield webs, alignment if first % alignment == 0 else 1
+
+
+def _number(name: str) -> int:
+    return int("".join(c for c in name if c.isdecimal()))
+
+
+def _post_incremented(function: Function, i: int, node: Instruction) -> Iterator[int]:
+    """The registers that an instruction's addresses count on."""
+    for operand in node.operands:
+        inside = operand.operand if isinstance(operand, Unary) else operand
+        if isinstance(inside, Memory) and inside.post_increment and isinstance(inside.base, Name):
+            k = function.registers.resolve_index(inside.base.text, i)
+            if k >= 0:
+                yield k
