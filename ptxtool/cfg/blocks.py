@@ -17,7 +17,7 @@ behind a `callp` whose target leads to it (for liveness). Both have the same blo
 Reference: A. Aho et al., "Compilers", 2nd edition, section 8.4 (basic blocks and flow graphs).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -288,13 +288,28 @@ def _undeclared(kernel: Function, instruction: Instruction, what: str, name: str
 
 def build(kernel: Function, interprocedural: bool = False) -> Cfg:
     """The control flow graph of a function. Raises `PtxError` (E202) on an undeclared label."""
-    n = len(kernel.instructions)
-    flows = control_flow(kernel)
-    starts = {0, *kernel.label_table.targets(), *(i + 1 for i in flows)}
-    bounds = [*sorted(s for s in starts if s < n), n]
     names: dict[int, list[str]] = {}
     for label, position in kernel.labels.items():
         names.setdefault(position, []).append(label)
+    flows = control_flow(kernel)
+    targets = kernel.label_table.targets()
+    return connect(kernel, len(kernel.instructions), flows, targets, names, interprocedural)
+
+
+def connect(
+    kernel: Function,
+    n: int,
+    flows: Mapping[int, Flow],
+    targets: Iterable[int],
+    names: Mapping[int, Sequence[str]],
+    interprocedural: bool = False,
+) -> Cfg:
+    """The graph of n steps, of which some go elsewhere. Labels, which `names` may name, stand before the `targets`.
+
+    The steps are a function's instructions, or whatever else runs in their order: `kernel.instructions` is not read.
+    """
+    starts = {0, *targets, *(i + 1 for i in flows)}
+    bounds = [*sorted(s for s in starts if s < n), n]
     blocks = tuple(
         Block(i, start, end, tuple(names.get(start, ()))) for i, (start, end) in enumerate(pairwise(bounds))
     )

@@ -1,0 +1,311 @@
+"""Follow values through places along all paths, and find reads of places that do not hold what they should.
+
+For the check of register assignment. The state at a point is a set of facts (place, value): "on every path that leads
+here the place holds the value". Facts at a block's start are those of all predecessors' ends,
+
+    in(b) = intersection over the predecessors p of  out(p) | {(place, v): no definition of v reaches the end of p}
+
+started from everything and lowered to the fixed point; a value that no definition reaches may be read from anywhere,
+so it speaks against no fact. Within a block the steps are walked one by one. Between blocks only facts about values
+that the old function still reads are carried: leaving some out can only refuse, never accept.
+
+Reference: G. Kildall, "A unified approach to global program optimization", 1973; C. Fallin, regalloc2's checker, 2021,
+after which the facts are modelled; S. Rideau, X. Leroy, "Validating register allocation and spilling", 2010.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from ptxtool.analysis.dataflow import solve
+from ptxtool.base.bits import from_indices, indices
+from ptxtool.cfg.blocks import Cfg
+from ptxtool.check.assignment.align import NONE
+from ptxtool.check.assignment.steps import (
+    Constant,
+    Equal,
+    Kept,
+    Known,
+    Move,
+    Restore,
+    Save,
+    Step,
+)
+from ptxtool.ir.defuse import DefUse
+
+_NOTHING: frozenset[int] = frozenset()
+
+
+class Wrong(NamedTuple):
+    """A read in vain: of a value, by an item, through a place; what that holds, and where the value is."""
+
+    item: int
+    value: int
+    place: int
+    held: frozenset[int]
+    found_in: tuple[int, ...]
+
+
+class State(NamedTuple):
+    """The facts at a block's edge, and the values that some definition reaches, in bits of `Values.bit`."""
+
+    facts: frozenset[int]
+    defined: int
+
+
+class Boundary:
+    """What is so outside the function: facts and values at its start, and what its end reads (value, place)."""
+
+    def __init__(self, at_start: Iterable[tuple[int, int]], at_end: Iterable[tuple[int, int]]) -> None:
+        self.at_start = tuple(at_start)
+        self.at_end = tuple(at_end)
+
+
+class Values:
+    """What the old function says about its registers between blocks, in bits of those that some block reads."""
+
+    def __init__(
+        self,
+        cfg: Cfg,
+        items: Sequence[tuple[int, int]],
+        steps: Sequence[Step],
+        def_uses: Sequence[DefUse],
+        constants: frozenset[int],
+        boundary: Boundary,
+    ) -> None:
+        exposed: list[set[int]] = []
+        killed: list[set[int]] = []
+        needed: set[int] = {value for value, _ in boundary.at_end}
+        for block in cfg.blocks:
+            use: set[int] = set()
+            kill: set[int] = set()
+            for item in reversed(block.instructions):
+                i = items[item][0]  # of a dropped constant the value may have been written again before
+                step = steps[item]
+                if i != NONE:
+                    sets = def_uses[i]
+                    if not isinstance(step, Known | Equal) or step.value not in constants:
+                        use.difference_update(sets.kills)
+                        kill.update(sets.kills)
+                    use.update(sets.uses)
+                elif type(step) is Constant:  # its sources may be read longer than the original did
+                    use.update(source for _, sources in step.values for source, _ in sources)
+            exposed.append(use)
+            killed.append(kill)
+        self.crossing = sorted(needed.union(*exposed))
+        self.bit = {value: n for n, value in enumerate(self.crossing)}
+        self._sets: dict[int, frozenset[int]] = {}
+        live = solve(
+            cfg.successors,
+            [*(from_indices(self.bit[v] for v in use) for use in exposed), 0],
+            [*(from_indices(self.bit[v] for v in kill if v in self.bit) for kill in killed), 0],
+            direction="backward",
+            boundaries={cfg.exit: from_indices(self.bit[v] for v in needed)},
+        )
+        self.live_in = [self._set(bits) for bits in live.entry]
+        self.live_out = [self._set(bits) for bits in live.exit]
+
+    def _set(self, bits: int) -> frozenset[int]:
+        found = self._sets.get(bits)
+        if found is None:
+            found = self._sets[bits] = frozenset(self.crossing[n] for n in indices(bits))
+        return found
+
+
+class Walk:
+    """The fixed point, and what is read in vain there."""
+
+    def __init__(
+        self,
+        cfg: Cfg,
+        steps: Sequence[Step],
+        values: Values,
+        sharing: dict[int, tuple[int, ...]],
+        n_values: int,
+        constants: frozenset[int],
+        boundary: Boundary,
+    ) -> None:
+        self._cfg, self._steps, self._values, self._sharing = cfg, steps, values, sharing
+        self._n = n_values
+        self._constants = constants
+        self._width = 2 * n_values  # a fact is place * width + value
+        self._has_words = any(type(step) is Save for step in steps)
+        self._boundary = boundary
+        # the state, while a block is walked
+        self._holds: dict[int, frozenset[int]] = {}
+        self._where: dict[int, set[int]] = {}
+        self._has_value: dict[int, bool] = {}  # in this block, on top of what is so at its start
+        self._defined = 0
+
+    def run(self) -> list[Wrong]:
+        """Every read that goes wrong, in order."""
+        cfg = self._cfg
+        rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
+        out: dict[int, State] = {}
+        into = {cfg.entry: self._meet(cfg.entry, out)}
+        wrong: dict[int, list[Wrong]] = {}
+        work = [(0, cfg.entry)]
+        waiting = {cfg.entry}
+        while work:
+            _, block = heappop(work)
+            waiting.discard(block)
+            wrong[block] = self._walk(block, into[block])
+            left = self._left(block)
+            if out.get(block) == left:
+                continue
+            out[block] = left
+            for successor in cfg.successors[block]:
+                if successor == cfg.exit:
+                    continue
+                met = self._meet(successor, out)
+                if into.get(successor) != met:
+                    into[successor] = met
+                    if successor not in waiting:
+                        waiting.add(successor)
+                        heappush(work, (rank[successor], successor))
+        return [one for block in sorted(wrong) for one in wrong[block]]
+
+    def _meet(self, block: int, out: dict[int, State]) -> State:
+        """The state at a block's start, as far as the ends of its predecessors are known."""
+        bit, width, n = self._values.bit, self._width, self._n
+        ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
+        if block == self._cfg.entry:
+            start = [(value, place) for value, place in self._boundary.at_start if value in bit]
+            facts = frozenset(place * width + value for value, place in start)
+            ends.append(State(facts, from_indices(bit[value] for value, _ in start)))
+        live = self._values.live_in[block]
+        if len(ends) == 1:
+            ((only, defined),) = ends
+            return State(frozenset(f for f in only if f % width % n in live), defined)
+        found = set[int]().union(*(end.facts for end in ends))
+        defined = 0
+        for end in ends:
+            defined |= end.defined
+            missing = found - end.facts
+            if missing:
+                found -= {f for f in missing if end.defined >> bit[f % width % n] & 1}
+        return State(frozenset(f for f in found if f % width % n in live), defined)
+
+    def _left(self, block: int) -> State:
+        """The state at the end of the block that was walked last, as far as its values are still read."""
+        width, n, where, bit = self._width, self._n, self._where, self._values.bit
+        live = self._values.live_out[block]
+        facts = [place * width + v for v in live for place in where.get(v, ())]
+        if self._has_words:
+            facts += [place * width + v + n for v in live for place in where.get(v + n, ())]
+        changed = [(bit[v], has_value) for v, has_value in self._has_value.items() if v in bit]
+        gained = from_indices(k for k, has_value in changed if has_value)
+        lost = from_indices(k for k, has_value in changed if not has_value)
+        return State(frozenset(facts), (self._defined | gained) & ~lost)
+
+    def _walk(self, block: int, state: State) -> list[Wrong]:
+        """Take the steps of a block; what is read in vain."""
+        width = self._width
+        where: dict[int, set[int]] = {}
+        sets: dict[int, set[int]] = {}
+        for fact in state.facts:
+            place, value = divmod(fact, width)
+            where.setdefault(value, set()).add(place)
+            sets.setdefault(place, set()).add(value)
+        holds = {place: frozenset(values) for place, values in sets.items()}
+        self._holds, self._where, self._has_value, self._defined = holds, where, {}, state.defined
+        wrong: list[Wrong] = []
+        steps = self._steps
+        item = 0
+        for item in self._cfg.blocks[block].instructions:
+            step = steps[item]
+            if isinstance(step, Kept):
+                for value, place in step.reads:
+                    if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
+                        wrong.append(Wrong(item, value, place, holds.get(place, _NOTHING), self._at(value)))
+                self._write(step)
+            else:
+                self._rest(step)
+        if self._cfg.exit in self._cfg.successors[block]:
+            for value, place in self._boundary.at_end:
+                if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
+                    wrong.append(Wrong(item, value, place, holds.get(place, _NOTHING), self._at(value)))
+        return wrong
+
+    def _at(self, value: int) -> tuple[int, ...]:
+        return tuple(sorted(self._where.get(value, ())))
+
+    def _may_have_value(self, value: int) -> bool:
+        """Whether some definition reaches this point."""
+        known = self._has_value.get(value)
+        if known is None:
+            bit = self._values.bit.get(value)
+            known = bit is not None and bool(self._defined >> bit & 1)
+        return known
+
+    def _write(self, step: Kept) -> None:
+        writes = step.writes
+        if not writes:
+            return
+        holds = self._holds
+        # what a guarded or partial write leaves is the old value, which must be there
+        kept = [
+            wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
+            for value, place, wholly in writes
+        ]
+        for value, _, _ in writes:
+            if value not in self._constants:
+                self._forget(value)
+            self._has_value[value] = True
+        for (value, place, _), is_whole in zip(writes, kept, strict=True):
+            self._put(place, (step.alike or frozenset((value,))) if is_whole else _NOTHING)
+
+    def _rest(self, step: Step) -> None:
+        holds, n = self._holds, self._n
+        match step:
+            case Move(to, source):
+                self._put(to, holds.get(source, _NOTHING))
+            case Save(to, source):
+                self._put(to, frozenset(v + n for v in holds.get(source, _NOTHING) if v < n))
+            case Restore(to, source):
+                self._put(to, frozenset(v - n for v in holds.get(source, _NOTHING) if v >= n))
+            case Constant(to, values):
+                self._put(
+                    to,
+                    frozenset(
+                        v for v, sources in values if all(s in holds.get(p, _NOTHING) for s, p in sources)
+                    ),
+                )
+            case Equal(value, other):
+                if value != other:
+                    self._equate(value, other)
+            case Known(value):
+                self._has_value[value] = True
+            case _:  # kept
+                pass
+
+    def _equate(self, value: int, other: int) -> None:
+        """A dropped copy: the value is wherever the other one is, as itself and as a word."""
+        self._has_value[value] = self._may_have_value(other)
+        if value not in self._constants:
+            self._forget(value)
+        for offset in (0, self._n) if self._has_words else (0,):
+            for place in self._where.get(other + offset, ()):
+                self._holds[place] |= {value + offset}
+                self._where.setdefault(value + offset, set()).add(place)
+
+    def _forget(self, value: int) -> None:
+        """The value changes: no place holds the new one."""
+        for x in (value, value + self._n) if self._has_words else (value,):
+            for place in self._where.pop(x, ()):
+                rest = self._holds[place]
+                if len(rest) == 1:
+                    del self._holds[place]
+                else:
+                    self._holds[place] = rest - {x}
+
+    def _put(self, place: int, values: frozenset[int]) -> None:
+        """A place is overwritten, with what shares bits with it."""
+        holds, where = self._holds, self._where
+        for other in self._sharing[place]:
+            for x in holds.pop(other, _NOTHING):
+                where[x].discard(other)
+        if values:
+            holds[place] = values
+            for x in values:
+                where.setdefault(x, set()).add(place)
