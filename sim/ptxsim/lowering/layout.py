@@ -10,8 +10,8 @@ address of a function is a number below GLOBAL_BASE; local variables of function
 
 PTXPlus: parameters lie in shared memory from 0x10 on, each at a multiple of its own size, the total rounded up to 4;
 16 bytes of header lie before them (semantics/start.py). Declared shared variables
-follow; ptxas has already resolved them to absolute addresses otherwise, so that the size of that part is the launch's
-`dynamic_shared`. `.constptr NAME, BASE, OFFSET` makes NAME mean BASE + OFFSET.
+follow, named or not: code may name their addresses. ptxas has resolved them without a declaration, so that the size of
+that part is the launch's `dynamic_shared`. `.constptr NAME, BASE, OFFSET` makes NAME mean BASE + OFFSET.
 
 Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim's manual, PTXPlus.
 """
@@ -295,7 +295,7 @@ def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin
             continue
         for declarator in declaration.declarators:
             name = declarator.name if owner is kernel else own_name(owner, declarator.name)
-            if name in symbols or (space == SHARED and declarator.name not in used):
+            if name in symbols or (space == SHARED and declarator.name not in used and not ptxplus):
                 continue
             size = declared_size(declaration, declarator)
             if space == SHARED and size == 0:
