@@ -1,0 +1,51 @@
+"""How places in a register file are called in the text of a function: the other side of `ptxtool.analysis.physical`.
+
+Where a variable, parameter or label has a name like them, a prefix gets a line behind it: `%r_5`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ptxtool.ir.nodes import Declaration, Function, Label, Module
+
+_PREFIXES = {1: "%p", 8: "%rb", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
+_TYPES = {1: "pred", 8: "b8", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
+_PREFIXED = re.compile(r"(%\w*?)[0-9]+")
+
+
+class PhysicalNames:
+    """How places are called: `%r5`, `%rd2` (units 4 and 5), `%p0`; `$r5`, `$ofs1`, `$p0` in PTXPlus."""
+
+    def __init__(self, module: Module, function: Function):
+        self.is_ptxplus = function.registers.is_ptxplus
+        taken = {m[1] for name in _other_names(module, function) if (m := _PREFIXED.fullmatch(name))}
+        self._prefixes = {bits: _free(prefix, taken) for bits, prefix in _PREFIXES.items()}
+
+    def of(self, file: str, bits: int, unit: int) -> str:
+        """The name of a value of that width in a file."""
+        if self.is_ptxplus:
+            return {"address": "$ofs", "predicate": "$p"}.get(file, "$r") + str(unit)
+        return f"{self._prefixes[bits]}{unit // (bits // 32) if bits > 32 else unit}"
+
+    def declarations(self, used: Mapping[int, int]) -> list[str]:
+        """The declarations of PTX registers: per width the number of names."""
+        return [f".reg .{_TYPES[bits]} {self._prefixes[bits]}<{n}>;" for bits, n in sorted(used.items()) if n]
+
+
+def _free(prefix: str, taken: set[str]) -> str:
+    while prefix in taken:
+        prefix += "_"
+    return prefix
+
+
+def _other_names(module: Module, function: Function) -> Iterator[str]:
+    """The names that are no registers of the body and that a register's name might repeat."""
+    yield from module.variables
+    yield from module.functions
+    for declaration in (*function.params, *function.returns):
+        yield from (d.name for d in declaration.declarators)
+    for statement in function.body or ():
+        if type(statement) is Label:
+            yield statement.name
+        elif type(statement) is Declaration and statement.space != "reg":
+            yield from (d.name for d in statement.declarators)

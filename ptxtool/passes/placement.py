@@ -1,0 +1,99 @@
+"""What `allocate`, `compact` and `lower-ptxplus` share: places for the registers of every function, and the proof."""
+
+from dataclasses import dataclass
+
+from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign
+from ptxtool.analysis.numbering import Order, numbered
+from ptxtool.analysis.physical import GENERAL_LIMIT
+from ptxtool.base.collector import paused_collector
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.proof import Proof
+from ptxtool.passes.renaming import rename
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill."""
+
+    registers: int | None = None
+    predicates: int | None = None
+    spill: bool = False
+
+
+def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> PassResult:
+    """The edits of a pass of that name. Raises E301, with the least bound that works, where functions do not fit."""
+    edits: list[TextEdit] = []
+    remarks: list[Remark] = []
+    origins: dict[str, tuple[int, ...]] = {}
+    problems: list[Diagnostic] = []
+    for function in (item for item in module.items if isinstance(item, Function) and item.body is not None):
+        with paused_collector():
+            try:
+                assignment = numbered(_assigned(function, bounds), order)
+            except PtxError as problem:
+                problems += problem.diagnostics
+                continue
+            renamed = rename(module, function, assignment)
+        edits += renamed.edits
+        origins[function.name] = renamed.origins
+        message = describe(assignment, renamed.n_copies)
+        remarks.append(Remark(name, message, function.name, function.source.line(function.start)))
+    if problems:
+        raise PtxError(problems)
+    return PassResult(tuple(edits), tuple(remarks), Proof(origins))
+
+
+def _assigned(function: Function, bounds: Bounds) -> Assignment:
+    try:
+        return assign(function, bounds.registers, bounds.predicates, bounds.spill)
+    except TooFewRegisters as problem:
+        assert bounds.registers is not None, "without bounds everything has a place"
+        least = _least(function, bounds, bounds.registers)
+        raise error(
+            "E301",
+            f"'{function.name}' does not fit into {bounds.registers} registers"
+            f"{'' if bounds.spill else ' without spilling'}: it needs {least}",
+            function.source,
+            function.start,
+            function.body_start,
+            help=f"give {least} or more",
+        ) from problem
+
+
+def _least(function: Function, bounds: Bounds, failed: int) -> int:
+    """The least number of registers into which a function fits, more than `failed`."""
+    if not bounds.spill:
+        return assign(function, None, bounds.predicates).registers
+    low, high = failed, GENERAL_LIMIT + 1  # does not fit, fits or is out of reach
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            assign(function, middle, bounds.predicates)
+            high = middle
+        except TooFewRegisters:
+            low = middle
+    return high
+
+
+def describe(assignment: Assignment, n_copies: int) -> str:
+    """What became of a function's registers, in one line."""
+    values = assignment.tenancy.values
+    n_names = len(set(assignment.ranges.register))
+    parts = [f"{n_names} registers in {assignment.registers}"]
+    if assignment.predicates:
+        parts[0] += f" and {assignment.predicates} predicates"
+    for n, what in (
+        (n_copies, "copies dropped"),
+        (assignment.n_rematerialised, "constants computed where they are read"),
+        (sum(v.left == "word" for v in values), "predicates kept as words"),
+    ):
+        if n:
+            parts.append(f"{n} {what}")
+    if assignment.n_spilled:
+        parts.append(
+            f"{assignment.n_spilled} values spilled to {assignment.frame_bytes} bytes of local memory"
+        )
+    return "; ".join(parts)

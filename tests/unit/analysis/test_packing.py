@@ -1,0 +1,126 @@
+"""Placing live ranges in a register file: small files by hand, random ones by the definition."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxtool.analysis.packing import Item, Member, least_units, pack, place_fixed
+from ptxtool.analysis.ranges import Segment
+
+
+def item(web: int, *segments: Segment, width: int = 1, fixed: int = -1, avoid: int = 0) -> Item:
+    return Item((Member(web, segments, 0, width),), width, width, fixed=fixed, avoid=avoid)
+
+
+def places(items: list[Item], limit: int = 16, **more: object) -> dict[int, int]:
+    found = pack(items, 20, limit, **more)  # type: ignore[arg-type]
+    assert not found.homeless
+    return dict(found.unit)
+
+
+def test_ranges_that_meet_stay_apart_and_others_share() -> None:
+    assert places([item(0, (0, 4)), item(1, (2, 8)), item(2, (4, 8))]) == {0: 0, 1: 1, 2: 0}
+
+
+def test_a_hole_has_room_for_another() -> None:
+    assert places([item(0, (0, 2), (8, 10)), item(1, (2, 8))]) == {0: 0, 1: 0}
+
+
+def test_pairs_are_aligned_and_single_units_fill_the_gap() -> None:
+    assert places([item(0, (0, 9)), item(1, (1, 9), width=2), item(2, (2, 9))]) == {0: 0, 1: 2, 2: 1}
+
+
+def test_a_single_unit_goes_beside_a_taken_one_before_it_opens_a_pair() -> None:
+    """Units 0, 2, 3 are taken when 3 comes: it takes 1, and the next pair finds 4 and 5."""
+    items = [item(0, (0, 9)), item(1, (0, 9), width=2), item(2, (1, 9)), item(3, (2, 9), width=2)]
+    found = pack(items, 20, 16)
+    assert (found.unit[2], found.unit[3], found.n_units) == (1, 4, 6)
+
+
+def test_the_widest_first_where_that_needs_fewer() -> None:
+    """In order of their starts the single unit would be 0 and the quadruple 4 to 7."""
+    found = pack([item(0, (0, 9)), item(1, (1, 9), width=4)], 20, 16)
+    assert (found.unit, found.n_units) == ({1: 0, 0: 4}, 5)
+
+
+def test_a_copy_wants_the_place_of_what_it_copies() -> None:
+    items = [item(0, (0, 3)), item(1, (0, 5)), item(2, (5, 9))]
+    assert places(items)[2] == 0
+    assert places(items, copies=[(2, 1)])[2] == 1
+
+
+def test_fixed_and_forbidden_units() -> None:
+    items = [item(0, (0, 9)), item(1, (0, 9), fixed=0), item(2, (0, 9), avoid=0b111)]
+    assert places(items) == {0: 1, 1: 0, 2: 3}
+
+
+def test_webs_that_stay_adjacent() -> None:
+    pair = Item((Member(0, ((0, 4),), 0, 1), Member(1, ((2, 6),), 1, 1)), 2, alignment=2)
+    assert places([pair, item(2, (0, 2)), item(3, (4, 6))]) == {0: 0, 1: 1, 2: 1, 3: 0}
+
+
+def test_a_residue_modulo_the_alignment() -> None:
+    odd = Item((Member(0, ((0, 4),), 0, 1), Member(1, ((0, 4),), 1, 1)), 2, alignment=4, residue=3)
+    assert places([odd]) == {0: 3, 1: 4}
+
+
+def test_what_finds_no_place_is_named() -> None:
+    first, second = item(0, (0, 9), width=2), item(1, (1, 9), width=2)
+    found = pack([first, second], 20, 3)
+    assert (found.unit, found.homeless) == ({0: 0}, (second,))
+    assert pack([first], 20, 0).homeless == (first,)
+
+
+def test_fixed_places_may_stay_if_nothing_meets() -> None:
+    assert not place_fixed([item(0, (0, 4), fixed=3), item(1, (4, 8), fixed=3)], 20, 4).homeless
+    assert place_fixed([item(0, (0, 5), fixed=3), item(1, (4, 8), fixed=3)], 20, 4).homeless
+
+
+def test_the_least_is_what_is_live_at_once() -> None:
+    assert least_units([item(0, (0, 4)), item(1, (3, 8), width=2), item(2, (4, 8))], 20) == 3
+    assert least_units([], 20) == 0
+
+
+segment = st.tuples(st.integers(0, 18), st.integers(1, 6)).map(lambda s: (s[0], min(20, s[0] + s[1])))
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[Item]:
+    items: list[Item] = []
+    for web in range(draw(st.integers(1, 12))):
+        ends = sorted(draw(st.lists(segment, min_size=1, max_size=3)))
+        apart = [ends[0]]
+        for start, end in ends[1:]:
+            if start > apart[-1][1]:
+                apart.append((start, end))
+        items.append(item(web, *apart, width=draw(st.sampled_from([1, 1, 1, 2, 2, 4]))))
+    return items
+
+
+@given(files(), st.integers(1, 40), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=4))
+def test_packings_by_definition(items: list[Item], limit: int, copies: list[tuple[int, int]]) -> None:
+    """Everybody is placed or named; places are aligned, in the file, and no two values meet in one."""
+    found = pack(items, 20, limit, [(a, b) for a, b in copies if max(a, b) < len(items)])
+    homeless = {i.members[0].web for i in found.homeless}
+    assert homeless.isdisjoint(found.unit)
+    assert homeless | found.unit.keys() == set(range(len(items)))
+    holder: dict[tuple[int, int], int] = {}
+    for one in items:
+        (member,) = one.members
+        if member.web in homeless:
+            continue
+        first = found.unit[member.web]
+        assert first % one.size == 0
+        assert first + one.size <= found.n_units <= limit
+        for start, end in member.segments:
+            for point in range(start, end):
+                for unit in range(first, first + one.size):
+                    assert holder.setdefault((point, unit), member.web) == member.web
+    if not homeless:
+        assert found.n_units >= least_units(items, 20)
+
+
+@given(files())
+def test_single_units_lose_nothing_without_holes(items: list[Item]) -> None:
+    """Intervals in order of their starts are packed perfectly."""
+    simple = [item(i.members[0].web, i.members[0].segments[0]) for i in items]
+    assert pack(simple, 20, 40).n_units == least_units(simple, 20)

@@ -1,0 +1,146 @@
+"""Values that leave a register file: what stays of them, and which ones leave."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from ptxtool.analysis.spills import Access, Step, Tenancy, Value, relieve
+
+
+class Webs:
+    """Accesses and recipes by value."""
+
+    def __init__(self, accesses: Sequence[Sequence[Access]], recipes: Mapping[int, tuple[int, ...]]):
+        self._accesses, self._recipes = accesses, recipes
+
+    def accesses(self, value: int) -> Sequence[Access]:
+        return self._accesses[value]
+
+    def recipe(self, value: int) -> tuple[int, ...]:
+        return self._recipes.get(value, ())
+
+
+def read(i: int) -> Access:
+    return i, True, False
+
+
+def write(i: int) -> Access:
+    return i, False, True
+
+
+def tenancy(*values: tuple[Value, Sequence[Access]], **recipes: tuple[int, ...]) -> Tenancy:
+    webs = Webs([accesses for _, accesses in values], {int(k[1:]): r for k, r in recipes.items()})
+    return Tenancy(40, [value for value, _ in values], webs)
+
+
+def test_a_spilled_value_lives_at_its_accesses_only() -> None:
+    """Written by 0, read by 5; 3 reads and writes it."""
+    found = tenancy((Value("general", 2, ((1, 11),)), (write(0), (3, True, True), read(5))))
+    assert found.leave(0) == [1, 2, 3]
+    assert found.values[0].left == "slot"
+    assert [v.segments for v in found.values[1:]] == [((1, 2),), ((6, 8),), ((10, 11),)]
+    assert all(v.is_temporary and v.width == 2 and v.file == "general" for v in found.values[1:])
+    assert found.before == {3: [Step("load", 2, 0)], 5: [Step("load", 3, 0)]}
+    assert found.after == {0: [Step("store", 1, 0)], 3: [Step("store", 2, 0)]}
+    assert [found.at(0, i) for i in (0, 3, 4, 5)] == [1, 2, 0, 3]
+
+
+def test_a_constant_is_computed_where_it_is_read() -> None:
+    found = tenancy((Value("general", 1, ((1, 11),)), (write(0), read(5))), v0=(0,))
+    assert found.leave(0) == [1]
+    assert found.values[0].left == "recipe"
+    assert found.dropped == {0}
+    assert (found.before, found.after) == ({5: [Step("compute", 1, 0)]}, {})
+
+
+def test_a_predicate_becomes_a_word() -> None:
+    found = tenancy((Value("predicate", 1, ((1, 11),)), (write(0), read(5))))
+    found.leave(0)
+    word = found.word[0]
+    assert (found.values[word].file, found.values[word].segments) == ("general", ((1, 11),))
+    assert found.after == {0: [Step("save", 2, 0)]}
+    assert found.before == {5: [Step("restore", 3, 0)]}
+    assert found.demand("general").max() == 1
+
+
+def test_a_word_that_leaves_is_loaded_before_the_predicate_is_restored() -> None:
+    found = tenancy((Value("predicate", 1, ((1, 11),)), (write(0), read(5))))
+    found.leave(0)
+    found.leave(found.word[0])
+    assert [step.kind for step in found.before[5]] == ["load", "restore"]
+    assert [step.kind for step in found.after[0]] == ["save", "store"]
+
+
+def test_demand_counts_units_per_file() -> None:
+    found = tenancy(
+        (Value("general", 2, ((1, 4),)), ()),
+        (Value("general", 1, ((0, 2), (3, 5))), ()),
+        (Value("predicate", 1, ((0, 9),)), ()),
+    )
+    assert found.demand("general")[:6].tolist() == [1, 3, 2, 3, 1, 0]
+    assert found.demand("predicate").sum() == 9
+
+
+def flat(instruction: int) -> int:
+    return 0
+
+
+def anyone(value: int) -> bool:
+    return True
+
+
+def crowd(first: Sequence[Access] = (write(0), read(18))) -> Tenancy:
+    """Two values that are live from 1 to 37, and a third, from 21 to 25."""
+    return tenancy(
+        (Value("general", 1, ((1, 37),)), first),
+        (Value("general", 1, ((1, 37),)), (write(0), read(6), read(8), read(18))),
+        (Value("general", 1, ((21, 25),)), (write(10), read(12))),
+    )
+
+
+def test_the_cheapest_leaves() -> None:
+    found = crowd()
+    demand = relieve(found, "general", 2, flat, anyone)
+    assert demand is not None
+    assert demand.max() == 2
+    assert [v.left for v in found.values[:3]] == ["slot", None, None]
+
+
+def test_what_is_read_in_a_loop_is_dear() -> None:
+    """The first value has fewer accesses, but one of them in a loop."""
+    found = crowd((write(0), read(15)))
+    relieve(found, "general", 2, lambda i: int(i == 15), anyone)
+    assert [v.left for v in found.values[:3]] == [None, "slot", None]
+
+
+def test_constants_go_first() -> None:
+    found = crowd()
+    found.webs = Webs([found.accesses(n) for n in range(3)], {1: (0,)})
+    relieve(found, "general", 2, flat, anyone)
+    assert [v.left for v in found.values[:3]] == [None, "recipe", None]
+
+
+def test_who_may_not_leave_stays() -> None:
+    found = crowd()
+    assert relieve(found, "general", 2, flat, lambda value: value == 1) is not None
+    assert [v.left for v in found.values[:3]] == [None, "slot", None]
+
+
+def test_leaving_is_no_use_where_its_own_accesses_are_crowded() -> None:
+    """The third value is written and read where the others are live: its temporaries need the place as much."""
+    assert relieve(crowd(), "general", 2, flat, lambda value: value == 2) is None
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+def test_operands_of_one_instruction_cannot_be_fewer(limit: int) -> None:
+    found = tenancy(
+        (Value("general", 1, ((1, 7),)), (write(0), read(3))),
+        (Value("general", 1, ((3, 7),)), (write(1), read(3))),
+    )
+    assert relieve(found, "general", limit, flat, anyone) is None
+
+
+def test_nobody_leaves_where_all_fit() -> None:
+    found = crowd()
+    assert relieve(found, "general", 3, flat, anyone) is not None
+    assert not any(v.left for v in found.values)

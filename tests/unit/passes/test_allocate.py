@@ -1,0 +1,269 @@
+"""allocate: the text it gives, byte for byte where that is the point, and what it refuses."""
+
+import re
+
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.parse import parse
+from ptxtool.passes import rewrite
+
+HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
+
+
+def kernel(body: str, params: str = ".param .u64 a") -> str:
+    return f"{HEAD}.visible .entry k({params})\n{{\n{body}\tret;\n}}\n"
+
+
+def allocated(text: str, options: str = "") -> str:
+    return rewrite(parse(text, "k.ptx"), f"allocate{options}").module.source.text
+
+
+def remarks(text: str, options: str = "") -> list[str]:
+    return [str(r) for r in rewrite(parse(text, "k.ptx"), f"allocate{options}").remarks]
+
+
+def refusal(text: str, options: str = "") -> str:
+    with pytest.raises(PtxError) as caught:
+        rewrite(parse(text, "k.ptx"), f"allocate{options}")
+    return str(caught.value)
+
+
+def test_names_say_places() -> None:
+    """A pair, two words, a half: %rd0 is units 0 and 1, the words and the half live beside it."""
+    before = kernel(
+        "\t.reg .b64 %at;\n\t.reg .u32 x, y;\n\t.reg .u16 h;\n\t.reg .pred q;\n"
+        "\tld.param.u64 %at, [a];\n\tmov.u32 x, %tid.x;\n\tadd.u32 y, x, 1;\n\tcvt.u16.u32 h, x;\n"
+        "\tsetp.eq.u32 q, x, y;\n@q\tst.global.u16 [%at], h;\n"
+    )
+    after = kernel(
+        "\t.reg .pred %p<1>;\n\t.reg .b16 %rs<5>;\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<1>;\n"
+        "\tld.param.u64 %rd0, [a];\n\tmov.u32 %r2, %tid.x;\n\tadd.u32 %r3, %r2, 1;\n\tcvt.u16.u32 %rs4, %r2;\n"
+        "\tsetp.eq.u32 %p0, %r2, %r3;\n@%p0\tst.global.u16 [%rd0], %rs4;\n"
+    )
+    assert allocated(before) == after
+
+
+def test_everything_but_registers_stays() -> None:
+    """Comments inside instructions, odd spacing, labels on the line, `.loc`, directives, an empty line."""
+    before = kernel(
+        "  .reg .u32 x, // the value\n\t  y;\n"
+        "\t.loc 1 5 3\n"
+        "\tmov.u32   x /* x */ , %tid.x;\t// not y\n"
+        "\n"
+        'L1: add.u32 y,x,x; L2:\t.pragma "nounroll";\n'
+        "\tst.shared.u32 [x+4 /* y */], y;\n"
+    )
+    after = allocated(before)
+    for kept in (
+        "\t.loc 1 5 3\n",
+        "\tmov.u32   %r0 /* x */ , %tid.x;\t// not y\n\nL1: add.u32 %r1,%r0,%r0; L2:\t.pragma",
+        "\tst.shared.u32 [%r0+4 /* y */], %r1;\n",
+    ):
+        assert kept in after
+
+
+def test_spills_stand_on_lines_of_their_own() -> None:
+    """A label and the instruction behind it share a line: what is inserted comes between them."""
+    text = kernel(
+        "\t.reg .b32 %r<6>;\n\tmov.u32 %r1, %clock;\n\tmov.u32 %r2, %clock;\n\tmov.u32 %r3, %clock;\n"
+        "\tadd.u32 %r4, %r2, %r3;\nL:\tadd.u32 %r4, %r4, %r1;\n\tst.shared.u32 [0], %r4;\n"
+    )
+    after = allocated(text, "{max-regs=2}")
+    assert re.search(
+        r"^L:\tld\.local\.b32 (%r\d), \[__ptxtool_spill\];\n\s+add\.u32 %r\d, ", after, re.MULTILINE
+    )
+    assert re.search(
+        r"^\tmov\.u32 (%r\d), %clock;\n\tst\.local\.b32 \[__ptxtool_spill\], \1;$", after, re.MULTILINE
+    )
+    assert "\t.local .align 16 .b8 __ptxtool_spill[4];\n" in after
+
+
+def test_scopes_lose_their_declarations() -> None:
+    before = kernel(
+        "\t.reg .b32 x;\n\tmov.u32 x, %tid.x;\n\t{\n\t\t.reg .b32 x, y;\n\t\tmov.u32 x, 7;\n"
+        "\t\tadd.u32 y, x, x;\n\t\tst.shared.u32 [y], y;\n\t}\n\tst.shared.u32 [x], x;\n"
+    )
+    after = kernel(
+        "\t.reg .b32 %r<2>;\n\tmov.u32 %r0, %tid.x;\n\t{\n\t\tmov.u32 %r1, 7;\n"
+        "\t\tadd.u32 %r1, %r1, %r1;\n\t\tst.shared.u32 [%r1], %r1;\n\t}\n\tst.shared.u32 [%r0], %r0;\n"
+    )
+    assert allocated(before) == after
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "prefix"),
+    [
+        (".shared .b32 %r1;\n", "", "%r_"),
+        (".global .b32 %r0;\n", "", "%r_"),
+        ("", "\t.local .b32 %r7;\n", "%r_"),
+        ("", "\t.shared .b32 r1;\n", "%r"),
+    ],
+)
+def test_names_of_variables_are_left_to_them(outside: str, inside: str, prefix: str) -> None:
+    body = f"{inside}\t.reg .b32 x;\n\tmov.u32 x, %tid.x;\n\tst.shared.u32 [0], x;\n"
+    after = allocated(kernel(body).replace(".visible", f"{outside}.visible"))
+    assert f"\tmov.u32 {prefix}0, %tid.x;\n\tst.shared.u32 [0], {prefix}0;\n" in after
+
+
+def test_parameters_keep_their_names() -> None:
+    text = kernel("\t.reg .u32 x;\n\tld.param.u32 x, [%r0];\n\tst.shared.u32 [0], x;\n", ".param .u32 %r0")
+    assert "\tld.param.u32 %r_0, [%r0];\n" in allocated(text)
+
+
+FUNCTION = f"""{HEAD}
+.func (.reg .b32 %r0) f (.reg .b32 %r1)
+{{
+	.reg .b32 x;
+	add.u32 x, %r1, 1;
+	mul.lo.u32 %r0, x, %r1;
+	ret;
+}}
+"""
+
+
+def test_registers_of_a_head_keep_their_names() -> None:
+    after = allocated(FUNCTION)
+    assert ".func (.reg .b32 %r0) f (.reg .b32 %r1)\n" in after
+    assert "\tadd.u32 %r_0, %r1, 1;\n\tmul.lo.u32 %r0, %r_0, %r1;\n" in after
+    assert remarks(FUNCTION) == ["allocate: f: 3 registers in 3 (line 5)"]
+
+
+def test_superfluous_copies_go() -> None:
+    text = kernel(
+        "\t.reg .b32 %r<4>;\n\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %r1; // away\n\tst.shared.u32 [0], %r2;\n"
+        "\tmov.u32 %r3, %r2;\n\tst.shared.u32 [4], %r3;\n"
+    )
+    after = allocated(text)
+    assert "\tmov.u32 %r0, %tid.x;\n" in after
+    assert "mov.u32 %r0, %r0" not in after
+    assert remarks(text) == ["allocate: k: 3 registers in 1; 2 copies dropped (line 4)"]
+
+
+def test_a_value_read_and_its_successor_written_under_one_name() -> None:
+    """%r1 is two values in one instruction."""
+    text = kernel(
+        "\t.reg .b32 %r<4>;\n\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %tid.y;\n\tadd.u32 %r1, %r1, %r2;\n"
+        "\tst.shared.v2.u32 [0], {%r1, %r2};\n"
+    )
+    after = allocated(text)
+    assert "\tadd.u32 %r0, %r0, %r1;\n\tst.shared.v2.u32 [0], {%r0, %r1};\n" in after
+
+
+def test_constants_are_computed_where_they_are_read() -> None:
+    text = kernel(
+        "\t.reg .b64 %d1;\n\t.reg .b32 %r<5>;\n\tld.param.u64 %d1, [a];\n\tld.global.v2.u32 {%r1, %r2}, [%d1];\n"
+        "\tadd.u32 %r3, %r1, %r2;\n\tadd.u32 %r4, %r3, %r1;\n\tadd.u32 %r4, %r4, %r2;\n\tadd.u32 %r4, %r4, %r3;\n"
+        "\tst.global.u32 [%d1], %r4;\n"
+    )
+    after = allocated(text, "{max-regs=4}")
+    assert "local" not in after
+    assert re.search(r"\n\tld\.param\.u64 %rd\d, \[a\];\n\tst\.global\.u32 \[%rd\d\], ", after)
+    assert "1 constants computed where they are read" in remarks(text, "{max-regs=4}")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the variable whose address it is cannot be seen where it would be computed anew
+        kernel(
+            "\t.reg .b64 %d<3>;\n\t.reg .b32 %r<6>;\n\t{\n\t\t.local .b32 cell;\n\t\tmov.u64 %d1, cell;\n"
+            "\t\tst.local.u32 [%d1], 5;\n\t}\n"
+            "\tmov.u32 %r1, %clock;\n\tmov.u32 %r2, %clock;\n\tmov.u32 %r3, %clock;\n\tmov.u32 %r4, %clock;\n"
+            "\tadd.u32 %r5, %r1, %r2;\n\tadd.u32 %r5, %r5, %r3;\n\tadd.u32 %r5, %r5, %r4;\n"
+            "\tst.local.u32 [%d1], %r5;\n"
+        ),
+        # another variable of that name hides it there
+        kernel(
+            "\t.reg .b64 %d<3>;\n\t.reg .b32 %r<6>;\n\t.local .b32 cell;\n\tmov.u64 %d1, cell;\n"
+            "\tmov.u32 %r1, %clock;\n\tmov.u32 %r2, %clock;\n\tmov.u32 %r3, %clock;\n\tmov.u32 %r4, %clock;\n"
+            "\tadd.u32 %r5, %r1, %r2;\n\tadd.u32 %r5, %r5, %r3;\n\tadd.u32 %r5, %r5, %r4;\n"
+            "\t{\n\t\t.local .b32 cell;\n\t\tst.local.u32 [cell], %r5;\n\t\tst.local.u32 [%d1], %r5;\n\t}\n"
+        ),
+    ],
+    ids=["out of sight", "hidden"],
+)
+def test_addresses_of_variables_mean_the_same_variable(text: str) -> None:
+    """In four registers the address must leave them while the four values are live."""
+    after = allocated(text, "{max-regs=4}")
+    assert after.count("mov.u64") == 1
+    assert "st.local.b64 [__ptxtool_spill" in after
+
+
+def test_predicates_beyond_seven_become_words() -> None:
+    n = 9
+    body = f"\t.reg .pred q<{n}>;\n\t.reg .b32 x;\n\tmov.u32 x, %clock;\n"
+    body += "".join(f"\tsetp.eq.u32 q{k}, x, {k};\n" for k in range(n))
+    body += "".join(f"@q{k}\tadd.u32 x, x, {k};\n" for k in range(n)) + "\tst.shared.u32 [0], x;\n"
+    after = allocated(kernel(body))
+    assert "\t.reg .pred %p<7>;\n" in after
+    words = re.findall(r"\n\tselp\.b32 (%r\d+), 1, 0, %p\d;", after)
+    assert len(words) >= 2
+    for word in words:
+        assert re.search(rf"\n\t?setp\.ne\.b32 (%p\d), {word}, 0;\n\t?@\1\tadd", after)
+
+
+# ---- what is refused
+
+
+CROWD = kernel(
+    "\t.reg .b32 %r<5>;\n\tmov.u32 %r1, %clock;\n\tmov.u32 %r2, %clock;\n\tmov.u32 %r3, %clock;\n"
+    "\tadd.u32 %r4, %r1, %r2;\n\tadd.u32 %r4, %r4, %r3;\n\tst.shared.u32 [0], %r4;\n"
+)
+
+
+def test_refusals_name_the_least_that_works() -> None:
+    what = refusal(CROWD, "{max-regs=1}")
+    assert "k.ptx:4:1: error[E301]: 'k' does not fit into 1 registers: it needs 2" in what
+    assert "give 2 or more" in what
+    allocated(CROWD, "{max-regs=2}")
+    without = refusal(CROWD, "{max-regs=2,spill=none}")
+    assert "'k' does not fit into 2 registers without spilling: it needs 3" in without
+    allocated(CROWD, "{max-regs=3,spill=none}")
+
+
+def test_every_function_that_does_not_fit_is_named() -> None:
+    text = CROWD + CROWD.removeprefix(HEAD).replace("entry k(", "entry other(")
+    what = refusal(text, "{max-regs=1}")
+    assert "'k' does not fit" in what
+    assert "'other' does not fit" in what
+
+
+@pytest.mark.parametrize("number", [0, -3, 256])
+def test_bounds_are_bounded(number: int) -> None:
+    assert f"E301]: max-regs cannot be {number}" in refusal(CROWD, f"{{max-regs={number}}}")
+
+
+def test_ptxplus_is_refused() -> None:
+    text = ".version 1.4+\n.target sm_10\n.entry k ( .param .u32 n )\n{\n.reg .u32 $r<2>;\nexit;\n}\n"
+    what = refusal(text)
+    assert "E301]: allocate is for PTX" in what
+    assert "compact renumbers them" in what
+
+
+def test_registers_of_vector_type_are_refused() -> None:
+    what = refusal(kernel("\t.reg .v4 .f32 %v;\n\tld.shared.v4.f32 %v, [0];\n"))
+    assert "k.ptx:6:" in what
+    assert "E301" in what
+
+
+# ---- remarks
+
+
+def test_a_remark_per_function() -> None:
+    assert remarks(CROWD) == ["allocate: k: 4 registers in 3 (line 4)"]
+    (remark,) = remarks(CROWD, "{max-regs=2}")
+    assert re.fullmatch(
+        r"allocate: k: 4 registers in 2; [12] values spilled to [48] bytes of local memory \(line 4\)", remark
+    )
+
+
+def test_debug_information_is_not_rewritten() -> None:
+    text = CROWD + ".section .debug_info\n{\n.b8 0, 1\n}\n"
+    assert "allocate: the debug information still names the registers as they were" in remarks(text)
+
+
+def test_the_result_is_allocated_already() -> None:
+    """Names that are places: a second run gives the same text."""
+    once = allocated(CROWD)
+    assert allocated(once) == once

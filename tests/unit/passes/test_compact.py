@@ -1,0 +1,87 @@
+"""compact: what it keeps of PTXPlus, and what it refuses."""
+
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.parse import parse
+from ptxtool.passes import rewrite
+
+REGISTERS = (
+    "\t.reg .u32 $r<30>;\n\t.reg .u32 $ofs<9>;\n\t.reg .pred $p<9>;\n\t.reg .u32 $r124;\n\t.reg .u32 $o127;\n"
+)
+
+
+def kernel(body: str) -> str:
+    lines = "".join(f"\t{line}\n" for line in body.splitlines())
+    return f".version 1.4+\n.target sm_10\n.entry k ( .param .u32 n )\n{{\n{REGISTERS}{lines}\texit;\n}}\n"
+
+
+def compacted(body: str, options: str = "") -> list[str]:
+    """The instructions of a compacted body but the last, `exit`."""
+    text = rewrite(parse(kernel(body), "k.ptxplus"), f"compact{options}").module.source.text
+    lines = [line.strip() for line in text.splitlines()[4:] if not line.strip().startswith(".reg")]
+    assert lines[-2:] == ["exit;", "}"]
+    return lines[:-2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # $r0 is the thread id; its last read frees it
+        (
+            "mov.u32 $r9, s[0x0010];\nst.global.u32 [$r9], $r0;",
+            "mov.u32 $r1, s[0x0010];\nst.global.u32 [$r1], $r0;",
+        ),
+        # the zero register and the sink stay what they are
+        (
+            "set.eq.u32.u32 $p7/$o127, $r0, $r124;\n@$p7.ne mov.u32 $r8, $r124;\nst.global.u32 [$r8], $r124;",
+            "set.eq.u32.u32 $p0/$o127, $r0, $r124;\n@$p0.ne mov.u32 $r1, $r124;\nst.global.u32 [$r1], $r124;",
+        ),
+        # a post-incremented address stays in its register
+        (
+            "mov.u32 $ofs4, 0x00000010;\nmov.u32 $r5, s[$ofs4+=0x0004];\nadd.u32 $r6, $r5, s[$ofs4+0x0000];\n"
+            "st.global.u32 [$r6], $r5;",
+            "mov.u32 $ofs0, 0x00000010;\nmov.u32 $r0, s[$ofs0+=0x0004];\nadd.u32 $r1, $r0, s[$ofs0+0x0000];\n"
+            "st.global.u32 [$r1], $r0;",
+        ),
+        # two halves of one register; the first leaves the other half zero, which that of $r0 is not
+        (
+            "mov.u16 $r7.lo, 0x0001;\nmov.u16 $r7.hi, 0x0002;\nst.global.u32 [$r7], $r7;",
+            "mov.u16 $r1.lo, 0x0001;\nmov.u16 $r1.hi, 0x0002;\nst.global.u32 [$r1], $r1;",
+        ),
+    ],
+)
+def test_what_stays_together(before: str, after: str) -> None:
+    assert compacted(before) == after.splitlines()
+
+
+def test_a_copy_onto_itself_goes() -> None:
+    assert compacted("mov.u32 $r9, $r0;\nst.global.u32 [$r9], $r9;") == ["st.global.u32 [$r0], $r0;"]
+
+
+def test_a_register_read_before_it_is_written_is_zero() -> None:
+    """It may not take $r0's place, and nothing else may be there before it is read."""
+    first, second, _ = compacted(
+        "mov.u32 $r9, 0x00000007;\nadd.u32 $r9, $r9, $r20;\nst.global.u32 [$r9], $r9;"
+    )
+    seven = first.split()[1].rstrip(",")
+    zero = second.split()[-1].rstrip(";")
+    assert zero not in ("$r0", seven)
+
+
+BODY = "mov.u32 $r5, s[0x0010];\nmov.u32 $r6, s[0x0014];\nst.global.u32 [$r5], $r6;"
+
+
+def test_a_bound_is_kept_or_refused() -> None:
+    assert len(compacted(BODY, "{max-regs=2}")) == 3
+    with pytest.raises(
+        PtxError, match=r"E301.*'k' does not fit into 1 registers without spilling: it needs 2"
+    ):
+        compacted(BODY, "{max-regs=1}")
+    with pytest.raises(PtxError, match=r"E301.*max-regs cannot be -1"):
+        compacted(BODY, "{max-regs=-1}")
+
+
+def test_a_second_time_nothing_changes() -> None:
+    once = rewrite(parse(kernel(BODY)), "compact").module.source.text
+    assert rewrite(parse(once), "compact").module.source.text == once
