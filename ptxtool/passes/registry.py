@@ -4,11 +4,16 @@ import dataclasses
 import typing
 from dataclasses import dataclass
 
+from ptxtool.passes.allocate import Allocate
 from ptxtool.passes.base import Pass
+from ptxtool.passes.compact import Compact
+from ptxtool.passes.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.reorder_decls import ReorderDecls
 from ptxtool.passes.unroll_decls import UnrollDecls
 
-PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in (UnrollDecls, ReorderDecls)}
+PASSES: dict[str, type[Pass]] = {
+    cls.name: cls for cls in (UnrollDecls, ReorderDecls, Allocate, Compact, LowerPtxplus)
+}
 """Every pass by name, in the order of the reports."""
 
 
@@ -23,7 +28,8 @@ class Option:
 
     def __str__(self) -> str:
         values = "|".join(self.choices) or {"number": "N", "switch": "true|false"}.get(self.kind, "TEXT")
-        return f"{self.name}={values} (default {self.default})"
+        default = f"default {self.default}" if self.default != "" else "none by default"
+        return f"{self.name.replace('_', '-')}={values} ({default})"
 
 
 @dataclass(frozen=True)

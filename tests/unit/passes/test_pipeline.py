@@ -78,7 +78,8 @@ def test_a_wrong_pipeline_is_told_with_its_places(text: str, places: list[tuple[
 
 def test_every_pass_describes_itself() -> None:
     infos = {info.name: info for info in pass_infos()}
-    assert list(infos) == list(PASSES) == ["unroll-decls", "reorder-decls"]
+    every = ["unroll-decls", "reorder-decls", "allocate", "compact", "lower-ptxplus"]
+    assert list(infos) == list(PASSES) == every
     (order,) = infos["reorder-decls"].options
     assert (order.name, order.kind, order.choices, order.default) == (
         "order",

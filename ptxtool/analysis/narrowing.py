@@ -1,0 +1,126 @@
+"""Which 64-bit values need both of their words on a machine with 32-bit addresses.
+
+For `lower-ptxplus`: PTXPlus has 32-bit registers and addresses, PTX of today computes addresses in 64 bits. The idea:
+the low word of a sum, difference, product, shift to the left, bitwise operation, move or selection depends on nothing
+but the low words of its operands. So a value whose high word nobody asks for can be computed in 32 bits, exactly:
+
+    high(v) = exists an instruction that reads the high word of v itself (a comparison, a division, a store, ...)
+           or an instruction d = op(.., v, ..), op from the list above, with high(d)
+
+An access reads the low word of its address: that is the assumption, all of memory lies within the first 4 GiB. The
+least solution is computed backward over all instructions at once, without regard to their order.
+
+Not handled: values of 128 bits. A value that different parts of the kernel use for different things is one value.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ptxtool.ir.nodes import Instruction, Memory, Name, Operand, Unary, Vector
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES
+
+Value = Hashable
+"""What a 64-bit register or a word of a parameter is known by."""
+
+_LOW_FROM_LOW = frozenset(
+    ["add", "sub", "and", "or", "xor", "not", "neg", "mov", "selp", "slct", "cvta", "shl"]
+)
+"""Operations whose result's low word depends on the low words of their 64-bit operands alone."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one instruction asks of 64-bit values: `whole` for all their bits; `passed`: (result, operand) pairs whose
+    operand's high word matters where the result's does."""
+
+    whole: tuple[Value, ...] = ()
+    passed: tuple[tuple[Value, Value], ...] = ()
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """The values that need 64 bits, and for each the number of the demand that asks for its high word first."""
+
+    wide: Mapping[Value, int]
+
+    def is_wide(self, value: Value) -> bool:
+        return value in self.wide
+
+
+def narrowing(demands: Iterable[Demand]) -> Narrowing:
+    """Solve the demands of a kernel."""
+    wide: dict[Value, int] = {}
+    operands_of: dict[Value, list[Value]] = {}
+    pending: list[Value] = []
+    for number, demand in enumerate(demands):
+        for value in demand.whole:
+            if value not in wide:
+                wide[value] = number
+                pending.append(value)
+        for result, operand in demand.passed:
+            operands_of.setdefault(result, []).append(operand)
+    while pending:
+        result = pending.pop()
+        for operand in operands_of.get(result, ()):
+            if operand not in wide:
+                wide[operand] = wide[result]
+                pending.append(operand)
+    return Narrowing(wide)
+
+
+def demand(instruction: Instruction, match: Match, value: Callable[[str], Value | None]) -> Demand:
+    """What an instruction of PTX asks; `value` gives a 64-bit register by its name, None for everything else."""
+    operands = instruction.operands
+    base, to, from_ = instruction.opcode.base, _bits(match.type), _bits(match.stype)
+    if not operands:
+        return Demand()
+    sources = operands[1:]
+    if base in ("st", "red"):
+        return Demand(_values(sources, value) if to >= 64 else ())
+    if base in ("ld", "ldu"):
+        return Demand()
+    if base == "cvt":
+        kinds = TYPES[match.type].kind, TYPES[match.stype].kind
+        if "f" in kinds or "sat" in match.modifiers:
+            return Demand(_values(sources, value))
+        return Demand((), _pairs(operands[0], sources, value)) if to == from_ == 64 else Demand()
+    is_packed = any(isinstance(o, Vector) for o in operands)
+    through = (
+        base in _LOW_FROM_LOW and not is_packed and match.type[:1] != "f" and not match.modifiers & {"cc"}
+    )
+    if base in ("mov", "selp", "slct"):  # of any type
+        through = not is_packed
+    if base in ("mul", "mad"):
+        through = bool(match.modifiers & {"lo", "wide"}) and "cc" not in match.modifiers
+    if through:
+        return Demand((), _pairs(operands[0], sources, value))
+    return Demand(_values(sources, value))
+
+
+def _bits(name: str) -> int:
+    return TYPES[name].bits if name in TYPES else 0
+
+
+def _pairs(
+    result: Operand, sources: Iterable[Operand], value: Callable[[str], Value | None]
+) -> tuple[tuple[Value, Value], ...]:
+    target = value(result.text) if isinstance(result, Name) else None
+    return () if target is None else tuple((target, source) for source in _values(sources, value))
+
+
+def _values(sources: Iterable[Operand], value: Callable[[str], Value | None]) -> tuple[Value, ...]:
+    """The 64-bit values among operands; those inside an address are not read as values."""
+    found: list[Value] = []
+    for operand in sources:
+        if isinstance(operand, Memory):
+            continue
+        if isinstance(operand, Vector):
+            found += _values(operand.items, value)
+        elif isinstance(operand, Unary):
+            found += _values((operand.operand,), value)
+        elif isinstance(operand, Name):
+            known = value(operand.text)
+            if known is not None:
+                found.append(known)
+    return tuple(found)

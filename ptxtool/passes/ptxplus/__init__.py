@@ -1,0 +1,1 @@
+"""What `lower-ptxplus` is made of: instruction selection by family, folding, layout."""

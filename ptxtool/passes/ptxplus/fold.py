@@ -1,0 +1,119 @@
+"""Loads that become operands: `mov.u32 $v3, s[0x0010]; add.u32 $v4, $v3, $v2;` is `add.u32 $v4, s[0x0010], $v2;`.
+
+An instruction of the machine takes one operand from shared memory, from constant memory or from the words that hold
+`%ntid` and `%ctaid`, and then no constant beside it. Folded is a load whose result is read once, further down in
+the same basic block, by an instruction that takes it there. Between the two nothing may write shared memory or wait
+for other threads (parameters, constants and special registers never change), nor change the address.
+"""
+
+import re
+from collections import Counter
+
+from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark, is_memory, registers_in
+
+_LOADS = ("mov.u32", "mov.s32", "mov.f32")
+_TAKES = re.compile(
+    r"(add|sub|mul|mad|min|max|and|or|xor)(\.lo)?(\.rn|\.rz)?\.(u32|s32|b32|f32)"
+    r"|set\.\w+\.u32\.(u32|s32|f32)|cvt(\.\w+)?\.(f32|u32|s32)\.(u32|s32|f32)"
+)
+"""Instructions that read 32 bits and may read them from memory."""
+_MIRRORED = {
+    "lt": "gt",
+    "gt": "lt",
+    "le": "ge",
+    "ge": "le",
+    "ltu": "gtu",
+    "gtu": "ltu",
+    "leu": "geu",
+    "geu": "leu",
+}
+_SAME = frozenset({"eq", "ne", "equ", "neu", "num", "nan"})
+_SPECIAL = re.compile(r"%\w+\.[xyz]")
+_CONSTANT_ADDRESS = re.compile(r"s\[0x([0-9a-f]+)\]")
+_ENDS = frozenset(["bra", "exit", "trap"])
+_FENCES = frozenset(["bar", "membar", "atom", "st"])
+
+
+def fold(kernel: KernelCode, parameter_end: int) -> None:
+    """Fold the loads of a kernel; parameters lie in shared memory up to `parameter_end`."""
+    writes: Counter[str] = Counter()
+    reads: Counter[str] = Counter()
+    for code in kernel.codes():
+        writes.update(code.writes())
+        reads.update(code.reads())
+    gone: set[int] = set()
+    waiting: dict[str, Code] = {}  # register -> the load that made it, not yet out of date
+    for line in kernel.lines:
+        if isinstance(line, Mark):
+            if line.label in kernel.labels:
+                waiting.clear()
+            continue
+        for name in registers_in(" ".join(line.operands)):
+            load = waiting.pop(name, None) if reads[name] == 1 else None
+            if load is not None and name in line.reads() and _take(line, name, load.operands[1]):
+                gone.add(id(load))
+        _forget(waiting, line, parameter_end)
+        if _is_load(line) and writes[line.operands[0]] == reads[line.operands[0]] == 1:
+            waiting[line.operands[0]] = line
+    kernel.lines = [line for line in kernel.lines if id(line) not in gone]
+
+
+def _is_load(code: Code) -> bool:
+    if code.opcode not in _LOADS or code.guard or is_memory(code.operands[0]):
+        return False
+    return is_memory(code.operands[1]) or _SPECIAL.fullmatch(code.operands[1]) is not None
+
+
+def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
+    """Drop the loads that cannot move beyond an instruction."""
+    if line.base in _ENDS:
+        waiting.clear()
+    changes = line.base in _FENCES or (bool(line.operands) and is_memory(line.operands[0]))
+    written = set(line.writes())
+    for name, load in list(waiting.items()):
+        operand = load.operands[1]
+        if (changes and not _is_fixed(operand, parameter_end)) or written & set(registers_in(operand)):
+            del waiting[name]
+
+
+def _is_fixed(operand: str, parameter_end: int) -> bool:
+    """Whether nothing in the kernel changes what an operand reads: parameters, constants, special registers."""
+    if not operand.startswith("s["):
+        return True
+    found = _CONSTANT_ADDRESS.fullmatch(operand)
+    return found is not None and int(found[1], 16) < parameter_end
+
+
+def _take(code: Code, name: str, operand: str) -> bool:
+    """Put a memory operand in the place of a register, if the instruction takes it there."""
+    sources = list(code.operands[1:])
+    if _TAKES.fullmatch(code.opcode) is None or not all(_is_register(s) for s in sources):
+        return False
+    place = next((k for k, s in enumerate(sources) if s in (name, f"-{name}")), None)
+    if place is None:
+        return False
+    sources[place] = sources[place].replace(name, operand)
+    opcode = code.opcode
+    first = not operand.startswith("c")  # constants come second, everything else first
+    wanted = 0 if first or len(sources) == 1 else 1
+    if place != wanted:
+        swapped = _swapped(opcode)
+        if place == 2 or swapped is None:
+            return False
+        opcode = swapped
+        sources[0], sources[1] = sources[1], sources[0]
+    code.opcode, code.operands = opcode, (code.operands[0], *sources)
+    return True
+
+
+def _is_register(source: str) -> bool:
+    return source.lstrip("-").startswith("$v")
+
+
+def _swapped(opcode: str) -> str | None:
+    """The opcode with its first two sources exchanged, None if that changes the result."""
+    base, *words = opcode.split(".")
+    if base == "set":
+        name = words[0] if words[0] in _SAME else _MIRRORED.get(words[0])
+        return ".".join((base, name, *words[1:])) if name else None
+    return None if base in ("sub", "cvt") else opcode

@@ -1,0 +1,231 @@
+"""The text of a lowered module, as the converter of GPGPU-Sim lays it out.
+
+Header, constant segment, variables, kernels; labels are the byte address of what they stand before, eight bytes for an
+instruction and four for one with `.half`. Declared are the registers that the code names, from 0 to the highest.
+
+`.half` marks the 4-byte encoding. Short instructions come in pairs, since long ones are aligned to 8 bytes: two
+neighbours are marked that both have a short form, with no label before the second. Short forms are `mov`, `add`, `mul`
+and `rcp` of whole registers below 64, without guard, condition code, rounding or constant.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark
+from ptxtool.passes.ptxplus.places import ModulePlaces, alignment_of, initial_bytes, size_of
+
+_SHORT = {
+    "mov.u32": "mov.half.u32",
+    "add.u32": "add.half.u32",
+    "add.f32": "add.half.f32",
+    "mul.f32": "mul.half.f32",
+    "rcp.f32": "rcp.half.f32",
+}
+_HEADER = (
+    *("//HEADER", ".version 1.4+", ".target sm_10, map_f64_to_f32", "//END HEADER", "", ""),
+    *("//INSTRUCTIONS", ""),
+)
+_WHOLE = re.compile(r"\$r\d+")
+_LONE_LABEL = re.compile(r"(l0x[0-9a-f]{8}: )\s+")
+_LABEL = re.compile(r"l0x[0-9a-f]{8}")
+_BODY = re.compile(r"^\{$.*?^\}$", re.DOTALL | re.MULTILINE)
+_MEMORY = ("\t.shared", "\t.local")
+_NUMBER = re.compile(r"\$([vrp])(\d+)")
+
+
+def module_text(places: ModulePlaces, kernels: Sequence[KernelCode]) -> str:
+    """The module over virtual registers."""
+    lines = [*_HEADER]
+    lines += _constants(places)
+    lines += _globals(places)
+    n_local = max((k.local_bytes for k in kernels), default=0)
+    if n_local:
+        lines += [f".local .b8 l0[{-(-n_local // 4) * 4}];"]
+    lines.append("")
+    for kernel in kernels:
+        lines += _kernel(kernel)
+    lines.append("//END INSTRUCTIONS")
+    return "\n".join(lines) + "\n"
+
+
+def _constants(places: ModulePlaces) -> Iterator[str]:
+    words = places.constant_words()
+    if words:
+        yield f".const .u32 {places.segment}[{len(words)}] = {{"
+        for k in range(0, len(words), 4):
+            row = ", ".join(f"0x{w:08x}" for w in words[k : k + 4])
+            yield f"          {row}{', ' if k + 4 < len(words) else ''}"
+        yield "};"
+        yield ""
+
+
+def _globals(places: ModulePlaces) -> Iterator[str]:
+    for declaration, declarator in places.globals:
+        n_bytes = size_of(declaration, declarator)
+        memory = initial_bytes(declaration, declarator) if declarator.value is not None else b""
+        if memory and n_bytes % 4 == 0:
+            numbers = (int.from_bytes(memory[k : k + 4], "little") for k in range(0, n_bytes, 4))
+            values = ", ".join(f"0x{n:08x}" for n in numbers)
+            head = f".global .align {max(4, alignment_of(declaration))} .u32"
+            yield f"{head} {declarator.name}[{n_bytes // 4}] = {{{values}}};"
+        else:
+            values = f" = {{{', '.join(map(str, memory))}}}" if memory else ""
+            align = "" if not values else f".align {alignment_of(declaration)} "
+            yield f".global {align}.b8 {declarator.name}[{n_bytes}]{values};"
+    yield ""
+    for declaration, declarator, start in places.constants:
+        yield f".const .b8 {declarator.name}[{size_of(declaration, declarator)}];"
+        yield f".constptr {declarator.name}, {places.segment}, {start};"
+    yield ""
+
+
+def _kernel(kernel: KernelCode) -> Iterator[str]:
+    if kernel.parameters:
+        yield f".entry  {kernel.name} ("
+        for k, parameter in enumerate(kernel.parameters):
+            yield f"\t{parameter} {')' if k + 1 == len(kernel.parameters) else ','}"
+    else:
+        yield f".entry  {kernel.name}"
+    yield "{"
+    yield from _registers(f"{code.guard} {', '.join(code.operands)}" for code in kernel.codes())
+    if kernel.shared:
+        yield from (*(f"\t{line}" for line in kernel.shared), "")
+    yield "\t"
+    yield from code_lines(kernel)
+    yield ""
+    yield "\tl_exit: exit;"
+    yield "}"
+
+
+def _registers(texts: Iterable[str]) -> Iterator[str]:
+    """The declarations of the registers that instructions name."""
+    highest = {"v": -1, "r": -1, "p": 3}
+    has_sink = False
+    for text in texts:
+        has_sink = has_sink or "$o127" in text
+        for file, number in _NUMBER.findall(text):
+            highest[file] = max(highest[file], int(number))
+    for file, type_ in (("r", "u32"), ("v", "u32"), ("p", "pred")):
+        if highest[file] >= 0:
+            yield f"\t.reg .{type_} ${file}<{highest[file] + 1}>;"
+    yield ""
+    if has_sink:
+        yield from ("\t.reg .u32 $o127;", "")
+
+
+def code_lines(kernel: KernelCode) -> Iterator[str]:
+    """The instructions, with labels."""
+    names = label_names(kernel)
+    pending: list[str] = []
+    for line in kernel.lines:
+        if isinstance(line, Mark):
+            if line.label in kernel.labels:
+                pending.append(names[kernel.labels[line.label]])
+            continue
+        label = f"{pending[0]}: " if pending else ""
+        yield f"\t{label}{_named(line, names)}"
+        pending.clear()
+    if pending:
+        yield f"\t{pending[0]}: nop;"
+
+
+def _named(code: Code, names: dict[str, str]) -> str:
+    if code.base != "bra":
+        return str(code)
+    return str(Code(code.opcode, (names[code.operands[0]],), code.guard))
+
+
+def label_names(kernel: KernelCode) -> dict[str, str]:
+    """What each label is called until addresses are known: its address if no instruction were short or dropped."""
+    names: dict[str, str] = {}
+    number = 0
+    for line in kernel.lines:
+        if isinstance(line, Code):
+            number += 1
+        elif line.label in kernel.labels:
+            names[kernel.labels[line.label]] = f"l0x{8 * number:08x}"
+    return names
+
+
+def shorten(kernel: KernelCode, kept: Mapping[int, tuple[int, Sequence[str]]]) -> None:
+    """Choose encodings, now that registers are known.
+
+    `kept` are the instructions that allocation keeps, by their number: their new number, their operands.
+    """
+    waiting: tuple[int, Code] | None = None
+    number = -1
+    for line in kernel.lines:
+        if isinstance(line, Mark):
+            if line.label in kernel.labels:
+                waiting = None
+            continue
+        number += 1
+        if number not in kept:
+            continue
+        place, operands = kept[number]
+        if not _has_short_form(line, operands):
+            waiting = None
+        elif waiting is None or waiting[0] != place - 1:
+            waiting = place, line
+        else:
+            for code in (waiting[1], line):
+                code.opcode = _SHORT[code.opcode]
+            waiting = None
+
+
+def _has_short_form(code: Code, operands: Sequence[str]) -> bool:
+    """Whether an instruction can be encoded in 4 bytes."""
+    is_plain = not code.guard and code.opcode in _SHORT
+    return is_plain and all(_WHOLE.fullmatch(o) and int(o[2:]) < 64 for o in operands)
+
+
+# ---- the text behind allocation
+
+
+def tidied(text: str) -> str:
+    """The converter's layout again: declarations, one instruction on a line, labels before their instructions."""
+    result: list[str] = []
+    lines = iter(text.split("\n"))
+    for line in lines:
+        result.append(line)
+        if line != "{":
+            continue
+        declared = [d for d in takewhile(lambda x: x != "\t", lines) if d.startswith(_MEMORY)]
+        body = _LONE_LABEL.sub(r"\1", "\n".join(takewhile(lambda x: x != "}", lines)))
+        body = body.replace("; ", ";\n\t")
+        result += _registers(body.split("\n"))
+        if declared:
+            result += (*declared, "")
+        result += ("\t", body, "}")
+    return "\n".join(result)
+
+
+def addressed(text: str, virtual: str) -> tuple[str, str]:
+    """A tidied text with every label called by its address, and the text it was made from with the same names.
+
+    Where two labels have one address, because the copies between them were dropped, the second has a number behind it.
+    """
+    names = [_addresses(body[0]) for body in _BODY.finditer(text)]
+    renamed = []
+    for one in (text, virtual):
+        mapping = iter(names)
+        renamed.append(_BODY.sub(lambda body: _with_names(body[0], next(mapping)), one))  # noqa: B023
+    return renamed[0], renamed[1]
+
+
+def _addresses(body: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    address = 0
+    for line in body.split("\n"):
+        for label in _LABEL.findall(line.rpartition(": ")[0]):
+            name = f"l0x{address:08x}"
+            n = sum(other.startswith(name) for other in found.values())
+            found[label] = f"{name}_{n}" if n else name
+        if line.endswith(";") and not line.startswith("\t."):
+            address += 4 if ".half." in line else 8
+    return found
+
+
+def _with_names(body: str, names: Mapping[str, str]) -> str:
+    return _LABEL.sub(lambda hit: names.get(hit[0], hit[0]), body)

@@ -1,0 +1,90 @@
+"""The steps of `lower-ptxplus`, from a PTX module to the final text: selection, registers, encodings, addresses.
+
+For the pass alone (`ptxtool.passes.lower_ptxplus`), which imports this when it runs: nobody else waits for it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
+from ptxtool.ir.edit import splice
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.parse import parse
+from ptxtool.passes.base import PassResult
+from ptxtool.passes.placement import Bounds, place_registers
+from ptxtool.passes.proof import Proof
+from ptxtool.passes.ptxplus.code import KernelCode
+from ptxtool.passes.ptxplus.layout import addressed, module_text, shorten, tidied
+from ptxtool.passes.ptxplus.places import ModulePlaces
+from ptxtool.passes.ptxplus.select import select
+
+_NAME = "lower-ptxplus"
+_FLUSHING = frozenset(["10", "11", "12", "13"])
+"""Targets that had no subnormal numbers of 32 bits."""
+
+
+def selected(module: Module, kernel: str = "") -> tuple[ModulePlaces, tuple[KernelCode, ...]]:
+    """Code over virtual registers for all kernels of a PTX module, or for one. Raises `PtxError` E301."""
+    if module.target.rpartition("_")[2] in _FLUSHING:
+        what = f"f32 instructions for '{module.target}' take subnormal numbers for zero, those of PTXPlus here do not"
+        raise error("E301", f"lower-ptxplus: {what}", module.source, help="compile for sm_20 or newer")
+    places = ModulePlaces(module)
+    codes: list[KernelCode] = []
+    problems: list[Diagnostic] = []
+    for function in _kernels(module, kernel):
+        code, found = select(function, places)
+        codes.append(code)
+        problems += found
+    if problems:
+        raise PtxError(by_place(dict.fromkeys(problems)))
+    return places, tuple(codes)
+
+
+def _kernels(module: Module, name: str) -> list[Function]:
+    """The kernels to lower. Raises E301 where there is none."""
+    bodies = [k for k in module.kernels.values() if k.body is not None]
+    chosen = [k for k in bodies if not name or k.name == name]
+    if not chosen:
+        what = f"no kernel named '{name}'" if name else "no kernel in this file"
+        names = ", ".join(k.name for k in bodies)
+        raise error(
+            "E301", f"lower-ptxplus: {what}", help=f"there is {names}" if names else "give a file with one"
+        )
+    return chosen
+
+
+def allocate(
+    places: ModulePlaces, codes: Sequence[KernelCode], bounds: Bounds
+) -> tuple[str, Module, PassResult]:
+    """The final text, the module over virtual registers that it was made from, and how. Raises E301 for too few."""
+    virtual = parse(module_text(places, codes), places.module.source.name)
+    try:
+        first = place_registers(virtual, _NAME, bounds, "first-use")
+    except PtxError as problem:
+        raise PtxError([_in_source(places.module, virtual, d) for d in problem.diagnostics]) from None
+    after = parse(splice(virtual.source.text, first.edits), virtual.source.name)
+    origins = first.claim.origins if isinstance(first.claim, Proof) else {}
+    for code in codes:
+        shorten(code, kept(after.functions[code.name], origins[code.name]))
+    virtual = parse(module_text(places, codes), virtual.source.name)
+    result = place_registers(virtual, _NAME, bounds, "first-use")
+    text = tidied(splice(virtual.source.text, result.edits))
+    text, called = addressed(text, virtual.source.text)
+    return text, parse(called, virtual.source.name), result
+
+
+def _in_source(module: Module, virtual: Module, problem: Diagnostic) -> Diagnostic:
+    """What is wrong with a kernel over virtual registers, said of the kernel that it was made from."""
+    name = next(f.name for f in virtual.kernels.values() if f.start <= problem.start <= f.end)
+    kernel = module.kernels[name]
+    return replace(problem, source=module.source, start=kernel.start, end=kernel.body_start)
+
+
+def kept(function: Function, origins: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
+    """The instructions that allocation kept, by the number they had: their number, their operands."""
+    found = {}
+    for number, origin in enumerate(origins):
+        if origin >= 0:
+            words = function.text(number).rstrip(";").split(" ", 1)
+            found[origin] = number, [o.strip() for o in words[1].split(",")] if len(words) > 1 else []
+    return found

@@ -1,0 +1,241 @@
+"""Where the variables of a lowered kernel lie: parameters, shared and local variables, constants.
+
+For selection, which turns names into addresses, and for `layout.py`, which prints the declarations. The rules are the
+dialect's: parameters from `s[0x0010]` on in order, each aligned, the total rounded up to 4; shared variables
+behind them, an unsized one (dynamic shared memory) behind all others; constants in the segment `constant0`, where
+`.constptr` lets the host find them by name; local variables from 0 on. Global variables keep their names.
+
+Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from ptxtool.ir.constants import constant
+from ptxtool.ir.nodes import Declaration, Declarator, Function, Module, Operand, Vector
+from ptxtool.isa.types import TYPES, Type
+from ptxtool.passes.ptxplus.flatten import Refusal
+
+PARAMETERS = 0x10
+"""Where the parameters begin in shared memory."""
+
+
+_EXCHANGE = "%shuffles"
+"""The words through which warps shuffle; no variable is called so."""
+_MOST_THREADS = 1024
+
+
+def most_threads(kernel: Function) -> int:
+    """Threads that a block of the kernel has at most."""
+    for directive in kernel.directives:
+        if directive.name in ("reqntid", "maxntid"):
+            numbers = [int(n) for n in re.findall(r"\d+", directive.text)]
+            return min(_MOST_THREADS, prod(numbers)) if numbers else _MOST_THREADS
+    return _MOST_THREADS
+
+
+@dataclass(frozen=True)
+class Place:
+    """A variable: its space ("param", "shared", "const", "local", "global") and its address there.
+
+    A global variable's address is its name: `address` is 0.
+    """
+
+    space: str
+    name: str
+    address: int
+
+
+def round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def size_of(declaration: Declaration, declarator: Declarator) -> int:
+    """Bytes of a variable; 0 for an array without a size and without values."""
+    count = declaration.vector
+    dimensions: list[int] = []
+    for k, dimension in enumerate(declarator.dimensions):
+        if dimension is None and k == 0 and isinstance(declarator.value, Vector):
+            dimension = len(declarator.value.items)
+        dimensions.append(dimension or 0)
+    for dimension in dimensions:
+        count *= dimension
+    return count * _element(declaration).bytes
+
+
+def alignment_of(declaration: Declaration) -> int:
+    """Bytes that a variable is aligned to. Behind `.ptr`, `.align` is about what the pointer points to."""
+    given = None if "ptr" in declaration.qualifiers else declaration.align
+    return given or _element(declaration).bytes * declaration.vector
+
+
+def _element(declaration: Declaration) -> Type:
+    return TYPES.get(declaration.type, TYPES["b64"])
+
+
+def initial_bytes(declaration: Declaration, declarator: Declarator) -> bytes:
+    """What a variable holds at first. Raises `Refusal` for values that are no numbers."""
+    element = _element(declaration)
+    memory = bytearray(size_of(declaration, declarator))
+    dimensions = [d or 0 for d in declarator.dimensions] + ([declaration.vector] * (declaration.vector > 1))
+    for index, value in _elements(declarator.value, dimensions):
+        try:
+            bits = constant(value).bits(element)
+        except ValueError:
+            what = f"the initial value of '{declarator.name}' is an address"
+            raise Refusal(f"{what}: addresses have 32 bits there, and the variable 64") from None
+        start = index * element.bytes
+        memory[start : start + element.bytes] = bits.to_bytes(element.bytes, "little")
+    return bytes(memory)
+
+
+def _elements(value: Operand | None, dimensions: list[int]) -> Iterator[tuple[int, Operand]]:
+    """(element index, value) of nested lists."""
+    if isinstance(value, Vector):
+        inner = 1
+        for dimension in dimensions[1:]:
+            inner *= dimension
+        for k, item in enumerate(value.items):
+            for index, found in _elements(item, dimensions[1:]):
+                yield k * inner + index, found
+    elif value is not None:
+        yield 0, value
+
+
+class ModulePlaces:
+    """The variables that all kernels of a module share: constants and globals. `used` are those that code names."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.used: set[str] = set()
+        self._constants: list[tuple[Declaration, Declarator, int]] = []
+        self._globals: list[tuple[Declaration, Declarator]] = []
+        taken = set(module.variables)
+        self.segment = next(
+            n for n in ("constant0", *(f"constant0_{k}" for k in range(999))) if n not in taken
+        )
+        end = 0
+        for declaration, declarator in self._declared():
+            space = declaration.space.partition("[")[0]
+            if space == "const":
+                end = round_up(end, alignment_of(declaration))
+                self._constants.append((declaration, declarator, end))
+                end += size_of(declaration, declarator)
+            elif space == "global":
+                self._globals.append((declaration, declarator))
+
+    def _declared(self) -> Iterator[tuple[Declaration, Declarator]]:
+        for item in self.module.items:
+            found = (
+                (item,)
+                if isinstance(item, Declaration)
+                else (
+                    s
+                    for s in (item.body or ())
+                    if isinstance(s, Declaration) and s.space in ("global", "const")
+                )
+                if isinstance(item, Function)
+                else ()
+            )
+            yield from ((d, x) for d in found for x in d.declarators)
+
+    @property
+    def constants(self) -> list[tuple[Declaration, Declarator, int]]:
+        """The constants that code names, with their addresses in the segment."""
+        return [found for found in self._constants if found[1].name in self.used]
+
+    @property
+    def globals(self) -> list[tuple[Declaration, Declarator]]:
+        """The global variables that code names."""
+        return [found for found in self._globals if found[1].name in self.used]
+
+    def constant_words(self) -> list[int]:
+        """The words of the constant segment, up to the last that code names."""
+        memory = bytearray()
+        for declaration, declarator, start in self.constants:
+            found = initial_bytes(declaration, declarator)
+            memory += bytes(start - len(memory)) + found
+        memory += bytes(-len(memory) % 4)
+        return [int.from_bytes(memory[k : k + 4], "little") for k in range(0, len(memory), 4)]
+
+    def find(self, name: str) -> Place | None:
+        """A variable by its name. Raises `Refusal` where its initial value cannot be had."""
+        place = self._named.get(name)
+        if place is not None and name not in self.used:
+            for declaration, declarator in (*self._globals, *(c[:2] for c in self._constants)):
+                if declarator.name == name and declarator.value is not None:
+                    initial_bytes(declaration, declarator)
+            self.used.add(name)
+        return place
+
+    @cached_property
+    def _named(self) -> dict[str, Place]:
+        found = {d.name: Place("const", d.name, start) for _, d, start in self._constants}
+        return found | {d.name: Place("global", d.name, 0) for _, d in self._globals}
+
+
+class KernelPlaces:
+    """The variables of one kernel. Local and shared ones are placed as they are asked for, shared ones beforehand."""
+
+    def __init__(
+        self, kernel: Function, functions: set[str], shared: ModulePlaces, used: set[str], exchanges: bool
+    ) -> None:
+        self.kernel, self._module = kernel, shared
+        self.exchange: Place | None = None
+        """Where the words of a block's threads lie through which warps shuffle."""
+        self.parameters: dict[str, Place] = {}
+        end = PARAMETERS
+        for declaration in kernel.parameters:
+            for declarator in declaration.declarators:
+                end = round_up(end, alignment_of(declaration))
+                self.parameters[declarator.name] = Place("param", declarator.name, end)
+                end += size_of(declaration, declarator)
+        self.parameter_end = round_up(end, 4)
+        self.shared: dict[str, tuple[Place, int, int]] = {}  # place, bytes, alignment
+        self._locals: dict[tuple[str, str], Place] = {}
+        self.local_bytes = 0
+        self._place_shared(functions, used, exchanges)
+
+    def _place_shared(self, functions: set[str], used: set[str], exchanges: bool) -> None:
+        module = self.kernel.module
+        found = [(d, x) for d in module.declarations() for x in d.declarators]
+        for name in sorted(functions, key=list(module.functions).index):
+            body = module.functions[name].body or ()
+            found += [(s, x) for s in body if isinstance(s, Declaration) for x in s.declarators]
+        sized = [(d, x) for d, x in found if d.space == "shared" and x.name in used]
+        wanted = [(x.name, size_of(d, x), alignment_of(d)) for d, x in sized]
+        if exchanges:
+            wanted.append((_EXCHANGE, 4 * most_threads(self.kernel), 4))
+        wanted.sort(key=lambda item: item[1] == 0)  # dynamic shared memory last
+        end = self.parameter_end
+        for name, n_bytes, alignment in wanted:
+            if name not in self.shared:
+                end = round_up(end, alignment)
+                self.shared[name] = (Place("shared", name, end), n_bytes, alignment)
+                end += n_bytes
+        if exchanges:
+            self.exchange = self.shared[_EXCHANGE][0]
+
+    def find(self, name: str, function: Function) -> Place | None:
+        """The variable that a name means in a function that the kernel calls, or in the kernel itself."""
+        if function is self.kernel and name in self.parameters:
+            return self.parameters[name]
+        if name in self.shared:
+            return self.shared[name][0]
+        local = self._locals.get((function.name, name))
+        if local is not None:
+            return local
+        for statement in function.body or ():
+            if not isinstance(statement, Declaration) or statement.space != "local":
+                continue
+            for declarator in statement.declarators:
+                if declarator.name == name:
+                    start = round_up(self.local_bytes, alignment_of(statement))
+                    self.local_bytes = start + size_of(statement, declarator)
+                    place = Place("local", name, start)
+                    self._locals[function.name, name] = place
+                    return place
+        return self._module.find(name)

@@ -1,0 +1,204 @@
+"""PTX lowered to PTXPlus computes what the original does: in the hardware's meaning and in GPGPU-Sim's.
+
+Four sets of kernels: those worked by hand (`tests/hand`), whose results nobody computed; instructions made from the
+rows of the table on edge values; the reference kernels that nvcc compiled, whose results a C++ program computed; a few
+of numba.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hand_kernels import HandKernel, files, hand_kernels
+from lowered import lowered
+from reference_kernels import kernels, launches
+from walk_kernels import LANES, Item, arguments, build, differences, items
+
+import ptxsim
+from ptxsim.lowering.builder import RULES
+from ptxsim.semantics import functional
+from ptxsim.semantics.reference import run_reference
+from ptxtool.base.diag import PtxError
+from ptxtool.check.module import check_module
+from ptxtool.ir.nodes import Function
+from ptxtool.isa.table import table
+from ptxtool.parse import parse
+
+SEMANTICS = ("hardware", "gpgpu-sim")
+HAND = [path for path in files() if path.suffix == ".ptx"]
+WHOLE_WARPS = {"barrier_sync_diverged", "barrier_cta_sync_diverged"}
+"""They wait with a part of a warp: the pass says in a remark that PTXPlus's barriers take whole ones."""
+FIRST_ELEMENT = {"structure"}
+"""GPGPU-Sim copies the first element of a parameter that is an array."""
+
+
+@cache
+def hands(path: Path) -> tuple[HandKernel, ...]:
+    return tuple(hand_kernels(path))
+
+
+def lowers(kernel: Function) -> bool:
+    try:
+        lowered(kernel)
+    except PtxError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+@pytest.mark.parametrize("path", HAND, ids=lambda path: path.name)
+def test_kernels_worked_by_hand(path: Path, semantics: str) -> None:
+    but = WHOLE_WARPS | (FIRST_ELEMENT if semantics == "gpgpu-sim" else set())
+    wrong: list[str] = []
+    for hand in hands(path):
+        if hand.kernel.name not in but and lowers(hand.kernel):
+            wrong += differing(hand, semantics)
+    assert not wrong, "\n".join(wrong)
+
+
+def differing(hand: HandKernel, semantics: str) -> list[str]:
+    def run(kernel: Function, *how: Any, **more: Any) -> None:
+        functional.run(lowered(kernel), *how, **({"ptxplus_semantics": semantics} | more))
+
+    return hand.differences(run)
+
+
+def test_what_lowers_of_the_kernels_worked_by_hand() -> None:
+    """At least these: so that nothing is refused one day and the tests above have nothing to compare."""
+    names = {hand.kernel.name for path in HAND for hand in hands(path) if lowers(hand.kernel)}
+    print(f"{len(names)} of the kernels worked by hand lower to PTXPlus")
+    assert len(names) >= 200
+
+
+# ---- instructions made from the rows of the table
+
+FORMS = [
+    form
+    for forms in table().forms.values()
+    for form in forms
+    if form.family in ("arithmetic", "logic", "conversion", "memory")
+    and form.dialect != "ptxplus"
+    and form.sem in RULES
+    and form.sem not in ("cvta", "isspacep", "alloca", "stacksave", "stackrestore")
+]
+WALKED = sorted({form.base.split(".")[0] for form in FORMS})
+MEMORY = {"ld", "ldu", "st", "red", "atom"}
+"""Their addresses share a register, which has one state space only."""
+PER_FORM = 2
+BATCH = 20
+
+
+@pytest.mark.parametrize("name", WALKED)
+def test_rows_of_the_table(name: str) -> None:
+    made = [item for form in FORMS if form.base.split(".")[0] == name for item in items(form, PER_FORM)]
+    batch = [item for item in made if lowers(build([item]))]
+    size = 1 if name in MEMORY else BATCH
+    wrong = [line for at in range(0, len(batch), size) for line in walked(batch[at : at + size])]
+    assert not wrong, "\n".join(wrong)
+
+
+def walked(batch: Sequence[Item]) -> list[str]:
+    """A line for each instruction whose results are not the original's, bit by bit."""
+    kernel = build(list(batch))
+    expected = arguments(list(batch))
+    functional.run(kernel, (1,), (LANES,), expected)
+    wrong = []
+    for semantics in SEMANTICS:
+        found = arguments(list(batch))
+        functional.run(lowered(kernel), (1,), (LANES,), found, ptxplus_semantics=semantics)
+        for k, item in enumerate(batch):
+            lanes = np.flatnonzero(differences(item, expected[1][:, k], found[1][:, k], 0))
+            if lanes.size:
+                wrong.append(f"{item.text} ({semantics}): {lanes.size} lanes, the first is {lanes[0]}")
+    return wrong
+
+
+# ---- what nvcc compiles
+
+REFERENCE = (
+    *("backprop_adjust", "btree_range", "hotspot", "lib", "mum", "mriq", "sgemm", "stencil7", "conv_rows"),
+    *("conv_cols", "lavamd", "lavamd_f32", "nw_diag", "srad1", "srad2", "bfs_step", "gaussian2"),
+    *("layerforward", "nn_layer", "vecadd", "reduce", "transpose", "spmv_csr", "histogram", "scan"),
+    *("black_scholes", "pointer_chase", "divergent_switch", "dgemm_small", "stream_copy", "stream_triad"),
+    *("fma_chain", "fma_ilp", "shared_conflict_s8"),
+)
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference_kernels(shared: Path, name: str, semantics: str) -> None:
+    """All 34 lower, to text that `check` finds nothing in, and leave the memory that a C++ program computed."""
+    launch = next(found for found in launches(shared) if str(found) == name)
+    kernel = lowered(kernels(shared).kernels[launch.data["kernel"]])
+    assert check_module(kernel.module) == ()
+    how = launch.data["grid"], launch.data["block"]
+    shared_bytes = launch.data["dynamic_shared_bytes"]
+    given, buffers = launch.arguments()
+    ptxsim.run(kernel, *how, given, shared_bytes, launch.constants(), ptxplus_semantics=semantics)
+    launch.check(buffers)
+    original, expected = launch.arguments()
+    ptxsim.run(
+        kernels(shared).kernels[launch.data["kernel"]], *how, original, shared_bytes, launch.constants()
+    )
+    assert {n: b.tobytes() for n, b in buffers.items()} == {n: b.tobytes() for n, b in expected.items()}
+
+
+def test_every_reference_kernel_is_among_them(shared: Path) -> None:
+    ran = {launch.data["kernel"] for launch in launches(shared) if str(launch) in REFERENCE}
+    assert ran == set(kernels(shared).kernels)
+
+
+QUICK = ("pointer_chase_w1", "fma_ilp_w1")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_in_plain_python(shared: Path, name: str) -> None:
+    launch = next(found for found in launches(shared) if str(found) == name)
+    given, buffers = launch.arguments()
+    run_reference(
+        lowered(kernels(shared).kernels[launch.data["kernel"]]),
+        launch.data["grid"],
+        launch.data["block"],
+        given,
+        launch.data["dynamic_shared_bytes"],
+        launch.constants(),
+    )
+    launch.check(buffers)
+
+
+# ---- what numba compiles
+
+
+@pytest.mark.parametrize("build", ["matmul.sm75", "matmul.sm75.lineinfo"])
+def test_a_product_of_numba(shared: Path, build: str) -> None:
+    """Its pointers come in structures of arrays, its tiles lie in shared memory."""
+    numbers = np.random.default_rng(3)
+    a, b = (numbers.normal(size=shape).astype(np.float32) for shape in ((40, 40), (40, 50)))
+    found = compiled_by_numba(shared, build, (4, 3), (16, 16), a, b, np.zeros((40, 50), np.float32))
+    np.testing.assert_allclose(found[2], a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("build", ["warpsum.sm75", "warpsum.sm90"])
+def test_shuffles_of_numba(shared: Path, build: str) -> None:
+    x = np.random.default_rng(4).integers(-9, 10, 256).astype(np.int32)
+    (_, found) = compiled_by_numba(shared, build, 2, 128, x, np.zeros(8, np.int32))
+    assert found.any()
+
+
+def compiled_by_numba(shared: Path, build: str, grid: Any, block: Any, *arrays: Any) -> list[Any]:
+    """The arrays behind a lowered kernel, which leaves in them what the original does."""
+    path = shared / "corpus" / "ptx" / "numba" / f"{build}.ptx"
+    (kernel,) = parse(path.read_bytes(), path.name).kernels.values()
+    results = []
+    for one in (kernel, lowered(kernel)):
+        copies = [array.copy() for array in arrays]
+        flat: list[Any] = []
+        for value in copies:  # what numba makes of an array
+            flat += [0, 0, value.size, value.itemsize, value, *value.shape, *value.strides]
+        ptxsim.run(one, grid, block, flat)
+        results.append(copies)
+    assert [a.tobytes() for a in results[0]] == [a.tobytes() for a in results[1]]
+    return results[1]
