@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from ptxtool.analysis.loops import Loops
     from ptxtool.analysis.overhead import Storage
     from ptxtool.analysis.pressure import Pressure
+    from ptxtool.analysis.register_need import RegisterNeed
     from ptxtool.analysis.sharing import Percent, SharingPlan
     from ptxtool.base.diag import Diagnostic, PtxError
     from ptxtool.cfg import Cfg, DominatorTree
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
     from ptxtool.formats.outcome import Outcome
+    from ptxtool.formats.register_counts import RegisterCounts
     from ptxtool.formats.results import Comparison, Run
     from ptxtool.formats.sequences import SequenceOutcome, SequenceRun
     from ptxtool.formats.vectors import LiveVectors
@@ -53,7 +55,9 @@ __all__ = [
     "pressure",
     "read_vectors",
     "reconvergence_points",
+    "register_counts",
     "register_curve",
+    "register_need",
     "rewrite",
     "run",
     "run_sequence",
@@ -188,6 +192,31 @@ def pressure(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Pr
     from ptxtool.analysis.pressure import pressure
 
     return pressure(kernel, per)
+
+
+def register_need(kernel: "Function") -> "RegisterNeed":
+    """The registers of a thread, the functions it calls included: `.live` at once, `.registers` as allocated.
+
+    Raises E301 for registers of vector type.
+    """
+    from ptxtool.analysis.register_need import register_need
+
+    return register_need(kernel)
+
+
+def register_counts(
+    module: "Module", kernels: "Iterable[Function] | None" = None, *, ptxas: bool = True
+) -> "tuple[RegisterCounts, ...]":
+    """The registers per thread of kernels, of all if not said: `.need`, and `.used` by ptxas where there is one.
+
+    Runs ptxas once for the module, unless not `ptxas`; it waits for it a few seconds.
+    """
+    from ptxtool.formats.ptxas import ptxas_usage
+    from ptxtool.formats.register_counts import register_counts
+
+    run = ptxas_usage(module) if ptxas else None
+    chosen = module.kernels.values() if kernels is None else kernels
+    return tuple(register_counts(kernel, run) for kernel in chosen)
 
 
 def cfg(kernel: "Function", interprocedural: bool = False) -> "Cfg":

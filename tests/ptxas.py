@@ -5,14 +5,14 @@ ptxas names every wrong instruction of a file in one run of a few milliseconds, 
 
 import os
 import re
-import shutil
 import subprocess
-import sysconfig
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from ptxtool.formats.ptxas import find_ptxas
 
 VERSION, ARCH = "9.0", "sm_100a"
 _MESSAGE = re.compile(r"ptxas .*?, line (\d+); (error|fatal)\s*: (.*)")
@@ -22,10 +22,7 @@ _FATAL = re.compile(r"ptxas (error|fatal)\s*: (.*)")
 @cache
 def ptxas() -> str | None:
     """The path of ptxas, None where there is none."""
-    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    site = Path(sysconfig.get_paths()["purelib"])
-    wheel = next((str(p) for p in sorted(site.glob("nvidia/*/bin/ptxas"))), None)
-    return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or wheel
+    return find_ptxas()
 
 
 needs_ptxas = pytest.mark.skipif(

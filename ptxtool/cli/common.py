@@ -11,6 +11,7 @@ from ptxtool.cli.streams import (
     on_terminal,
     print_bytes,
     print_diagnostics,
+    print_note,
     print_parts,
     print_text,
     raise_errors,
@@ -20,6 +21,7 @@ from ptxtool.cli.streams import (
 if TYPE_CHECKING:
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
+    from ptxtool.formats.register_counts import RegisterCounts
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.report.listing import Part
 
@@ -40,6 +42,10 @@ per_option = click.option(
     help="Live for a warp, waiting lanes included, or for one thread by itself.",
 )
 
+
+no_ptxas_option = click.option(
+    "--no-ptxas", is_flag=True, help="Do not ask ptxas how many registers it takes, where there is one."
+)
 
 _SETTINGS = "ptxtool.settings"
 
@@ -139,6 +145,16 @@ def kernels(module: "Module", name: str | None) -> "tuple[Function, ...]":
     if name is not None or not module.kernels:
         return (api.kernel(module, name),)
     return tuple(module.kernels.values())
+
+
+def register_counts(
+    module: "Module", chosen: "Sequence[Function]", no_ptxas: bool
+) -> "tuple[RegisterCounts, ...]":
+    """Registers per thread; why there is no figure of ptxas is printed."""
+    counts = api.register_counts(module, chosen, ptxas=not no_ptxas)
+    if counts and counts[0].ptxas_problem:
+        print_note(counts[0].ptxas_problem)
+    return counts
 
 
 def put_text(text: str, output: str | None) -> None:

@@ -1,25 +1,30 @@
 """`ptxtool occupancy`: resident CTAs, and the sharing plan."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from ptxtool import api
+from ptxtool.base.diag import error
 from ptxtool.cli.common import (
     gpu_option,
     json_option,
     launch_of,
     load,
     machine,
+    no_ptxas_option,
     one_kernel_option,
     output_option,
     put_json,
     put_parts,
+    register_counts,
     share_registers_option,
 )
 
 if TYPE_CHECKING:
     from ptxtool.formats.gpu import Gpu
+    from ptxtool.formats.register_counts import RegisterCounts
 
 
 class Extent(click.ParamType[int]):
@@ -47,7 +52,8 @@ class Extent(click.ParamType[int]):
     "--registers",
     type=click.IntRange(0),
     metavar="N",
-    help="Registers per thread; without them and FILE only --scratchpad, threads and CTAs limit.",
+    help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs; without FILE "
+    "only --scratchpad, threads and CTAs limit.",
 )
 @click.option("--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA.")
 @click.option(
@@ -68,6 +74,7 @@ class Extent(click.ParamType[int]):
     help="Share scratchpad by this percentage, 0 <= P < 100.",
 )
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
+@no_ptxas_option
 @json_option
 @output_option
 def command(
@@ -81,19 +88,23 @@ def command(
     share_registers: str,
     share_scratchpad: str,
     curve: bool,
+    no_ptxas: bool,
     as_json: bool,
     output: str | None,
 ) -> int:
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables.
+    the launch, scratchpad from the kernel's shared variables. Registers that nobody gives are those that
+    'ptxtool rewrite -p allocate' needs (PTX only).
     """
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
     chosen = machine(gpu)
+    told: _Told | None = None
     if file is not None:
-        registers, block, scratchpad = _from_file(file, kernel, registers, block, scratchpad, chosen)
+        told = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
+        registers, block, scratchpad = told.registers, told.block, told.scratchpad
     if block is None:
         raise click.UsageError("--block T is needed: threads per CTA" + _or_file(file))
     if registers is None and not curve and (scratchpad is None or file is not None):
@@ -121,11 +132,11 @@ def command(
         share_scratchpad=share_scratchpad,
     )
     if as_json:
-        put_json(plan.to_dict(), output)
+        put_json({**plan.to_dict(), **(told.to_dict() if told else {})}, output)
     else:
         from ptxtool.report.machines import plan_parts
 
-        put_parts(plan_parts(plan), output)
+        put_parts(plan_parts(plan, told.counts if told else None, told.source if told else ""), output)
     return 0
 
 
@@ -155,26 +166,49 @@ def _curve(
         put_parts([curve_table(plans)], output)
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What the command line, the launch file and the kernel say together. `source` is who says how many registers."""
+
+    registers: int | None
+    block: int | None
+    scratchpad: int
+    source: str
+    counts: "RegisterCounts"
+
+    def to_dict(self) -> dict[str, object]:
+        return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
+
+
 def _from_file(
     file: str,
     kernel: str | None,
     registers: int | None,
     block: int | None,
     scratchpad: int | None,
+    no_ptxas: bool,
     gpu: "Gpu",
-) -> tuple[int | None, int | None, int | None]:
-    """What is not given, from the launch file beside FILE and from the kernel's shared variables."""
+) -> _Told:
+    """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
     launch = launch_of(file)
     module = load(file)
+    function = api.kernel(module, kernel or (launch.kernel if launch else None))
+    (counts,) = register_counts(module, [function], no_ptxas)
     if scratchpad is None:
-        function = api.kernel(module, kernel or (launch.kernel if launch else None))
         scratchpad = api.static_scratchpad(function)
         if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
             scratchpad += launch.dynamic_shared
-    if launch is not None:
-        registers = launch.registers if registers is None else registers
-        block = launch.threads if block is None else block
-    return registers, block, scratchpad
+    source = "from the command line"
+    if registers is None and launch is not None and launch.registers is not None:
+        registers, source = launch.registers, "from the launch file"
+    if registers is None and not module.is_ptxplus:
+        if counts.need is None:
+            help = "give the registers per thread with --registers N"
+            raise error("E301", counts.problem, module.source, function.start, function.body_start, help=help)
+        registers, source = counts.need.registers, "what allocate needs"
+    if block is None and launch is not None:
+        block = launch.threads
+    return _Told(registers, block, scratchpad, source, counts)
 
 
 def _or_file(file: str | None) -> str:

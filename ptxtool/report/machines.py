@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from ptxtool.analysis.occupancy import LIMITERS
 from ptxtool.analysis.overhead import Storage
 from ptxtool.analysis.sharing import SharingPlan
+from ptxtool.formats.register_counts import RegisterCounts
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import Column, Table, table
+from ptxtool.report.tables import Column, Table, clip, table
 
 _CURVE = (
     Column("registers", "right"),
@@ -21,8 +22,13 @@ _CURVE = (
 _STORAGE = (Column("bits per SM", "right", style="bold"), Column("what"), Column("formula"))
 
 
-def plan_parts(plan: SharingPlan) -> list[Table | str]:
-    """One plan: what fits by each resource, and the pairs."""
+def plan_parts(
+    plan: SharingPlan, counts: RegisterCounts | None = None, source: str = ""
+) -> list[Table | str]:
+    """One plan: what fits by each resource, and the pairs.
+
+    With the counts of its kernel also these, and with whose number of registers was taken (`source`).
+    """
     needs, base = plan.unshared.needs, plan.unshared
     lines = [
         f"{plan.resident_ctas} resident CTAs on an SM of {base.gpu}, limited by {' and '.join(plan.all_limiters)}",
@@ -40,6 +46,9 @@ def plan_parts(plan: SharingPlan) -> list[Table | str]:
             f"{percent}: {plan.unshared_ctas} unshared CTAs and {plan.shared_pairs} pairs ({base.resident_ctas} CTAs "
             f"without sharing); private: {private}"
         )
+    if counts is not None:
+        lines += map(clip, str(counts).splitlines())
+        lines.append(f"  taken: {needs.registers_per_thread}, {source}")
     columns = (Column("resource"), Column("CTAs it admits", "right"), Column("without sharing", "right"))
     rows = [(name, _limit(plan.limits[name]), _limit(base.limits[name])) for name in LIMITERS]
     if not plan.resource:

@@ -1,8 +1,9 @@
 """Register pressure: the maximum, who holds it, and the curve."""
 
 from ptxtool.analysis.pressure import Pressure
+from ptxtool.formats.register_counts import RegisterCounts
 from ptxtool.report.bars import chart
-from ptxtool.report.tables import Column, Table, heading, table
+from ptxtool.report.tables import Column, Table, clip, heading, table
 
 _COLUMNS = (
     Column("register", style="cyan"),
@@ -14,7 +15,7 @@ _COLUMNS = (
 _LINES_SHOWN = 8
 
 
-def pressure_parts(pressure: Pressure) -> list[Table | str]:
+def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Table | str]:
     """The report of one kernel."""
     kernel = pressure.kernel
     if pressure.at is None:
@@ -26,7 +27,13 @@ def pressure_parts(pressure: Pressure) -> list[Table | str]:
         others += f", most address registers {pressure.max_addresses}"
     rows = [(h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders]
     n = len(pressure.curve)
-    parts: list[Table | str] = [where, others, "", table(_COLUMNS, rows, "live there")]
+    parts: list[Table | str] = [
+        where,
+        others,
+        *map(clip, str(counts).splitlines()),
+        "",
+        table(_COLUMNS, rows, "live there"),
+    ]
     step = f", {-(-n // 100)} or fewer to a column" if n > 100 else ""
     return [
         *parts,

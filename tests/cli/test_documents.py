@@ -16,6 +16,7 @@ import pytest
 from smallkernel import Cli
 
 from ptxtool.cli.main import COMMANDS
+from ptxtool.formats.ptxas import ptxas_version
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 README = CHECKOUT / "README.md"
@@ -53,6 +54,9 @@ def runs(simulated: bool) -> list[str]:
 
 def check(cli: Cli, command: str, bless: bool) -> None:
     path, output = next((path, output) for each, path, output in shown() if each == command)
+    asked = re.search(r"by ptxas ([\d.]+)", output)
+    if asked and asked[1] != ptxas_version():
+        pytest.skip(f"needs ptxas {asked[1]}")
     words = shlex.split(command)
     assert words[0] == "ptxtool"
     result = cli(*words[1:])

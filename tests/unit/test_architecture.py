@@ -113,7 +113,9 @@ def test_the_simulator_needs_only_the_lower_half(path: Path) -> None:
         assert target is None or target in SIMULATOR_MAY_IMPORT, f"{path.name}:{found.line}: imports {target}"
 
 
-@pytest.mark.parametrize("module", ["ptxtool", "ptxtool.cli.main"])
+@pytest.mark.parametrize(
+    "module", ["ptxtool", "ptxtool.cli.main", "ptxtool.cli.live", "ptxtool.cli.first_use", "ptxtool.passes"]
+)
 def test_starting_pays_for_nothing_heavy(module: str) -> None:
     heavy = ("numba", "numpy", "lark", "networkx", "ptxsim", "rich")
     code = f"import sys, {module}; print(*sorted(set({heavy!r}) & set(sys.modules)))"

@@ -1,0 +1,141 @@
+"""What NVIDIA's assembler says a kernel takes: registers, spills, stack. For reports, where there is a ptxas.
+
+It is looked for on the PATH, in CUDA_HOME, and in `nvidia-cuda-nvcc` of PyPI. `ptxas -v` compiles the text for the
+target it names or, where this ptxas no longer knows that, for the oldest it knows. Functions that are only declared
+may be defined elsewhere; then nothing is known of what they take. A text with `.target ..., debug` is compiled without
+optimisation: ptxas has no other way. Nothing here is an error: where no figures come back, `Ptxas.problem` says why.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from ptxtool.ir.nodes import Module
+
+TIMEOUT = 20.0
+"""Seconds that a report waits for ptxas."""
+OPTIMISED = 3
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_USED = re.compile(r"Used (\d+) registers")
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_SAID = re.compile(r"^ptxas .*(?:error|fatal)\s*: (.*)$", re.MULTILINE)
+_RELEASE = re.compile(r"release ([\d.]+)")
+_UNRESOLVED = b"Unresolved extern function"
+_ARCHITECTURE = re.compile(r"'sm_(\d+)'")
+
+
+@dataclass(frozen=True)
+class Used:
+    """What ptxas gave one kernel: registers per thread, bytes of its stack frame, bytes stored by spills."""
+
+    registers: int
+    stack_bytes: int
+    spill_bytes: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Plain data for `--json`."""
+        return {
+            "registers": self.registers,
+            "stack_bytes": self.stack_bytes,
+            "spill_bytes": self.spill_bytes,
+        }
+
+
+@dataclass(frozen=True)
+class Ptxas:
+    """One run of ptxas: its version, the architecture and optimisation level, and what each kernel used."""
+
+    version: str
+    arch: str
+    level: int
+    kernels: Mapping[str, Used] = field(default_factory=dict)
+    problem: str = ""
+
+    def __str__(self) -> str:
+        return f"ptxas {self.version} -O{self.level} for {self.arch}"
+
+
+def find_ptxas() -> str | None:
+    """The path of ptxas, None where there is none."""
+    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    site = Path(sysconfig.get_paths()["purelib"])
+    wheel = next((str(p) for p in sorted(site.glob("nvidia/*/bin/ptxas"))), None)
+    return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin") or wheel
+
+
+def ptxas_version() -> str | None:
+    """The version of the ptxas that is found, such as "13.0"; None without one."""
+    program = find_ptxas()
+    return _versions(program)[0] if program else None
+
+
+def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT) -> Ptxas | None:
+    """What ptxas makes of a PTX module; None without ptxas, and for PTXPlus, which it does not read."""
+    program = find_ptxas()
+    if program is None or module.is_ptxplus:
+        return None
+    words = [word.strip() for word in (module.directive("target") or "").split(",")]
+    level = 0 if "debug" in words else level
+    version, known = _versions(program)
+    arch = module.target.replace("compute_", "sm_")
+    if arch not in known and known:
+        arch = known[0]
+    ran = Ptxas(version, arch, level)
+    with tempfile.TemporaryDirectory(prefix="ptxtool-") as folder:
+        path = Path(folder, "kernel.ptx")
+        path.write_bytes(module.source.to_bytes())
+        command = [program, "-v", "-w", f"-arch={arch}", f"-O{level}", str(path), "-o", os.devnull]
+        try:
+            done = _run(command, timeout)
+            if done.returncode and _UNRESOLVED in done.stderr:
+                done = _run([*command, "-c"], timeout)
+        except subprocess.TimeoutExpired:
+            return replace(ran, problem=f"it was not done after {timeout:g} seconds")
+        except OSError as problem:
+            return replace(ran, problem=problem.strerror or "it could not be started")
+    told = (done.stdout + done.stderr).decode("utf-8", "replace")
+    if done.returncode:
+        said = _SAID.search(told)
+        return replace(ran, problem=said[1] if said else f"exit code {done.returncode}")
+    return replace(ran, kernels=dict(_used(told)))
+
+
+def _run(command: list[str], timeout: float) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+
+
+def _used(told: str) -> Mapping[str, Used]:
+    """The kernels in what `ptxas -v` prints."""
+    found: dict[str, Used] = {}
+    pieces = _ENTRY.split(told)
+    for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        used = _USED.search(text)
+        # a device function that follows has lines of its own; the kernel's frame is the last before its registers
+        frames = _STACK.findall(text[: used.start()]) if used else ()
+        if used and frames:
+            found[name] = Used(int(used[1]), int(frames[-1][0]), int(frames[-1][1]))
+    return found
+
+
+@cache
+def _versions(program: str) -> tuple[str, tuple[str, ...]]:
+    """The version of a ptxas, and the architectures it compiles for, plain ones ascending, then the others."""
+    told = [_output(program, option) for option in ("--version", "--help")]
+    release = _RELEASE.search(told[0])
+    plain = sorted({int(n) for n in _ARCHITECTURE.findall(told[1])})
+    special = sorted(set(re.findall(r"'(sm_\d+[a-z])'", told[1])))
+    return release[1] if release else "", (*(f"sm_{n}" for n in plain), *special)
+
+
+def _output(program: str, option: str) -> str:
+    try:
+        return _run([program, option], TIMEOUT).stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
