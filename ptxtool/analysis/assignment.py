@@ -21,7 +21,7 @@ from ptxtool.analysis.in_flight import held
 from ptxtool.analysis.loops import loops
 from ptxtool.analysis.packing import Item, Member, Packing, pack, place_fixed
 from ptxtool.analysis.physical import place_of
-from ptxtool.analysis.ranges import Ranges, live_ranges
+from ptxtool.analysis.ranges import Ranges, head_registers, live_ranges
 from ptxtool.analysis.rematerialise import recipes
 from ptxtool.analysis.spills import Access, Tenancy, Value, relieve
 from ptxtool.base.diag import error
@@ -140,7 +140,7 @@ class _Assigner:
     def __init__(self, function: Function, ranges: Ranges):
         self.function = function
         self.ranges = ranges
-        self.head = _n_head(function)
+        self.head = len(head_registers(function))
         self._copies = tuple(_copies(function, ranges))
         self.groups = _groups(function, ranges)
         self.held = held(ranges)
@@ -294,12 +294,6 @@ class _Assigner:
             return -1, 0
         is_thread_id = self.function.registers[self.ranges.register[web]].name == "$r0"
         return (0, 0) if is_thread_id and self.function.kind == "entry" else (-1, 1)
-
-
-def _n_head(function: Function) -> int:
-    """Registers of a `.func`'s head, which come first in the table."""
-    heads = (*function.returns, *function.params)
-    return sum(d.count or 1 for p in heads if p.space == "reg" for d in p.declarators)
 
 
 def _slots(tenancy: Tenancy) -> tuple[dict[int, int], int]:

@@ -213,7 +213,7 @@ def _undefined_at_start(live: Liveness) -> Sequence[int]:
     for i in reversed(cfg.blocks[0].instructions):
         step = live.def_uses[i]
         at_entry = at_entry & ~from_indices(step.kills) | from_indices(step.uses)
-    at_entry &= ~from_indices(_given(live.kernel))
+    at_entry &= ~from_indices(head_registers(live.kernel))
     if not at_entry:
         return [0] * n
     defined = [
@@ -224,7 +224,7 @@ def _undefined_at_start(live: Liveness) -> Sequence[int]:
     return [at_entry & ~reached[b] for b in range(n)]
 
 
-def _given(function: Function) -> range:
+def head_registers(function: Function) -> range:
     """The registers of a `.func`'s head: results and parameters in register space, which come first in the table."""
     heads = (*function.returns, *function.params)
     return range(sum(d.count or 1 for p in heads if p.space == "reg" for d in p.declarators))

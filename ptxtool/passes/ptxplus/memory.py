@@ -11,6 +11,7 @@ Refused: generic accesses without a known space, 64-bit and 16-bit atomics, vect
 """
 
 from ptxtool.ir.nodes import Binary, Immediate, Memory, Name, Operand, Unary, Vector
+from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import word
 from ptxtool.passes.ptxplus.flatten import Refusal, Step
@@ -100,6 +101,14 @@ def _typed(type_: Type) -> str:
     return f"u{type_.bits}" if type_.kind == "b" else type_.name
 
 
+def _accessed(s: Selection, step: Step, match: Match) -> Type:
+    """The type of what a load or store moves. Refuses what PTXPlus cannot move at once."""
+    type_ = s.type_of(match.type)
+    if type_.bits > 64 or match.modifiers & {"mmio", "v8"}:
+        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
+    return type_
+
+
 @rule("ld", "ldu")
 def _ld(s: Selection, step: Step) -> None:
     match = step.match
@@ -107,9 +116,7 @@ def _ld(s: Selection, step: Step) -> None:
     target, memory = step.instruction.operands[:2]
     if not isinstance(memory, Memory):
         raise Refusal("an address without brackets")
-    type_ = s.type_of(match.type)
-    if type_.bits > 64 or match.modifiers & {"mmio", "v8"}:
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
+    type_ = _accessed(s, step, match)
     space = space_of(s, step, memory)
     items = target.items if isinstance(target, Vector) else (target,)
     if isinstance(target, Name) and (register := step.register(target.text)) and register.vector > 1:
@@ -232,9 +239,7 @@ def _st(s: Selection, step: Step) -> None:
     memory, value = step.instruction.operands[:2]
     if not isinstance(memory, Memory):
         raise Refusal("an address without brackets")
-    type_ = s.type_of(match.type)
-    if type_.bits > 64 or match.modifiers & {"mmio", "v8"}:
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
+    type_ = _accessed(s, step, match)
     space = space_of(s, step, memory)
     if space in ("const", "param"):
         raise Refusal(f"a store to the {space} space")
