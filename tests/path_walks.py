@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
+from typing import NamedTuple
 
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import accesses
@@ -25,6 +26,13 @@ _CHANGING = re.compile(r"%(clock|globaltimer|warpid|smid|pm)")
 _NAME = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$]*")
 _SLOT = re.compile(r"\[__ptxtool_spill\w*(?:\+(\d+))?\]")
 Token = object
+
+
+class Mixed(NamedTuple):
+    """What a write under a guard leaves: one token in some lanes, a new one in others."""
+
+    old: Token
+    new: Token
 
 
 def reads_wrong(
@@ -95,7 +103,12 @@ class _Walk:
             width = int(node.opcode.modifiers[-1][1:]) // 8
             place = f"[{slot[1] or 0}:{width}]"
             to, source = (names[0], place) if node.opcode.base == "ld" else (place, names[0])
-            self._put(new, to, new.get(source))
+            token = new.get(source)
+            if node.guard is not None and isinstance(
+                token, Mixed
+            ):  # the slot keeps what it has in the other lanes
+                token = Mixed(new.get(to), token.new)
+            self._put(new, to, token)
         elif node.opcode.base == "selp":
             self._put(new, names[0], ("word", new.get(names[1])))
         elif node.opcode.base == "setp":
@@ -139,7 +152,7 @@ class _Walk:
             if (whole and a.guard is None) or old.get(x) is None:
                 made.append((x, y, token, token))
             else:
-                made.append((x, y, (old[x], token), (new.get(y), token)))
+                made.append((x, y, Mixed(old[x], token), Mixed(new.get(y), token)))
         for x, y, of_old, of_new in made:
             old[x] = of_old
             self._put(new, y, of_new)

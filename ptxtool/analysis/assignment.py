@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
+
 from ptxtool.analysis.copies import is_copy
 from ptxtool.analysis.in_flight import held
 from ptxtool.analysis.loops import loops
@@ -85,11 +87,11 @@ def assign(
     Raises `PtxError`: E202 on an undeclared label, E301 for a register of vector type; `TooFewRegisters` where the
     values do not fit, with `spill` because the operands of one instruction alone do not.
     """
-    _refuse(function)
+    refuse(function)
     return _Assigner(function, live_ranges(function)).run(max_regs, max_predicates, spill)
 
 
-def _refuse(function: Function) -> None:
+def refuse(function: Function) -> None:
     """E301 for what has no physical register, or whose flow the text does not tell."""
     for declaration in function.body or ():
         if isinstance(declaration, Declaration) and declaration.space == "reg" and declaration.vector > 1:
@@ -142,7 +144,7 @@ class _Assigner:
         self.ranges = ranges
         self.head = len(head_registers(function))
         self._copies = tuple(_copies(function, ranges))
-        self.groups = _groups(function, ranges)
+        self.groups = groups(function, ranges)
         self.held = held(ranges)
 
     def run(self, max_regs: int | None, max_predicates: int | None, spill: bool) -> Assignment:
@@ -166,9 +168,9 @@ class _Assigner:
         ranges, registers = self.ranges, self.function.registers
         values: list[Value] = []
         is_ptxplus = registers.is_ptxplus
-        kinds: dict[int, tuple[str, int]] = {}  # PTX: by declaration, whose registers are alike
+        kinds: dict[int, tuple[str, int]] = {}  # PTX: by declarator, whose registers are alike
         for k, segments in zip(ranges.register, ranges.segments, strict=True):
-            alike = -k if is_ptxplus else registers.declaration_of(k).start
+            alike = k if is_ptxplus else registers.declarator_of(k)
             kind = kinds.get(alike)
             if kind is None:
                 register = registers[k]
@@ -181,7 +183,41 @@ class _Assigner:
         return Tenancy(ranges.n_points, values, self)
 
     def accesses(self, value: int) -> Sequence[Access]:
-        return self.ranges.accesses[value]
+        return self._under_guards.get(value) or self.ranges.accesses[value]
+
+    @cached_property
+    def _under_guards(self) -> Mapping[int, Sequence[Access]]:
+        """The accesses of webs with writes that need not read them, if stores behind these stand under their guards."""
+        storing, ranges = self._storing, self.ranges
+        return {
+            web: [
+                (i, reads and (i not in storing or web in ranges.reads[i]), writes)
+                for i, reads, writes in ranges.accesses[web]
+            ]
+            for web in {web for i in storing for web in ranges.writes[i]}
+        }
+
+    def shares_guard(self, instruction: int, writes: bool) -> bool:
+        if writes or self.function.registers.is_ptxplus:
+            return instruction in self._storing
+        return self.function.instructions[instruction].guard is not None
+
+    @cached_property
+    def _storing(self) -> frozenset[int]:
+        """PTX: the instructions under a guard that write no predicate, so that it is there behind them.
+
+        Of PTXPlus some may write parts of a register; what else is in it would be missing in a slot.
+        """
+        registers = self.function.registers
+        if registers.is_ptxplus:
+            return frozenset()
+        return frozenset(
+            i
+            for i, node in enumerate(self.function.instructions)
+            if node.guard is not None
+            and (defs := self.ranges.def_uses[i].defs)
+            and not any(registers[k].is_predicate for k in defs)
+        )
 
     def recipe(self, value: int) -> tuple[int, ...]:
         return self._recipes.get(self.ranges.register[value], ())
@@ -199,7 +235,9 @@ class _Assigner:
         for _ in range(_PATIENCE if may_spill else 1):
             if demand.max(initial=0) > target:
                 relieved = (
-                    relieve(tenancy, file, target, self._depth_at, self._may_leave) if may_spill else None
+                    relieve(tenancy, file, target, self._loop_depths.__getitem__, self._may_leave)
+                    if may_spill
+                    else None
                 )
                 if relieved is None:
                     break
@@ -222,7 +260,7 @@ class _Assigner:
             first = self._named_unit(webs[0]) if webs[0] < len(self.ranges) else -1
             if first < 0 or (item.fixed >= 0 and first != item.fixed):
                 return packing
-            named.append(item._replace(fixed=first - item.members[0].offset))
+            named.append(msgspec.structs.replace(item, fixed=first - item.members[0].offset))
         n_units = max((item.fixed + item.size for item in named), default=0)
         most = limit if packing.homeless else packing.n_units - 1
         if n_units > most or any(item.fixed < 0 for item in named):
@@ -238,39 +276,35 @@ class _Assigner:
     @cached_property
     def _loop_depths(self) -> Sequence[int]:
         found = loops(self.function)
-        return [found.depth(block) for block in found.cfg.block_of]
+        depths = [found.depth(block.index) for block in found.cfg.blocks]
+        return [depths[block] for block in found.cfg.block_of]
 
-    def _depth_at(self, instruction: int) -> int:
-        return self._loop_depths[instruction]
-
-    def _may_leave(self, value: int) -> bool:
-        """Only webs that stand alone leave: groups would have to be loaded and stored as a whole.
+    @cached_property
+    def _staying(self) -> frozenset[int]:
+        """Webs that stand alone may leave: groups would have to be loaded and stored as a whole.
 
         Nor does what an instruction in flight uses, nor what has a value at entry.
         """
-        if value >= len(self.ranges):
-            return True
-        return not (value in self.groups or value in self.held or value in self.ranges.at_entry)
+        return self.ranges.at_entry.union(self.groups, self.held)
+
+    def _may_leave(self, value: int) -> bool:
+        return value not in self._staying
 
     def _items(self, tenancy: Tenancy, file: str) -> Iterator[Item]:
         """What is to be placed in a file: webs alone, temporaries, and groups of webs that stay adjacent."""
         is_ptxplus = self.function.registers.is_ptxplus
         done: set[int] = set()
-        for number, value in enumerate(tenancy.values):
-            if value.file != file or value.left is not None:
-                continue
+        for number, value in tenancy.in_file(file):
             group = self.groups.get(number) if is_ptxplus else None
             if group is None:
                 width = value.width
                 fixed, avoid = self._at_entry(number, file) if is_ptxplus else (-1, 0)
-                yield Item(
-                    (Member(number, value.segments, 0, width),), width, width, 0, fixed=fixed, avoid=avoid
-                )
+                yield Item((Member(number, value.segments, 0, width),), width, width, 0, fixed, avoid)
             elif id(group) not in done:
                 done.add(id(group))
                 yield self._group_item(tenancy, group, file)
 
-    def _group_item(self, tenancy: Tenancy, group: "_Group", file: str) -> Item:
+    def _group_item(self, tenancy: Tenancy, group: "Group", file: str) -> Item:
         low = min(group.numbers.values())
         members = [
             Member(web, tenancy.values[web].segments, number - low, tenancy.values[web].width)
@@ -312,22 +346,26 @@ def _slots(tenancy: Tenancy) -> tuple[dict[int, int], int]:
 
 def _copies(function: Function, ranges: Ranges) -> Iterator[tuple[int, int]]:
     """The webs on both sides of every copy."""
-    for i, step in enumerate(ranges.def_uses):
-        if len(step.defs) == 1 and len(step.uses) == 1 and is_copy(function, i):
+    for i, node in enumerate(function.instructions):
+        if (
+            node.opcode.base == "mov"
+            and len(ranges.writes[i]) == len(ranges.reads[i]) == 1
+            and is_copy(function, i)
+        ):
             yield ranges.writes[i][0], ranges.reads[i][0]
 
 
 @dataclass
-class _Group:
+class Group:
     """Webs that stay as far apart as their registers' numbers are, on units with the same residues."""
 
     numbers: dict[int, int]
     alignment: int
 
 
-def _groups(function: Function, ranges: Ranges) -> dict[int, _Group]:
+def groups(function: Function, ranges: Ranges) -> dict[int, Group]:
     """PTXPlus: the webs that some operand wants adjacent, and post-incremented registers before and after."""
-    found: dict[int, _Group] = {}
+    found: dict[int, Group] = {}
     if not function.registers.is_ptxplus:
         return found
     for i, node in enumerate(function.instructions):
@@ -342,11 +380,11 @@ def _groups(function: Function, ranges: Ranges) -> dict[int, _Group]:
     return found
 
 
-def _join(found: dict[int, _Group], webs: Mapping[int, int], alignment: int) -> None:
+def _join(found: dict[int, Group], webs: Mapping[int, int], alignment: int) -> None:
     """Merge webs, given with their registers' numbers, with the groups they are in."""
-    merged = _Group({}, alignment)
+    merged = Group({}, alignment)
     for web, number in webs.items():
-        group = found.get(web) or _Group({web: number}, 1)
+        group = found.get(web) or Group({web: number}, 1)
         merged.numbers.update(group.numbers)
         merged.alignment = max(merged.alignment, group.alignment)
     for web in merged.numbers:

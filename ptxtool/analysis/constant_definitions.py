@@ -48,18 +48,21 @@ PURE = frozenset(
 
 def constant_definitions(function: Function, def_uses: Sequence[DefUse]) -> Mapping[int, int]:
     """Every such definition: instruction -> the register it defines."""
-    defined = Counter(register for one in def_uses for register in one.defs)
+    defined = Counter([register for one in def_uses for register in one.defs])
     parameters = function.parameters if function.kind == "entry" else ()
     in_parameter = frozenset(d.name for p in parameters if p.space == "param" for d in p.declarators)
     heads = {d.name for p in (*function.returns, *function.params) if p.space == "reg" for d in p.declarators}
     meanings = _meanings(function)
     found: dict[int, int] = {}
     constant: set[int] = set()
-    for i, instruction in enumerate(function.instructions):
-        register = _only_register(function, i, instruction, def_uses[i])
-        if register < 0 or defined[register] != 1 or function.registers[register].name in heads:
+    for i, (instruction, sets) in enumerate(zip(function.instructions, def_uses, strict=True)):
+        # first what few instructions fulfil
+        if not constant.issuperset(sets.uses) or len(sets.defs) != 1 or defined[sets.defs[0]] != 1:
             continue
-        if not constant.issuperset(def_uses[i].uses) or not _is_pure(function, instruction, in_parameter):
+        register = _only_register(function, i, instruction, sets)
+        if register < 0 or function.registers[register].name in heads:
+            continue
+        if not _is_pure(function, instruction, in_parameter):
             continue
         if all(
             _is_constant(function, i, name, meanings) for o in instruction.operands[1:] for name in names(o)

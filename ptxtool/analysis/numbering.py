@@ -32,15 +32,18 @@ def numbered(assignment: Assignment, order: Order) -> Assignment:
             4: set(),
         }  # block size -> the aligned blocks that stay together
         for n in placed:
-            value = values[n]
-            start = min(s for s, _ in value.segments)
-            length = sum(e - s for s, e in value.segments)
-            for u in range(unit[n], unit[n] + value.width):
-                first[u] = min(first[u], start)
+            value, base = values[n], unit[n]
+            segments, width = value.segments, value.width
+            start, end = segments[0]
+            length = end - start if len(segments) == 1 else sum([e - s for s, e in segments])
+            for u in range(base, base + width):
+                if start < first[u]:
+                    first[u] = start
                 weight[u] += length
-            for size in (2, 4):
-                if value.width > size // 2:
-                    blocks[size].add(unit[n] // size)
+            if width > 1:
+                blocks[2].add(base // 2)
+                if width > 2:
+                    blocks[4].add(base // 4)
         keys: list[int] = first if order == "first-use" else [-w for w in weight]
         new = _order(n_units, widest, blocks, keys)
         for n in placed:

@@ -18,10 +18,10 @@ Reference: M. Poletto, V. Sarkar, "Linear scan register allocation", 1999; C. Wi
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import accumulate
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -30,7 +30,7 @@ from ptxtool.analysis.ranges import Segment
 _COLUMN = 64
 
 
-class Member(NamedTuple):
+class Member(msgspec.Struct, frozen=True, gc=False):
     """One web of an item: its ranges, and the units it takes from the item's base on."""
 
     web: int
@@ -39,7 +39,7 @@ class Member(NamedTuple):
     width: int
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """Webs to place together. `fixed` is the only base allowed, -1 if there is none; `avoid` masks forbidden units."""
 
     members: tuple[Member, ...]
@@ -48,16 +48,6 @@ class Item(NamedTuple):
     residue: int = 0
     fixed: int = -1
     avoid: int = 0
-
-    @property
-    def start(self) -> int:
-        """Its first point."""
-        return min(m.segments[0][0] for m in self.members)
-
-    @property
-    def is_simple(self) -> bool:
-        """One web without holes that may be anywhere: while it is placed in order, only who is live then matters."""
-        return len(self.members) == 1 and len(self.members[0].segments) == 1 and self.fixed < 0
 
 
 @dataclass(frozen=True)
@@ -98,85 +88,158 @@ def pack(
         partners.setdefault(a, []).append(b)
         partners.setdefault(b, []).append(a)
     fixed = [item for item in items if item.fixed >= 0]
-    free = sorted((item for item in items if item.fixed < 0), key=lambda item: item.start)
-    alone = all(len(item.members) == 1 for item in items)  # members of one item may start at different points
-    best = _pack([*fixed, *free], n_points, limit, partners, in_order=alone)
+    free = sorted([item for item in items if item.fixed < 0], key=_start)
+    best = _pack(fixed, free, n_points, limit, partners)
     if best.homeless or best.n_units > least:
         free.sort(key=lambda item: -item.size)
-        other = _pack([*fixed, *free], n_points, limit, partners, in_order=False)
+        other = _pack([*fixed, *free], (), n_points, limit, partners)
         best = min(best, other, key=lambda packing: (len(packing.homeless), packing.n_units))
     return best
 
 
 def place_fixed(items: Sequence[Item], n_points: int, limit: int) -> Packing:
     """Place items that all have a fixed base: whether they may stay there."""
-    return _pack(items, n_points, limit, {}, in_order=False)
+    return _pack(items, (), n_points, limit, {})
+
+
+def _start(item: Item) -> int:
+    """Its first point."""
+    members = item.members
+    return members[0].segments[0][0] if len(members) == 1 else min(m.segments[0][0] for m in members)
 
 
 def _pack(
-    items: Iterable[Item],
+    first: Iterable[Item],
+    ordered: Sequence[Item],
     n_points: int,
     limit: int,
     partners: Mapping[int, Sequence[int]],
-    in_order: bool,
 ) -> Packing:
-    """Place the items one after the other. `in_order`: of their first points.
+    """Place items one after the other; the `ordered` ones, which come last, are in the order of their first points."""
+    placing = _Placing(n_points, limit, partners)
+    placing.add(first)
+    if all(len(item.members) == 1 for item in ordered):
+        placing.add_in_order(ordered)
+    else:  # members of one item may start at different points
+        placing.add(ordered)
+    return Packing(placing.unit, placing.used, tuple(placing.homeless))
 
-    Then items without holes need no look at every point: those that are live when another one starts are at hand.
-    """
-    taken = _Taken(n_points, limit)
-    even = int("01" * (limit // 2 + 1), 2)
-    every = (1 << limit) - 1
-    live: list[tuple[int, int]] = []  # the items without holes that are: their ends and units
-    live_units = 0
-    unit: dict[int, int] = {}
-    homeless: list[Item] = []
-    used = 0
-    for item in items:
-        members, size, alignment, residue, fixed, avoid = item
-        is_simple = in_order and item.is_simple
-        if in_order and fixed < 0:
-            start = members[0].segments[0][0] if is_simple else item.start
-            while live and live[0][0] <= start:
-                live_units ^= heappop(live)[1]
-        if is_simple:
-            blocked = live_units | taken.over(members[0].segments) | avoid
-            if size > 1:
-                blocked |= blocked >> 1
-                if size > 2:
-                    blocked |= blocked >> 2
-        else:
-            blocked = avoid
-            for member in members:
-                busy = taken.over(member.segments) | live_units
-                for place in range(member.offset, member.offset + member.width):
-                    blocked |= busy >> place
-        free = ~blocked & (every >> (size - 1) if size <= limit else 0)
-        if fixed >= 0:
-            free &= 1 << fixed
-        elif alignment > 1:
-            free &= _aligned(limit, alignment, residue)
+
+class _Placing:
+    """A file of `limit` units that fills: the places of webs, the units used, the items that found no place."""
+
+    def __init__(self, n_points: int, limit: int, partners: Mapping[int, Sequence[int]]):
+        self.unit: dict[int, int] = {}
+        self.used = 0
+        self.homeless: list[Item] = []
+        self._n_points = n_points
+        self._limit = limit
+        self._partners = partners
+        self._taken = _Taken(n_points, limit)
+        self._coming: list[tuple[int, int, int]] = []  # what is in `_taken`: start, end, units
+        self._even = int("01" * (limit // 2 + 1), 2)
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Place items that may start anywhere: every point of their ranges is looked at."""
+        for item in items:
+            blocked = item.avoid
+            for member in item.members:
+                blocked |= _blocked(member, self._taken.over(member.segments))
+            base = self._base(item, blocked)
+            if base < 0:
+                self.homeless.append(item)
+                continue
+            for member in item.members:
+                self._take(member.segments, ((1 << member.width) - 1) << (base + member.offset))
+                self.unit[member.web] = base + member.offset
+            self.used = max(self.used, base + item.size)
+
+    def add_in_order(self, items: Iterable[Item]) -> None:
+        """Place items of one member each that have no fixed base, in the order of their first points.
+
+        What is live when an item starts blocks it, and what starts before it ends: that can only be what `add` has
+        placed, and ranges behind a hole. So hardly any item needs a look at all its points, which makes it four times
+        as fast as `add` (measured on Triton's largest kernel).
+        """
+        unit, partners, limit = self.unit, self._partners, self._limit
+        coming = self._coming
+        heapify(coming)
+        leaving = [0] * (self._n_points + 1)  # per point, the units that are live until there
+        live = 0
+        point = -1
+        halves = self._halves()
+        for item in items:
+            member = item.members[0]
+            segments, size = member.segments, item.size
+            start, end = segments[0]
+            while point < start:
+                point += 1
+                live ^= leaving[point]
+            while coming and coming[0][0] <= start:
+                _, last, mask = heappop(coming)
+                if last > start:
+                    live |= mask
+                    leaving[last] |= mask
+            blocked = live
+            if coming and coming[0][0] < segments[-1][1]:
+                blocked |= self._taken.over(segments)
+            if size > 1 or item.alignment > 1 or item.avoid or member.web in partners:
+                base = self._base(item, _blocked(member, blocked) | item.avoid)
+            elif half := (blocked ^ blocked >> 1) & halves:  # pairs with one unit taken
+                base = (half & -half).bit_length() - 1
+                base += blocked >> base & 1
+            else:
+                base = (blocked ^ blocked + 1).bit_length() - 1
+                base = base if base < limit else -1
+            if base < 0:
+                self.homeless.append(item)
+                continue
+            unit[member.web] = base + member.offset
+            mask = ((1 << member.width) - 1) << (base + member.offset)
+            if len(segments) > 1:
+                self._take(segments, mask)
+            else:
+                live |= mask
+                leaving[end] |= mask
+            if base + size > self.used:
+                self.used = base + size
+                halves = self._halves()
+
+    def _halves(self) -> int:
+        """The even units below `used`, as far as the unit above is below it too."""
+        return self._even & ((1 << (self.used & ~1)) - 1)
+
+    def _take(self, segments: Sequence[Segment], mask: int) -> None:
+        self._taken.take(segments, mask)
+        for start, end in segments:
+            heappush(self._coming, (start, end, mask))
+
+    def _base(self, item: Item, blocked: int) -> int:
+        """Where an item goes whose bases in `blocked` are taken, -1 if it finds no place."""
+        limit, size = self._limit, item.size
+        free = ~blocked & ((1 << limit) - 1 >> (size - 1) if size <= limit else 0)
+        if item.fixed >= 0:
+            free &= 1 << item.fixed
+        elif item.alignment > 1:
+            free &= _aligned(limit, item.alignment, item.residue)
         if not free:
-            homeless.append(item)
-            continue
-        base = _wanted(item, free, unit, partners) if partners else -1
+            return -1
+        base = _wanted(item, free, self.unit, self._partners) if self._partners else -1
         if base < 0:
-            choice = free
-            if size == 1 and fixed < 0:
-                beside = free & ((blocked & even) << 1 | (blocked >> 1) & even) & ((1 << used) - 1)
-                choice = beside or free
-            base = (choice & -choice).bit_length() - 1
-        if is_simple:
-            mask = ((1 << size) - 1) << base
-            heappush(live, (members[0].segments[0][1], mask))
-            live_units |= mask
-            unit[members[0].web] = base
-        else:
-            for member in members:
-                taken.take(member.segments, ((1 << member.width) - 1) << (base + member.offset))
-                unit[member.web] = base + member.offset
-        used = max(used, base + size)
-    return Packing(unit, used, tuple(homeless))
+            if size == 1 and item.fixed < 0:
+                even = self._even
+                beside = free & ((blocked & even) << 1 | (blocked >> 1) & even) & ((1 << self.used) - 1)
+                free = beside or free
+            base = (free & -free).bit_length() - 1
+        return base
+
+
+def _blocked(member: Member, taken: int) -> int:
+    """The bases of an item that bring a member onto taken units."""
+    blocked = 0
+    for place in range(member.offset, member.offset + member.width):
+        blocked |= taken >> place
+    return blocked
 
 
 def _wanted(item: Item, free: int, unit: Mapping[int, int], partners: Mapping[int, Sequence[int]]) -> int:

@@ -63,12 +63,16 @@ class Ranges:
         A guarded or partial write that continues a value reads it.
         """
         found: list[list[tuple[int, bool, bool]]] = [[] for _ in self.register]
-        starts = {(web, start) for web, segments in enumerate(self.segments) for start, _ in segments}
+        segments = self.segments
         for i, (read, written) in enumerate(zip(self.reads, self.writes, strict=True)):
-            for web in dict.fromkeys((*read, *written)):
-                is_write = web in written
-                continues = is_write and (web, 2 * i + 1) not in starts
-                found[web].append((i, continues or web in read, is_write))
+            for web in read:
+                if web not in written:
+                    found[web].append((i, True, False))
+            point = 2 * i + 1
+            for web in written:
+                starts = segments[web]
+                continues = starts[0][0] != point and all(start != point for start, _ in starts)
+                found[web].append((i, continues or web in read, True))
         return tuple(map(tuple, found))
 
 
@@ -90,7 +94,6 @@ class _Builder:
         self._register: list[int] = []  # per piece
         self._start: list[int] = []
         self._end: list[int] = []
-        self._parent: list[int] = []
         n = len(live.def_uses)
         self._reads: list[list[int]] = [[]] * n
         self._writes: list[list[int]] = [[]] * n
@@ -99,13 +102,13 @@ class _Builder:
         self._out: list[dict[int, int]] = []
         for block in range(len(live.cfg.blocks)):
             self._walk(block)
+        self._parent = list(range(len(self._start)))  # in a web, of pieces
 
-    def _piece(self, register: int, end: int) -> int:
+    def _piece(self, register: int, start: int, end: int) -> int:
         self._register.append(register)
-        self._start.append(-1)
+        self._start.append(start)
         self._end.append(end)
-        self._parent.append(len(self._parent))
-        return len(self._parent) - 1
+        return len(self._start) - 1
 
     def _walk(self, number: int) -> None:
         """The pieces of one block, backwards."""
@@ -119,10 +122,11 @@ class _Builder:
                     if undefined >> k & 1:
                         first_def[k] = i
         start = self._start
+        reads, writes = self._reads, self._writes
         out: dict[int, int] = {}
         for k in indices(self._live.block_out[number]):
             if not undefined >> k & 1 or k in first_def:
-                out[k] = self._piece(k, 2 * block.end)
+                out[k] = self._piece(k, 2 * block.start, 2 * block.end)
         open_pieces = dict(out)
         for i in reversed(block.instructions):
             step = def_uses[i]
@@ -131,23 +135,20 @@ class _Builder:
                 for k in step.defs:
                     piece = open_pieces.get(k)
                     if piece is None:
-                        piece = self._piece(k, 2 * i + 2)
-                        start[piece] = 2 * i + 1
+                        piece = self._piece(k, 2 * i + 1, 2 * i + 2)
                     elif k in step.kills or (first_def.get(k) == i and k not in step.uses):
                         start[piece] = 2 * i + 1
                         del open_pieces[k]
                     written.append(piece)
-                self._writes[i] = written
+                writes[i] = written
             if step.uses:
                 read: list[int] = []
                 for k in step.uses:
                     piece = open_pieces.get(k)
                     if piece is None:
-                        piece = open_pieces[k] = self._piece(k, 2 * i + 1)
+                        piece = open_pieces[k] = self._piece(k, 2 * block.start, 2 * i + 1)
                     read.append(piece)
-                self._reads[i] = read
-        for piece in open_pieces.values():
-            start[piece] = 2 * block.start
+                reads[i] = read
         self._in.append({k: p for k, p in open_pieces.items() if not undefined >> k & 1})
         self._out.append(out)
 
@@ -160,31 +161,48 @@ class _Builder:
 
     def result(self) -> Ranges:
         cfg = self._live.cfg
+        parent_of, find = self._parent, self._find
         for block in cfg.blocks:
-            out = self._out[block.index]
+            get_out = self._out[block.index].get
             for successor in cfg.successors[block.index]:
                 if successor != cfg.exit:
                     for k, piece in self._in[successor].items():
-                        if k in out:
-                            self._parent[self._find(out[k])] = self._find(piece)
-        find, n = self._find, len(self._parent)
-        number: dict[int, int] = {}
-        web_of = [number.setdefault(find(p), len(number)) for p in range(n)]
-        pieces: list[list[Segment]] = [[] for _ in number]
-        for p, web in enumerate(web_of):
-            pieces[web].append((self._start[p], self._end[p]))
-        register = [0] * len(number)
-        for p, web in enumerate(web_of):
-            register[web] = self._register[p]
+                        other = get_out(k, -1)
+                        if other >= 0:
+                            if parent_of[other] != other:
+                                other = find(other)
+                            parent_of[other] = piece if parent_of[piece] == piece else find(piece)
+        number: dict[int, int] = {}  # root -> web
+        web_of: list[int] = []
+        register: list[int] = []
+        segments: list[tuple[Segment, ...]] = []
+        several: dict[int, list[Segment]] = {}
+        pieces = zip(self._parent, self._register, self._start, self._end, strict=True)
+        for p, (parent, k, start, end) in enumerate(pieces):
+            root = p if parent == p else find(p)
+            web = number.get(root)
+            if web is None:
+                web = number[root] = len(segments)
+                register.append(k)
+                segments.append(((start, end),))
+            else:
+                found = several.get(web)
+                if found is None:
+                    found = several[web] = [*segments[web]]
+                found.append((start, end))
+            web_of.append(web)
+        for web, found in several.items():
+            segments[web] = joined(found)
+        get = web_of.__getitem__
         at_entry = frozenset(web_of[p] for p in self._in[0].values()) if self._in else frozenset[int]()
         return Ranges(
             cfg.kernel,
             cfg,
             self._live.def_uses,
             tuple(register),
-            tuple(joined(found) for found in pieces),
-            tuple(tuple(web_of[p] for p in read) for read in self._reads),
-            tuple(tuple(web_of[p] for p in written) for written in self._writes),
+            tuple(segments),
+            tuple([tuple(map(get, read)) for read in self._reads]),
+            tuple([tuple(map(get, written)) for written in self._writes]),
             at_entry,
         )
 

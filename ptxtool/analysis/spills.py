@@ -5,7 +5,8 @@ somewhere than it has, the value that relieves most of these points at the least
 
 * a constant one is computed anew before each of its reads, and its definition goes (`rematerialise.py`);
 * a predicate becomes a word in the general file: saved behind its definitions, restored before its reads;
-* any other goes to a slot in local memory: stored behind its definitions, loaded before its reads.
+* any other goes to a slot in local memory: stored behind its definitions, loaded before its reads; in PTX under the
+  guards of these, which keeps lanes from slots that they have not written.
 
 What stays are *temporaries* of one instruction each, which never leave. The cost of an access is 8 to the power of
 its loop depth; a value whose only crowded points are its own accesses gains nothing and stays.
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -29,8 +31,8 @@ _FETCH: dict[Kind, Literal["load", "restore", "compute"]] = {
     "recipe": "compute",
 }
 _RECIPE_COST = 0.5
-_LOOP_WEIGHT = 8.0
 _DEEPEST = 6
+_WEIGHTS = [8.0**depth for depth in range(_DEEPEST + 1)]
 _ENOUGH = 0.8
 
 
@@ -38,8 +40,7 @@ Access = tuple[int, bool, bool]
 """An instruction, whether it reads a value, and whether it writes it."""
 
 
-@dataclass(slots=True)
-class Value:
+class Value(msgspec.Struct, gc=False):
     """What needs `width` units of a file at its segments. `left` says how it left; a temporary cannot."""
 
     file: str
@@ -56,17 +57,24 @@ class Webs(Protocol):
 
     def recipe(self, value: int) -> tuple[int, ...]: ...
 
+    def shares_guard(self, instruction: int, writes: bool) -> bool:
+        """Whether a load in front of an instruction, and a store behind it if it writes, may stand under its guard."""
+        ...
+
 
 @dataclass(frozen=True)
 class Step:
     """One instruction to insert: between a temporary and a value that left, or what the value became.
 
-    `kind` is "load", "store" (of a slot), "restore", "save" (of a predicate's word) or "compute" (by the recipe).
+    `kind` is "load", "store" (of a slot), "restore", "save" (of a predicate's word), "compute" (by the recipe), or
+    "copy" (of a value that stays where it was for whoever reads it elsewhere). With `is_guarded` it stands under the
+    guard of the instruction.
     """
 
-    kind: Literal["load", "store", "restore", "save", "compute"]
+    kind: Literal["load", "store", "restore", "save", "compute", "copy"]
     temporary: int
     value: int
+    is_guarded: bool = False
 
 
 @dataclass
@@ -85,6 +93,11 @@ class Tenancy:
     word: dict[int, int] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     _predicate: dict[int, int] = field(default_factory=dict)
+    _numbers: dict[str, list[int]] = field(default_factory=dict)  # by file
+
+    def __post_init__(self) -> None:
+        for number, value in enumerate(self.values):
+            self._numbers.setdefault(value.file, []).append(number)
 
     def at(self, value: int, instruction: int) -> int:
         """What stands for a value at an instruction."""
@@ -98,40 +111,54 @@ class Tenancy:
         """How to compute a value anew, () if it cannot be."""
         return () if value in self._predicate else self.webs.recipe(value)
 
+    def in_file(self, file: str) -> Iterator[tuple[int, Value]]:
+        """The values that need places in a file, with their numbers."""
+        for number in self._numbers.get(file, ()):
+            value = self.values[number]
+            if value.left is None:
+                yield number, value
+
     def demand(self, file: str) -> npt.NDArray[np.int64]:
         """The units of a file in use at every point."""
         change = [0] * (self.n_points + 1)
-        for value in self.values:
-            if value.file == file and value.left is None:
-                width = value.width
-                for start, end in value.segments:
-                    change[start] += width
-                    change[end] -= width
+        for _, value in self.in_file(file):
+            width = value.width
+            for start, end in value.segments:
+                change[start] += width
+                change[end] -= width
         return np.cumsum(change, dtype=np.int64)[:-1]
+
+    def _add(self, value: Value) -> int:
+        self.values.append(value)
+        self._numbers.setdefault(value.file, []).append(len(self.values) - 1)
+        return len(self.values) - 1
 
     def leave(self, number: int) -> list[int]:
         """Take a value out of its file; the temporaries that stay of it."""
         value, accesses = self.values[number], self.accesses(number)
         value.left = "recipe" if self.recipe(number) else "word" if value.file == "predicate" else "slot"
         if value.left == "word":
-            self.word[number] = len(self.values)
-            self._predicate[len(self.values)] = number
-            self.values.append(Value("general", 1, value.segments))
+            word = self.word[number] = self._add(Value("general", 1, value.segments))
+            self._predicate[word] = number
         made: list[int] = []
         for i, reads, writes in accesses:
             if value.left == "recipe" and writes:
                 self.dropped.add(i)
                 continue
-            temporary = len(self.values)
             span = (2 * i + (not reads), 2 * i + 1 + writes)
-            self.values.append(Value(value.file, value.width, (span,), is_temporary=True))
+            temporary = self._add(Value(value.file, value.width, (span,), is_temporary=True))
             self.temporary[number, i] = temporary
             made.append(temporary)
-            if reads:  # what a restored predicate's word needs comes before it
-                self.before.setdefault(i, []).insert(0, Step(_FETCH[value.left], temporary, number))
+            is_slot = value.left == "slot"
+            is_guarded = is_slot and number not in self._predicate and self.webs.shares_guard(i, writes)
+            if reads:
+                # what a restored predicate's word needs comes before it, what stands under a predicate behind
+                steps = self.before.setdefault(i, [])
+                place = len(steps) if is_guarded else 0
+                steps.insert(place, Step(_FETCH[value.left], temporary, number, is_guarded))
             if writes:
-                kind: Literal["store", "save"] = "store" if value.left == "slot" else "save"
-                self.after.setdefault(i, []).append(Step(kind, temporary, number))
+                kind: Literal["store", "save"] = "store" if is_slot else "save"
+                self.after.setdefault(i, []).append(Step(kind, temporary, number, is_guarded))
         return made
 
 
@@ -154,30 +181,31 @@ def relieve(
         for candidate, promised in candidates.ranked(demand > limit):
             number = candidates.numbers[candidate]
             value = tenancy.values[number]
-            gained = -sum(int(demand[p] > limit) for p in _kept_points(tenancy, number))
-            gained += sum(int(np.count_nonzero(demand[start:end] > limit)) for start, end in value.segments)
+            gained = -np.count_nonzero(demand[_kept_points(tenancy, number)] > limit)
+            gained += sum([np.count_nonzero(demand[start:end] > limit) for start, end in value.segments])
             if gained < _ENOUGH * promised:  # those behind it may be better now
                 break
             candidates.leave(candidate)
             for start, end in value.segments:
                 demand[start:end] -= value.width
-            for temporary in tenancy.leave(number):
-                for start, end in tenancy.values[temporary].segments:
-                    demand[start:end] += value.width
+            stay = [point for t in tenancy.leave(number) for point in range(*tenancy.values[t].segments[0])]
+            demand[stay] += value.width  # they are of one instruction each, so no point is there twice
             n_left += 1
         if not n_left:
             return None
     return demand
 
 
-def _kept_points(tenancy: Tenancy, number: int) -> Iterator[int]:
+def _kept_points(tenancy: Tenancy, number: int) -> list[int]:
     """The points at which a value takes a place even if it leaves."""
+    points: list[int] = []
     recipe = tenancy.recipe(number)
     for i, reads, writes in tenancy.accesses(number):
         if reads:
-            yield 2 * i
+            points.append(2 * i)
         if writes and not recipe:
-            yield 2 * i + 1
+            points.append(2 * i + 1)
+    return points
 
 
 class _Candidates:
@@ -190,20 +218,26 @@ class _Candidates:
         depth_at: Callable[[int], int],
         may_leave: Callable[[int], bool],
     ):
-        self._tenancy = tenancy
-        self.numbers = [
-            n
-            for n, v in enumerate(tenancy.values)
-            if v.file == file and v.left is None and not v.is_temporary and may_leave(n)
-        ]
-        segments: list[tuple[int, int, int]] = []
-        kept: list[tuple[int, int]] = []
+        weights = [_WEIGHTS[min(depth_at(i), _DEEPEST)] for i in range(tenancy.n_points // 2)]
+        self.numbers = [n for n, v in tenancy.in_file(file) if not v.is_temporary and may_leave(n)]
+        segments: list[int] = []  # place among the candidates, start, end; one after the other
+        kept: list[int] = []  # place, point
         costs: list[float] = []
         for place, n in enumerate(self.numbers):
-            value = tenancy.values[n]
-            segments += ((place, start, end) for start, end in value.segments)
-            kept += ((place, point) for point in _kept_points(tenancy, n))
-            costs.append(_cost(tenancy, n, depth_at))
+            for start, end in tenancy.values[n].segments:
+                segments += (place, start, end)
+            n_computed = len(tenancy.recipe(n))
+            cost = 0.0
+            for i, reads, writes in tenancy.accesses(n):
+                if reads:
+                    kept += (place, 2 * i)
+                if n_computed:
+                    cost += n_computed * _RECIPE_COST * weights[i] * reads
+                else:
+                    if writes:
+                        kept += (place, 2 * i + 1)
+                    cost += (reads + writes) * weights[i]
+            costs.append(cost)
         self._segments = np.array(segments, np.int64).reshape(-1, 3).T
         self._kept = np.array(kept, np.int64).reshape(-1, 2).T
         self._costs = np.array(costs)
@@ -225,13 +259,3 @@ class _Candidates:
 
     def leave(self, place: int) -> None:
         self._is_here[place] = False
-
-
-def _cost(tenancy: Tenancy, number: int, depth_at: Callable[[int], int]) -> float:
-    """What the instructions to be inserted cost."""
-    recipe = tenancy.recipe(number)
-    cost = 0.0
-    for i, reads, writes in tenancy.accesses(number):
-        n = len(recipe) * _RECIPE_COST * reads if recipe else reads + writes
-        cost += n * _LOOP_WEIGHT ** min(depth_at(i), _DEEPEST)
-    return cost

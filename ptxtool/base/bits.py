@@ -5,6 +5,7 @@ For dataflow and live-register vectors. Union, intersection and difference are `
 significant first.
 """
 
+import struct
 from collections.abc import Iterable
 
 WORD_BITS = 64
@@ -40,8 +41,7 @@ def word_count(n_bits: int) -> int:
 
 def to_words(bits: int, n_words: int) -> tuple[int, ...]:
     """The set as 64-bit words, the one with elements 0 to 63 first. The set must fit."""
-    data = bits.to_bytes(n_words * 8, "little")
-    return tuple(int.from_bytes(data[i : i + 8], "little") for i in range(0, len(data), 8))
+    return struct.unpack(f"<{n_words}Q", bits.to_bytes(n_words * 8, "little"))
 
 
 def from_words(words: Iterable[int]) -> int:

@@ -43,7 +43,7 @@ from ptxtool.ir.nodes import (
     Vector,
 )
 from ptxtool.ir.symbols import RegisterTable
-from ptxtool.isa.table import Match, Table, table
+from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 
 _NUMBER = re.compile(r"(\d+)$")
@@ -235,24 +235,27 @@ def adjacent_words(function: Function, index: int) -> Iterator[tuple[tuple[str, 
             yield names, role in ("w", "x")
 
 
-def accesses(function: Function) -> Iterator[list[Access | None]]:
-    """Per instruction, in order, what each of its operands names, None for a label; the guard is not among them."""
-    registers = function.registers
-    ptxplus = registers.is_ptxplus
-    opcodes: Table = table()
-    # equal operand texts share one node, so the names in an operand are found once per node and role
-    known: dict[tuple[int, str, int], Access] = {}
-    # match, roles and whether some value is wide, once per opcode; not the roles of calls
-    forms: dict[tuple[str, int], tuple[Match | None, tuple[str, ...] | None, bool]] = {}
-    for position, instruction in enumerate(function.instructions):
-        operands = instruction.operands
+class Operands:
+    """What the operands of a function's instructions name."""
+
+    def __init__(self, function: Function):
+        self._registers = function.registers
+        self._is_ptxplus = function.registers.is_ptxplus
+        # equal operand texts share one node, so the names in an operand are found once per node and role
+        self._known: dict[tuple[int, str, int], Access] = {}
+        # match, roles and whether some value is wide, once per opcode; not the roles of calls
+        self._forms: dict[tuple[str, int], tuple[Match | None, tuple[str, ...] | None, bool]] = {}
+
+    def of(self, position: int, instruction: Instruction) -> list[Access | None]:
+        """Per operand its names, None for a label; the guard is not among them."""
+        operands, known = instruction.operands, self._known
         key = instruction.opcode.text, len(operands)
-        form = forms.get(key)
+        form = self._forms.get(key)
         if form is None:
-            match = opcodes.match(*key, ptxplus)
+            match = table().match(*key, self._is_ptxplus)
             same = match is None or "call" not in match.form.effects
-            wide = ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
-            form = forms[key] = match, roles(instruction, match) if same else None, wide
+            wide = self._is_ptxplus and match is not None and not _WIDE.isdisjoint((match.type, match.stype))
+            form = self._forms[key] = match, roles(instruction, match) if same else None, wide
         match, kinds, wide = form
         found: list[Access | None] = []
         for i, (operand, role) in enumerate(zip(operands, kinds or roles(instruction, match), strict=True)):
@@ -262,59 +265,180 @@ def accesses(function: Function) -> Iterator[list[Access | None]]:
             n = _words(match, instruction.opcode.base, i, role) if wide and match is not None else 1
             access = known.get((id(operand), role, n))
             if access is None:
-                words = one_word if n == 1 else _adjacent(registers, position, n)
+                words = one_word if n == 1 else _adjacent(self._registers, position, n)
                 access = known[id(operand), role, n] = _access(operand, role, words)
             found.append(access)
-        yield found
+        return found
+
+
+def accesses(function: Function) -> Iterator[list[Access | None]]:
+    """Per instruction, in order, what each of its operands names, None for a label; the guard is not among them."""
+    operands = Operands(function)
+    return (operands.of(i, instruction) for i, instruction in enumerate(function.instructions))
 
 
 def def_use(function: Function) -> tuple[DefUse, ...]:
     """The registers every instruction of a function writes and reads, in the order of `function.instructions`."""
-    return def_use_of(function, accesses(function))
+    if function.registers.is_ptxplus:
+        return def_use_of(function, accesses(function))
+    return _PlainPtx(function).run()
 
 
 def def_use_of(function: Function, operands: Iterable[list[Access | None]]) -> tuple[DefUse, ...]:
     """The same from what `accesses` has found."""
     registers = function.registers
+    found = enumerate(zip(function.instructions, operands, strict=True))
+    return tuple([_sets(registers, i, instruction, accesses) for i, (instruction, accesses) in found])
+
+
+def _sets(
+    registers: RegisterTable, position: int, instruction: Instruction, found: list[Access | None]
+) -> DefUse:
+    """The sets of one instruction, from what its operands name."""
     special = registers.special_bits
     resolve = registers.resolve_index
-    result: list[DefUse] = []
-    for position, (instruction, found) in enumerate(zip(function.instructions, operands, strict=True)):
-        defs: dict[int, bool] = {}  # index -> wholly; dicts keep order and drop repetitions
-        uses: dict[int, None] = {}
-        touched: dict[int, None] = {}
-        for access in found:
-            if access is None:
-                continue
-            writes, reads, named = access
-            if not writes or not reads:  # then what is named is what is read or written
-                for name in named:
-                    index = resolve(name, position)
-                    if index >= 0:
-                        touched[index] = None
-                        if not writes and not (special and special >> index & 1):
-                            uses[index] = None
-            else:
-                for name in named:
-                    index = resolve(name, position)
-                    if index >= 0:
-                        touched[index] = None
-                for name in reads:
-                    index = resolve(name, position)
-                    if index >= 0 and not special >> index & 1:
-                        uses[index] = None
-            for name, whole in writes:
+    defs: dict[int, bool] = {}  # index -> wholly; dicts keep order and drop repetitions
+    uses: dict[int, None] = {}
+    touched: dict[int, None] = {}
+    for access in found:
+        if access is None:
+            continue
+        writes, reads, named = access
+        if not writes or not reads:  # then what is named is what is read or written
+            for name in named:
                 index = resolve(name, position)
-                if index >= 0 and not (special and special >> index & 1):
-                    defs[index] = whole or defs.get(index, False)
-        if instruction.guard is not None:
-            index = resolve(instruction.guard.name, position)
-            if index >= 0:
-                touched[index] = None
-                if not special >> index & 1:
-                    uses[index] = None
-            kills: tuple[int, ...] = ()
+                if index >= 0:
+                    touched[index] = None
+                    if not writes and not (special and special >> index & 1):
+                        uses[index] = None
         else:
-            kills = tuple(i for i, whole in defs.items() if whole)
-        result.append(DefUse(tuple(defs), kills, tuple(uses), tuple(touched)))
-    return tuple(result)
+            for name in named:
+                index = resolve(name, position)
+                if index >= 0:
+                    touched[index] = None
+            for name in reads:
+                index = resolve(name, position)
+                if index >= 0 and not special >> index & 1:
+                    uses[index] = None
+        for name, whole in writes:
+            index = resolve(name, position)
+            if index >= 0 and not (special and special >> index & 1):
+                defs[index] = whole or defs.get(index, False)
+    if instruction.guard is not None:
+        index = resolve(instruction.guard.name, position)
+        if index >= 0:
+            touched[index] = None
+            if not special >> index & 1:
+                uses[index] = None
+        kills: tuple[int, ...] = ()
+    else:
+        kills = tuple(i for i, whole in defs.items() if whole)
+    return DefUse(tuple(defs), kills, tuple(uses), tuple(touched))
+
+
+NOT_PLAIN = (1, -1)
+"""In place of a slice of operands, from `plain_sources`."""
+
+
+class _PlainPtx:
+    """`def_use` of PTX, three times as fast as `accesses` and `def_use_of` (measured on Triton's largest kernel).
+
+    A *plain* instruction writes all of its first operand, or nothing, and reads the others, and its names mean the same
+    at every instruction: then its sets are those of its operands one after the other, and nothing is made in between.
+    The others are left to `_sets`.
+    """
+
+    def __init__(self, function: Function):
+        self._function = function
+        self._operands = Operands(function)
+        self._settled = function.registers.settled
+        self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
+        # the registers of other operands than names, by identity: equal operand texts share one node
+        self._read: dict[int, tuple[int, ...]] = {}
+        self._written: dict[int, tuple[int, ...]] = {}
+
+    def run(self) -> tuple[DefUse, ...]:
+        settled, known = self._settled, self._read
+        result: list[DefUse] = []
+        for position, node in enumerate(self._function.instructions):
+            operands, guard = node.operands, node.guard
+            key = node.opcode.text, len(operands)
+            form = self._sources.get(key)
+            if form is None:
+                form = self._sources[key] = plain_sources(node)
+            first, last = form
+            defs: tuple[int, ...] | None = ()
+            if first:
+                target = operands[0] if last >= 0 else None
+                if type(target) is Name and not target.part:
+                    defs = settled[target.text]
+                else:
+                    defs = None if target is None else self._target(target)
+            uses: tuple[int, ...] = ()
+            found = defs
+            for operand in operands[first:last]:
+                if type(operand) is Name:
+                    found = settled[operand.text]
+                else:
+                    found = known.get(id(operand))
+                    if found is None:
+                        found = self._source(operand)
+                if found is None:
+                    break
+                uses += found
+            if found is not None and guard is not None:
+                found = settled[guard.name]
+                uses += found or ()
+            if defs is None or found is None:
+                result.append(
+                    _sets(self._function.registers, position, node, self._operands.of(position, node))
+                )
+                continue
+            touched = defs + uses
+            if len({*touched}) < len(touched):
+                defs, uses, touched = (tuple(dict.fromkeys(each)) for each in (defs, uses, touched))
+            result.append(DefUse(defs, defs if guard is None else (), uses, touched))
+        return tuple(result)
+
+    def _target(self, operand: Operand) -> tuple[int, ...] | None:
+        """The registers that an operand writes, None if not all of them wholly or at this place only."""
+        found = self._written.get(id(operand))
+        if found is None:
+            writes, reads, _ = accessed(operand, "w")
+            is_plain = not reads and all(whole for _, whole in writes)
+            found = self._everywhere(name for name, _ in writes) if is_plain else None
+            if found is not None:
+                self._written[id(operand)] = found
+        return found
+
+    def _source(self, operand: Operand) -> tuple[int, ...] | None:
+        """The registers that an operand reads, None if they depend on the place."""
+        access = accessed(operand, "r")
+        found = None if access.writes else self._everywhere(access.reads)
+        if found is not None:
+            self._read[id(operand)] = found
+        return found
+
+    def _everywhere(self, names: Iterable[str]) -> tuple[int, ...] | None:
+        found: tuple[int, ...] = ()
+        for name in names:
+            register = self._settled[name]
+            if register is None:
+                return None
+            found += register
+        return found
+
+
+def plain_sources(instruction: Instruction) -> tuple[int, int]:
+    """PTX: the slice of an instruction's operands that it only reads, from 1 on if it writes the first and no other.
+
+    (0, 0) for branches; `NOT_PLAIN` where opcodes or operands say more than that: `roles` and `accessed` tell.
+    """
+    match = table().match(instruction.opcode.text, len(instruction.operands), ptxplus=False)
+    if match is None or "call" in match.form.effects:
+        return NOT_PLAIN
+    kinds = "".join(roles(instruction, match))
+    if kinds == "l":
+        return 0, 0
+    first = int(kinds.startswith("w"))
+    return (first, len(kinds)) if kinds.count("r") == len(kinds) - first else NOT_PLAIN

@@ -185,8 +185,13 @@ class FunctionCheck:
         self._operands(node, match, n)
 
     def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
+        specs = match.form.operands if match is not None else ()
+        n_specs = len(specs)
+        settled = self.registers.settled
         for place, operand in enumerate(node.operands):
-            role = _role(match, place)
+            role = specs[place].role if place < n_specs else ""
+            if role == "r" and type(operand) is Name and settled[operand.text]:
+                continue  # a register wherever it stands: so are most operands
             if role == "l":
                 if type(operand) is Name:
                     self._label(operand.text, n, node)
@@ -239,6 +244,8 @@ class FunctionCheck:
     def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
         """A name must be a register, a variable, a label, a function or a special register."""
         text = name.text
+        if self.registers.settled[text]:
+            return
         if self.registers.resolve_index(text, n) >= 0 or text == "_" or text in self.reported:
             return
         if text in self.variables:
@@ -359,12 +366,6 @@ class FunctionCheck:
         source = self.function.source
         start, end = place_of(source.text, node.start, node.end, word)
         self.found.append(Diagnostic(code, message, source, start, start + width if width else end, help))
-
-
-def _role(match: Match | None, place: int) -> str:
-    if match is None or place >= len(match.form.operands):
-        return ""
-    return match.form.operands[place].role
 
 
 def place_of(text: str, start: int, end: int, word: str) -> tuple[int, int]:

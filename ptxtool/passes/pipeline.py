@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
@@ -47,21 +48,22 @@ def rewrite(module: Module, pipeline: str) -> RewriteResult:
 
 def run(module: Module, passes: Iterable[Pass]) -> RewriteResult:
     """Run passes in order, each checked. Raises as `rewrite` does."""
-    errors = [d for d in verify(module) if d.is_error]
-    if errors:
-        raise PtxError(errors)
-    remarks: list[Remark] = []
-    for one in passes:
-        result = one.run(module)
-        remarks += result.remarks
-        if result.edits:
-            text = splice(module.source.text, result.edits)
-            after = _checked(one, module, text)
-            problems = result.claim(module, after)
-            if problems:
-                raise _wrong_result(one, "broke its claim", problems)
-            module = after
-    return RewriteResult(module, tuple(remarks))
+    with paused_collector():
+        errors = [d for d in verify(module) if d.is_error]
+        if errors:
+            raise PtxError(errors)
+        remarks: list[Remark] = []
+        for one in passes:
+            result = one.run(module)
+            remarks += result.remarks
+            if result.edits:
+                text = splice(module.source.text, result.edits)
+                after = _checked(one, module, text)
+                problems = result.claim(module, after)
+                if problems:
+                    raise _wrong_result(one, "broke its claim", problems)
+                module = after
+        return RewriteResult(module, tuple(remarks))
 
 
 def _checked(one: Pass, before: Module, text: str) -> Module:

@@ -72,6 +72,8 @@ def test_names_in_nested_blocks(pieces: list[str]) -> None:
             for name in NAMES:
                 expected = next((block[name] for block in reversed(blocks) if name in block), -1)
                 assert registers.resolve_index(name, uses) == expected, (name, at)
+                everywhere = registers.settled[name]
+                assert everywhere in (None, (expected,) if expected >= 0 else ()), (name, at)
                 target = next((block[name] for block in reversed(around) if name in block), None)
                 assert labels.resolve(name, uses) == target, (name, at)
             uses += 1

@@ -9,6 +9,10 @@ started from everything and lowered to the fixed point; a value that no definiti
 so it speaks against no fact. Within a block the steps are walked one by one. Between blocks only facts about values
 that the old function still reads are carried: leaving some out can only refuse, never accept.
 
+A write under a guard leaves the new value in some lanes and what was there in the others. Where spills and reloads
+stand under the same guard right beside their instruction, what is so where the guard is true is followed up to there:
+a place that had the old value and gets the new one in the other lanes has the value.
+
 Reference: G. Kildall, "A unified approach to global program optimization", 1973; C. Fallin, regalloc2's checker, 2021,
 after which the facts are modelled; S. Rideau, X. Leroy, "Validating register allocation and spilling", 2010.
 """
@@ -24,6 +28,8 @@ from ptxtool.check.assignment.align import NONE
 from ptxtool.check.assignment.steps import (
     Constant,
     Equal,
+    Guard,
+    GuardedMove,
     Kept,
     Known,
     Move,
@@ -112,6 +118,50 @@ class Values:
         return found
 
 
+class _Half(NamedTuple):
+    """What a write under a guard has left: the value in a place where the guard is true, and where it is the old one.
+
+    `old` are the places that hold the old value, None if there is none yet, so that any place holds it.
+    """
+
+    value: int
+    old: frozenset[int] | None
+
+
+class _Guarded(NamedTuple):
+    """What is so where a guard is true, between an instruction and what is inserted beside it under its guard.
+
+    `loaded` are the values in places that were loaded in front of it, `halves` what it has written.
+    """
+
+    guard: Guard
+    loaded: dict[int, frozenset[int]]
+    halves: dict[int, _Half]
+
+    def without(self, gone: tuple[int, ...]) -> "_Guarded":
+        """Without what is said of places that are overwritten."""
+        return _Guarded(
+            self.guard,
+            {place: values for place, values in self.loaded.items() if place not in gone},
+            {
+                place: half if half.old is None else half._replace(old=half.old.difference(gone))
+                for place, half in self.halves.items()
+                if place not in gone
+            },
+        )
+
+    def equated(self, value: int, other: int) -> "_Guarded":
+        """With a value that becomes the same as another one."""
+        return _Guarded(
+            self.guard,
+            {
+                place: values | {value} if other in values else values - {value}
+                for place, values in self.loaded.items()
+            },
+            {place: half for place, half in self.halves.items() if half.value != value},
+        )
+
+
 class Walk:
     """The fixed point, and what is read in vain there."""
 
@@ -136,6 +186,7 @@ class Walk:
         self._where: dict[int, set[int]] = {}
         self._has_value: dict[int, bool] = {}  # in this block, on top of what is so at its start
         self._defined = 0
+        self._guarded: _Guarded | None = None
 
     def run(self) -> list[Wrong]:
         """Every read that goes wrong, in order."""
@@ -209,6 +260,7 @@ class Walk:
             sets.setdefault(place, set()).add(value)
         holds = {place: frozenset(values) for place, values in sets.items()}
         self._holds, self._where, self._has_value, self._defined = holds, where, {}, state.defined
+        self._guarded = None
         wrong: list[Wrong] = []
         steps = self._steps
         item = 0
@@ -216,10 +268,15 @@ class Walk:
             step = steps[item]
             if isinstance(step, Kept):
                 for value, place in step.reads:
-                    if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
+                    found = value in holds.get(place, _NOTHING) or self._is_loaded(value, place, step)
+                    if not found and self._may_have_value(value):
                         wrong.append(Wrong(item, value, place, holds.get(place, _NOTHING), self._at(value)))
                 self._write(step)
+            elif type(step) is GuardedMove:
+                self._move_under_guard(step)
             else:
+                if not isinstance(step, Known | Equal):  # these write no place
+                    self._guarded = None
                 self._rest(step)
         if self._cfg.exit in self._cfg.successors[block]:
             for value, place in self._boundary.at_end:
@@ -240,9 +297,11 @@ class Walk:
 
     def _write(self, step: Kept) -> None:
         writes = step.writes
+        self._guarded = None
         if not writes:
             return
         holds = self._holds
+        guarded = self._written_under(step.guard, step) if step.guard is not None else None
         # what a guarded or partial write leaves is the old value, which must be there
         kept = [
             wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
@@ -254,6 +313,42 @@ class Walk:
             self._has_value[value] = True
         for (value, place, _), is_whole in zip(writes, kept, strict=True):
             self._put(place, (step.alike or frozenset((value,))) if is_whole else _NOTHING)
+        self._guarded = guarded
+
+    def _is_loaded(self, value: int, place: int, step: Kept) -> bool:
+        """Whether a value was loaded under the guard of the instruction that reads it."""
+        guarded = self._guarded
+        return (
+            guarded is not None
+            and guarded.guard == step.guard
+            and value in guarded.loaded.get(place, _NOTHING)
+        )
+
+    def _written_under(self, guard: Guard, step: Kept) -> _Guarded | None:
+        """What a write is about to leave; None where it may overwrite its own guard, or parts of registers."""
+        if step.merges or any(guard.place in self._sharing[place] for _, place, _ in step.writes):
+            return None
+        halves: dict[int, _Half] = {}
+        for value, place, _ in step.writes:
+            has_old = self._may_have_value(value)
+            halves[place] = _Half(value, frozenset(self._where.get(value, ())) if has_old else None)
+        return _Guarded(guard, {}, halves)
+
+    def _move_under_guard(self, step: GuardedMove) -> None:
+        """A spill or reload: where its guard is false the place keeps what it had."""
+        to, source, guard = step
+        source_holds = self._holds.get(source, _NOTHING)
+        made = self._holds.get(to, _NOTHING) & source_holds
+        guarded = self._guarded
+        if guarded is None or guarded.guard != guard:
+            guarded = _Guarded(guard, {}, {})
+        half = guarded.halves.get(source)
+        if half is not None and (half.old is None or to in half.old):
+            made |= {half.value}
+        self._put(to, made)
+        guarded = guarded.without(self._sharing[to])
+        guarded.loaded[to] = source_holds
+        self._guarded = None if guard.place in self._sharing[to] else guarded
 
     def _rest(self, step: Step) -> None:
         holds, n = self._holds, self._n
@@ -282,6 +377,8 @@ class Walk:
     def _equate(self, value: int, other: int) -> None:
         """A dropped copy: the value is wherever the other one is, as itself and as a word."""
         self._has_value[value] = self._may_have_value(other)
+        if self._guarded is not None:
+            self._guarded = self._guarded.equated(value, other)
         if value not in self._constants:
             self._forget(value)
         for offset in (0, self._n) if self._has_words else (0,):

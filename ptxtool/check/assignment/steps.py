@@ -14,15 +14,26 @@ from ptxtool.check.assignment.slots import Slot
 from ptxtool.ir.nodes import Function
 
 
+class Guard(NamedTuple):
+    """When an instruction runs: the place of a predicate, and how it is asked."""
+
+    place: int
+    negated: bool
+    condition: str
+
+
 class Kept(NamedTuple):
     """An instruction of the original: (value, place) pairs that it reads, and with `wholly` those that it writes.
 
-    Of a constant definition, `alike` are the values that are the same constant.
+    Of a constant definition, `alike` are the values that are the same constant. With `merges` some result is a part of
+    a register.
     """
 
     reads: tuple[tuple[int, int], ...]
     writes: tuple[tuple[int, int, bool], ...]
     alike: frozenset[int] = frozenset()
+    guard: Guard | None = None
+    merges: bool = False
 
 
 class Equal(NamedTuple):
@@ -43,6 +54,14 @@ class Move(NamedTuple):
 
     to: int
     source: int
+
+
+class GuardedMove(NamedTuple):
+    """An inserted spill or reload under a guard: a place holds what another one does where the guard is true."""
+
+    to: int
+    source: int
+    guard: Guard
 
 
 class Save(NamedTuple):
@@ -69,7 +88,7 @@ class Constant(NamedTuple):
     values: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
 
-Step = Kept | Equal | Known | Move | Save | Restore | Constant
+Step = Kept | Equal | Known | Move | GuardedMove | Save | Restore | Constant
 
 
 class Places:

@@ -119,6 +119,40 @@ def test_packings_by_definition(items: list[Item], limit: int, copies: list[tupl
         assert found.n_units >= least_units(items, 20)
 
 
+def first_fit(items: list[Item], limit: int, copies: list[tuple[int, int]]) -> dict[int, int]:
+    """Places in the order of first points, found unit by unit and point by point; those that find none are missing."""
+    taken: set[tuple[int, int]] = set()
+    unit: dict[int, int] = {}
+    used = 0
+    for one in sorted(items, key=lambda i: i.members[0].segments[0][0]):
+        (member,) = one.members
+        points = [point for start, end in member.segments for point in range(start, end)]
+        busy = {u for u in range(limit) if any((point, u) in taken for point in points)}
+        free = [
+            u for u in range(0, limit - one.size + 1, one.size) if busy.isdisjoint(range(u, u + one.size))
+        ]
+        others = [b if a == member.web else a for a, b in copies if member.web in (a, b)]
+        wanted = [unit[web] for web in others if unit.get(web) in free]
+        beside = [u for u in free if one.size == 1 and u < used and u ^ 1 in busy]
+        if free:
+            base = unit[member.web] = (wanted or beside or free)[0]
+            taken.update((point, base + k) for point in points for k in range(one.size))
+            used = max(used, base + one.size)
+    return unit
+
+
+@given(files(), st.integers(1, 40), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=4))
+def test_the_first_free_place_in_the_order_of_first_points(
+    items: list[Item], limit: int, copies: list[tuple[int, int]]
+) -> None:
+    """Unless another order needs fewer."""
+    copies = [(a, b) for a, b in copies if a != b and max(a, b) < len(items)]
+    expected = first_fit(items, limit, copies)
+    n_units = max((unit + items[web].size for web, unit in expected.items()), default=0)
+    if len(expected) == len(items) and n_units <= least_units(items, 20):
+        assert pack(items, 20, limit, copies).unit == expected
+
+
 @given(files())
 def test_single_units_lose_nothing_without_holes(items: list[Item]) -> None:
     """Intervals in order of their starts are packed perfectly."""

@@ -19,6 +19,9 @@ class Webs:
     def recipe(self, value: int) -> tuple[int, ...]:
         return self._recipes.get(value, ())
 
+    def shares_guard(self, instruction: int, writes: bool) -> bool:
+        return instruction == 4 or (instruction == 6 and not writes)
+
 
 def read(i: int) -> Access:
     return i, True, False
@@ -31,6 +34,19 @@ def write(i: int) -> Access:
 def tenancy(*values: tuple[Value, Sequence[Access]], **recipes: tuple[int, ...]) -> Tenancy:
     webs = Webs([accesses for _, accesses in values], {int(k[1:]): r for k, r in recipes.items()})
     return Tenancy(40, [value for value, _ in values], webs)
+
+
+def test_loads_and_stores_under_guards() -> None:
+    """4 writes under a guard; 6 as well, and changes the guard."""
+    found = tenancy(
+        (Value("general", 1, ((1, 17),)), (write(0), write(4), (6, True, True), read(8))),
+        (Value("general", 1, ((3, 17),)), (write(1), read(4), read(6))),
+    )
+    found.leave(0)
+    found.leave(1)
+    assert [step.is_guarded for i in (0, 4, 6) for step in found.after[i]] == [False, True, False]
+    guarded = {i: [(step.value, step.is_guarded) for step in steps] for i, steps in found.before.items()}
+    assert guarded == {4: [(1, True)], 6: [(0, False), (1, True)], 8: [(0, False)]}
 
 
 def test_a_spilled_value_lives_at_its_accesses_only() -> None:

@@ -1,11 +1,16 @@
 """What instructions write, surely overwrite and read; expectations from the manuals, by hand."""
 
+from pathlib import Path
+
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.ir.defuse import def_use
+from ptxtool.ir.defuse import accesses, def_use, def_use_of
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.table import table
+from ptxtool.parse import parse
+
+TESTS = Path(__file__).resolve().parents[2]
 
 
 def sets(kernel: Function, i: int = 0) -> tuple[str, str, str]:
@@ -302,3 +307,22 @@ def test_transfers(text: str, defs: str, kills: str, uses: str) -> None:
     assert set(step_defs.split()) == set(defs.split())
     assert set(step_kills.split()) == set(kills.split())
     assert set(step_uses.split()) == set(uses.split())
+
+
+TEXTS = sorted([*TESTS.parent.glob("samples/*/kernel.ptx"), *TESTS.glob("hand/*.ptx")])
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_plain_instructions_by_the_long_way(path: Path) -> None:
+    """The short way for nearly all instructions of PTX finds what operand by operand is found."""
+    for function in parse(path.read_text(encoding="utf-8"), path.name).functions.values():
+        assert def_use(function) == def_use_of(function, accesses(function))
+
+
+def test_plain_instructions_in_nested_blocks() -> None:
+    kernel = ptx(
+        ".reg .b32 %a<3>; { .reg .b32 %a1, %b; mov.b32 %a1, %b; @%p add.u32 %a2, %a1, %a1; }"
+        " mov.b32 %a1, %late; .reg .b32 %late; mov.b32 %a1, %late; st.global.v2.b32 [%a0], {%a1, %late};"
+        " .reg .pred %p;"
+    )
+    assert def_use(kernel) == def_use_of(kernel, accesses(kernel))

@@ -118,3 +118,17 @@ def test_a_branch_target_list_is_no_label() -> None:
     assert labels.resolve_list("ts", 0) == (0, 1)
     assert labels.resolve("ts", 0) is None
     assert labels.resolve_list("A", 0) is None
+
+
+def test_what_a_name_means_wherever_it_stands() -> None:
+    kernel = ptx(
+        "{ .reg .b32 %a; mov.b32 %a, 1; } .reg .b32 %late<3>; mov.b32 %late1, %r1;", ".reg .b32 %r<9>;"
+    )
+    settled = kernel.registers.settled
+    assert [settled[name] for name in ("%r8", "%r9", "%tid", "1")] == [(8,), (), (), ()]
+    assert [settled[name] for name in ("%a", "%late1", "%late3")] == [None, None, ()]
+
+
+def test_a_large_range_settles_name_by_name() -> None:
+    settled = ptx("mov.b32 %r1, 1;", ".reg .b32 %r<1000000000>;").registers.settled
+    assert (settled["%r999999999"], settled["%r1000000000"], len(settled)) == ((999999999,), (), 2)
