@@ -59,9 +59,11 @@ CODES: dict[str, str] = {
     "E414": "kernel trapped",
     "E415": "stack overflow",
     "E416": "a warp scheduler that goes wrong",
+    "E417": "use of what was released",
     "E501": "unreadable file",
     "E502": "wrong configuration",
     "E503": "cannot write the output",
+    "E504": "no worker for a run",
 }
 
 

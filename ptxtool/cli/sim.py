@@ -19,6 +19,7 @@ from ptxtool.cli.common import (
     registers_option,
     scheduler_option,
     share_registers_option,
+    share_scratchpad_option,
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @gpu_option
 @scheduler_option
 @share_registers_option()
+@share_scratchpad_option
 @click.option(
     "--dynamic", is_flag=True, help="Dynamic warp execution: hold back memory instructions of non-owners."
 )
@@ -64,6 +66,7 @@ def command(
     gpu: str,
     scheduler: str | None,
     share_registers: str,
+    share_scratchpad: str,
     registers: int | None,
     dynamic: bool,
     dynamic_options: str | None,
@@ -95,6 +98,7 @@ def command(
         "gpu": chosen,
         "scheduler": scheduler,
         "share_registers": share_registers,
+        "share_scratchpad": share_scratchpad,
         "registers": registers,
         "max_cycles": max_cycles,
         "event_skip": not no_event_skip,

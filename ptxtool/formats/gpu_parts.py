@@ -89,6 +89,7 @@ class Dispatch(Part, frozen=True):
 class Sharing(Part, frozen=True):
     pairs: Pairs
     unowned: Literal["unshared", "owner", "non-owner"]
+    lock_rule: Literal["safe", "strict", "symmetric"]
 
 
 class Timing(Part, frozen=True):

@@ -26,7 +26,8 @@ from ptxsim.records import l1_records, memory_records, sm_records
 from ptxsim.remembered import Remembered
 from ptxsim.schedulers import Policy
 from ptxsim.semantics.codes import FIRST_HOST_CODE
-from ptxsim.sharing.registers import NON_OWNER, OWNER, UNSHARED, pair_slots
+from ptxsim.sharing.locks import heeded
+from ptxsim.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED, pair_slots
 from ptxsim.spares import Records
 from ptxsim.state import RUN, WHEEL_MARGIN
 from ptxtool.analysis.sharing import SharingPlan
@@ -56,7 +57,10 @@ _AHEAD = 64
 """Cycles that an SM may run ahead of the others: with more it is not faster."""
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
 """Of the first slice: few enough for a large machine, and enough for a short run, which is called once then."""
+_COUNTED = ("stall_warps", "stall_cycles", "stall_first", "stall_offset", "issues")
+"""Arrays with a number of every instruction, by their names in the record of a run."""
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
+_LOCK_RULES = {"safe": SAFE, "strict": STRICT, "symmetric": SYMMETRIC}
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,6 @@ class Configuration:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     plan: SharingPlan
-    share_registers: bool
     max_cycles: int = 0
     event_skip: bool = True
     lock_as_stall: bool = False
@@ -133,6 +136,7 @@ def build(
         "stall_warps": np.zeros(n_instructions, np.int64),
         "stall_cycles": np.zeros(n_instructions, np.int64),
         "stall_first": np.full(n_instructions, -1, np.int64),
+        "stall_offset": np.full(n_instructions, -1, np.int64),
         "issues": np.zeros(n_instructions, np.int64),
         "banks_written": banks_written,
         "banks_read": banks_read,
@@ -155,16 +159,18 @@ def build(
     r["shared_image"] = arrays["shared_image"].ctypes.data
     r["model_banks"] &= configuration.bank_conflicts
     plan = configuration.plan
-    if configuration.share_registers and plan.shared_pairs:
+    if plan.shared_pairs:
         # fewer CTAs than the plan has need fewer pairs: what does not fit by itself stands beside another
         pairs = min(plan.shared_pairs, resident // 2)
         if gpu.sharing.pairs == "fewest":
-            pairs = max(0, resident - (plan.unshared.limits["registers"] or resident))
+            pairs = max(0, resident - (plan.unshared.limits[plan.resource] or resident))
         r["shared_pairs"] = pairs
         r["first_shared_slot"] = resident - 2 * pairs
-        r["private_registers"] = plan.private_registers
+        r["shares_scratchpad"] = plan.resource == "scratchpad"
+        r["private_registers"], r["private_scratchpad"] = plan.private_registers, plan.private_scratchpad
+        r["heeded_marks"] = heeded(plan.resource == "scratchpad")
     r["lock_as_stall"] = configuration.lock_as_stall
-    for name in ("stall_warps", "stall_cycles", "stall_first", "issues", "banks_written", "banks_read"):
+    for name in (*_COUNTED, "banks_written", "banks_read"):
         r[name] = arrays[name].ctypes.data
     if configuration.hotspots:
         count_hotspots(r, n_sms, arrays)
@@ -265,6 +271,7 @@ def _run_of(gpu: Gpu) -> Any:
     r["long_lasting"] = pipeline.long_operation == "until-computed"
     r["taken_first"] = pipeline.first_path == "taken"
     r["unowned_class"] = _CLASSES[gpu.sharing.unowned]
+    r["lock_rule"] = _LOCK_RULES[gpu.sharing.lock_rule]
     r["count_idle"] = gpu.dispatch.idle_sms == "counted"
     r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
     r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle

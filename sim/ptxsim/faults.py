@@ -27,6 +27,7 @@ from ptxsim.program import (
 )
 
 STACK_OVERFLOW = 100  # of a SIMT stack: a fault that the runs themselves find
+TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = 102, 103  # of sharing: use of what a release mark gave back
 
 
 class Fault(NamedTuple):
@@ -74,6 +75,16 @@ _FAULTS = {
     NO_TEXT: Fault(
         "E404", "printing from where no memory is", "check the format and the strings that it prints"
     ),
+    TOUCHED_REGISTER: Fault(
+        "E417",
+        "a shared register that the warp has released",
+        "the mark '.pragma \"release_registers\"' stands too early: a partner warp may hold the register already",
+    ),
+    TOUCHED_SCRATCHPAD: Fault(
+        "E417",
+        "shared scratchpad that the warp has released",
+        "the mark '.pragma \"release_scratchpad\"' stands too early: the partner CTA may use the place already",
+    ),
     TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
 }
 
@@ -113,6 +124,8 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         elif kind == OUT_OF_BOUNDS:
             found = found._replace(help=null_advice(program, space, address) or found.help)
         return found._replace(what=f"{found.what} at {place},")
+    if kind == TOUCHED_SCRATCHPAD:
+        return found._replace(what=f"{found.what}: {describe(program, image, SHARED, address)},")
     if kind in (NO_BLOCK, NO_TEXT):
         place = describe(program, image, GLOBAL, address)
         place = place if place.startswith("address") else f"address {address:#x}, {place}"

@@ -15,9 +15,10 @@ import numpy as np
 from ptxsim.between import Kept
 from ptxsim.core import cycle
 from ptxsim.core.issue import WRONG_WARP
+from ptxsim.deadlock import cta_name, deadlock, shared_register, thread_name
 from ptxsim.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
 from ptxsim.dynamic import DynamicExecution, dynamic_options
-from ptxsim.faults import fault
+from ptxsim.faults import TOUCHED_REGISTER, fault
 from ptxsim.hotspots import read_hotspots
 from ptxsim.image import MemoryImage
 from ptxsim.lower import lower
@@ -33,8 +34,8 @@ from ptxsim.options import (
     extent,
     whole,
 )
+from ptxsim.places import variable_at
 from ptxsim.printing import Printer
-from ptxsim.program import Program
 from ptxsim.remembered import Remembered
 from ptxsim.schedulers import Policy
 from ptxsim.schedulers import policy as policy_named
@@ -57,6 +58,7 @@ def launch(
     gpu: str | Path | Gpu = "tesla-c2050",
     scheduler: str | Policy | None = None,
     share_registers: int | str | Fraction = 0,
+    share_scratchpad: int | str | Fraction = 0,
     registers: int | None = None,
     dynamic_shared: int = 0,
     constants: Mapping[str, Any] | None = None,
@@ -81,18 +83,18 @@ def launch(
 
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
     for pointers (C-contiguous; updated in place), numbers for scalars. `registers` is the registers per thread used for
-    allocation (default: from the kernel); `share_registers` the sharing percentage of Jatala et al. `dynamic_shared` is
-    in bytes; `constants` fills module variables, `textures` gives its textures, samplers and surfaces by name (handles
-    among the parameters take a `Texture`, `Sampler` or `Surface` as argument). `max_cycles` ends the run early with
-    status "max-cycles". `scheduler` is `lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N`, `owf` or
-    `owf_greedy`, or one of your own, `FILE.py:FUNCTION` (docs/schedulers.md); without it the machine's.
-    `event_skip=False` steps every cycle (same results, slower); `lock_as_stall` counts a warp stopped by a lock as
-    Stall instead of Scoreboard;
+    allocation (default: from the kernel); `share_registers` and `share_scratchpad`, of which one can be given, are the
+    sharing percentages of Jatala et al. `dynamic_shared` is in bytes; `constants` fills module variables, `textures`
+    gives its textures, samplers and surfaces by name (handles among the parameters take a `Texture`, `Sampler` or
+    `Surface` as argument). `max_cycles` ends the run early with status "max-cycles". `scheduler` is `lrr`, `gto`,
+    `old`, `rrr`, `two_level:N`, `static_limit:N`, `owf` or `owf_greedy`, or one of your own, `FILE.py:FUNCTION`
+    (docs/schedulers.md); without it the machine's. `event_skip=False` steps every cycle (same results, slower);
+    `lock_as_stall` counts a warp stopped by a lock as Stall instead of Scoreboard;
     `bank_conflicts=False` lets operand reads never conflict. `hotspots=True` finds out where the time goes: `hotspots`
     of the result (docs/hotspots.md). `dynamic` holds memory instructions of non-owner warps back, as dynamic warp
     execution of these authors: True, a `DynamicExecution` with other options, or their text
-    (`period=500,draws=sticky`); it needs `share_registers`. What the kernel prints is in the result's `printed`;
-    `output` is called with pieces of it as they come. On Ctrl-C the exception is raised, or with
+    (`period=500,draws=sticky`); it needs one of the two percentages. What the kernel prints is in the result's
+    `printed`; `output` is called with pieces of it as they come. On Ctrl-C the exception is raised, or with
     `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
@@ -102,13 +104,17 @@ def launch(
     Raises `PtxError`: E401 wrong arguments, E402 the CTA does not fit the machine, E403 an instruction that cannot be
     simulated (before the first cycle), E404/E405 a bad memory access, E406 a barrier that can never complete, E407 a
     deadlock, E413 a failed assertion, E414 a trap, E415 a stack overflow, E416 a scheduler of your own that
-    goes wrong, E502 unknown machine, scheduler or semantics, E503 a timeline that cannot be written.
+    goes wrong, E417 use of what a release mark gave back, E502 unknown machine, scheduler or semantics, E503 a
+    timeline that cannot be written.
     """
     check_kernel(kernel)
     machine = machine_of(gpu)
     grid3, block3 = extent("grid", grid), extent("block", block)
     policy = scheduler if isinstance(scheduler, Policy) else policy_named(scheduler or machine.scheduler)
-    percent = percentage(share_registers, "share_registers")
+    shares = (
+        percentage(share_registers, "share_registers"),
+        percentage(share_scratchpad, "share_scratchpad"),
+    )
     whole("dynamic_shared", dynamic_shared, 0)
     for name, given, least in (("registers", registers, 0), ("max_cycles", max_cycles, 1)):
         if given is not None:
@@ -136,7 +142,7 @@ def launch(
     per_thread = program.registers_per_thread if registers is None else registers
     scratchpad = int(image.shared_image.nbytes)
     try:
-        needs = threads, per_thread, scratchpad, dynamic_shared, percent
+        needs = threads, per_thread, scratchpad, dynamic_shared, *shares
         plan = _plans.get(machine, needs, lambda: _plan(machine, *needs))
     except PtxError as problem:
         raise _placed(problem, kernel) from None
@@ -144,13 +150,12 @@ def launch(
         grid=grid3,
         block=block3,
         plan=plan,
-        share_registers=percent > 0,
         max_cycles=max_cycles or 0,
         event_skip=event_skip,
         lock_as_stall=lock_as_stall,
         bank_conflicts=bank_conflicts,
         hotspots=hotspots,
-        dynamic=_dynamic(dynamic, percent > 0),
+        dynamic=_dynamic(dynamic, any(shares)),
     )
     try:
         simulation = build(program, image, machine, configuration, _kept)
@@ -185,9 +190,9 @@ def launch(
     elif reason == cycle.FAULT:
         raise _wrong_warp(simulation, policy) or _fault(kernel, simulation)
     elif reason == cycle.DEADLOCK:
-        raise _deadlock(kernel, simulation)
+        raise deadlock(kernel, simulation)
     image.read_back()
-    result = _result(kernel, simulation, plan, policy.name, float(percent), status, per_thread, scratchpad)
+    result = _result(kernel, simulation, plan, policy.name, status, per_thread, scratchpad)
     if _kept is None:
         simulation.give_back()
     elif status == "done":
@@ -200,16 +205,30 @@ _plans: Remembered[SharingPlan] = Remembered(32)
 
 
 def _plan(
-    gpu: Gpu, threads: int, registers: int, scratchpad: int, dynamic: int, percent: Fraction
+    gpu: Gpu,
+    threads: int,
+    registers: int,
+    scratchpad: int,
+    dynamic: int,
+    share_registers: Fraction,
+    share_scratchpad: Fraction,
 ) -> SharingPlan:
     """The resident CTAs. `dynamic` bytes of the scratchpad are not declared: a machine may ignore them for all but one
     CTA (timing-model-42 section 4.3)."""
-    pairs = gpu.sharing.pairs
-    plan = sharing_plan(gpu, threads, registers, scratchpad, share_registers=percent, pairs=pairs)
-    if dynamic and gpu.dispatch.dynamic_scratchpad == "ignored":
-        declared = scratchpad - dynamic
-        plan = sharing_plan(gpu, threads, registers, declared, share_registers=percent, pairs=pairs)
-    return plan
+
+    def of(size: int) -> SharingPlan:
+        return sharing_plan(
+            gpu,
+            threads,
+            registers,
+            size,
+            share_registers=share_registers,
+            share_scratchpad=share_scratchpad,
+            pairs=gpu.sharing.pairs,
+        )
+
+    plan = of(scratchpad)
+    return of(scratchpad - dynamic) if dynamic and gpu.dispatch.dynamic_scratchpad == "ignored" else plan
 
 
 def _dynamic(given: bool | str | DynamicExecution, shares: bool) -> DynamicExecution | None:
@@ -217,10 +236,9 @@ def _dynamic(given: bool | str | DynamicExecution, shares: bool) -> DynamicExecu
     if given is False:
         return None
     if not shares:
-        what = "dynamic warp execution without shared registers"
-        raise error(
-            "E502", what, help="it holds back warps of shared pairs: give share_registers, such as 90"
-        )
+        what = "dynamic warp execution without sharing"
+        advice = "it holds back warps of shared pairs: give share_registers or share_scratchpad, such as 90"
+        raise error("E502", what, help=advice)
     if isinstance(given, str):
         return dynamic_options(given)
     return DynamicExecution() if given is True else given
@@ -241,6 +259,7 @@ _COUNTS = (
     "divergent_branches",
     "lock_refused",
     "lock_wait_cycles",
+    "locks_released_early",
 )
 _counts = Sums(
     SM,
@@ -262,7 +281,6 @@ def _result(
     simulation: Simulation,
     plan: SharingPlan,
     scheduler: str,
-    percent: float,
     status: str,
     registers: int,
     scratchpad: int,
@@ -275,7 +293,8 @@ def _result(
         kernel=kernel.name,
         gpu=simulation.gpu.name,
         scheduler=scheduler,
-        share_registers=percent,
+        share_registers=float(plan.percent) if plan.resource == "registers" else 0.0,
+        share_scratchpad=float(plan.percent) if plan.resource == "scratchpad" else 0.0,
         status=status,
         grid=configuration.grid,
         block=configuration.block,
@@ -287,6 +306,7 @@ def _result(
         unshared_ctas=plan.unshared_ctas,
         shared_pairs=plan.shared_pairs,
         private_registers=plan.private_registers,
+        private_scratchpad=plan.private_scratchpad,
         limiter=plan.limiter,
         cycles=int(run["cycle"]),
         warp_instructions=counts.pop("warp_instructions"),
@@ -315,18 +335,20 @@ def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:
     program, arrays = simulation.program, simulation.arrays
     if not simulation.run["shared_pairs"][0]:
         return ()
-    private = int(simulation.run["private_registers"][0])
     points: list[StallPoint] = []
     for i in np.flatnonzero(arrays["stall_warps"]):
         record = program.instructions[i]
-        shared = [int(r) for r in record["register"][: record["n_registers"]] if r + 1 > private]
+        offset = int(arrays["stall_offset"][i])
+        register = shared_register(simulation, int(i)) if offset < 0 else -1
         points.append(
             StallPoint(
                 instruction=int(i),
                 line=int(record["line"]),
                 text=program.texts[i],
-                register=program.register_names[shared[0]],
-                sequence=shared[0] + 1,
+                register=program.register_names[register] if register >= 0 else "",
+                sequence=register + 1,
+                offset=offset,
+                variable=variable_at(program, offset) if offset >= 0 else "",
                 warps=int(arrays["stall_warps"][i]),
                 warp_cycles=int(arrays["stall_cycles"][i]),
                 first_cycle=int(arrays["stall_first"][i]),
@@ -341,10 +363,13 @@ def _fault(kernel: Function, simulation: Simulation) -> PtxError:
     i = int(run["fault_instruction"])
     found = fault(program, simulation.arrays["image"], int(run["fault_kind"]), simulation.printer.assertion)
     where = (
-        f"kernel '{kernel.name}', CTA {_cta(simulation, int(run['fault_cta']))}, thread "
-        f"{_thread(simulation, int(run['fault_thread']))}, SM {int(run['fault_sm'])}, cycle {int(run['cycle']) - 1}"
+        f"kernel '{kernel.name}', CTA {cta_name(simulation, int(run['fault_cta']))}, thread "
+        f"{thread_name(simulation, int(run['fault_thread']))}, SM {int(run['fault_sm'])}, cycle {int(run['cycle']) - 1}"
     )
-    message = f"{found.what} in '{program.texts[i]}': {where}"
+    what = found.what
+    if int(run["fault_kind"]) == TOUCHED_REGISTER:
+        what += f", {program.register_names[shared_register(simulation, i)]},"
+    message = f"{what} in '{program.texts[i]}': {where}"
     return error(found.code, message, *program.span(i), found.help)
 
 
@@ -355,54 +380,3 @@ def _wrong_warp(simulation: Simulation, policy: Policy) -> PtxError | None:
         return None
     able = int(run["wrong_candidates"])
     return policy.own.wrong_warp(int(run["wrong_warp"]), [w for w in range(MAX_WARPS) if able >> w & 1])
-
-
-def _cta(simulation: Simulation, number: int) -> str:
-    x, y, _ = simulation.configuration.grid
-    return f"({number % x},{number // x % y},{number // (x * y)})"
-
-
-def _thread(simulation: Simulation, number: int) -> str:
-    x, y, _ = simulation.configuration.block
-    return f"({number % x},{number // x % y},{number // (x * y)})"
-
-
-def _deadlock(kernel: Function, simulation: Simulation) -> PtxError:
-    """Nothing can ever happen again: say which warps wait, where, and for what."""
-    sms, program = simulation.sms, simulation.program
-    barrier: list[str] = []
-    lock: list[str] = []
-    place = None
-    for sm in sms:
-        waiting = int(sm["resident"]) & ~int(sm["finishing"])
-        for w in range(len(sm["ib_pc"])):
-            if not waiting >> w & 1:
-                continue
-            i = int(sm["stack_pc"][sm["depth"][w] - 1, w])
-            cta = _cta(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
-            number = int(sm["warp_in_cta"][w])
-            first, last = 32 * number, min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)
-            threads = f"threads {_thread(simulation, first)} to {_thread(simulation, last)}"
-            who = f"CTA {cta} warp {number} ({threads}, SM {int(sm['index'])})"
-            if int(sm["at_barrier"]) >> w & 1:
-                i = max(0, i - 1)  # a warp at a barrier goes on behind it
-                barrier.append(f"{who} waits at '{program.texts[i]}' in line {_line(program, i)}")
-                place = i if place is None else place
-            elif int(sm["lock_wait"]) >> w & 1:
-                lock.append(f"{who} waits at line {_line(program, i)} for a register lock")
-                place = i if place is None else place
-    code, title = ("E407", "deadlock") if lock else ("E406", "a barrier can never complete")
-    shown = [*lock, *barrier]
-    text = "; ".join(shown[:4]) + (f"; and {len(shown) - 4} more" if len(shown) > 4 else "")
-    return error(
-        code,
-        f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {text or 'no warp can go on'}",
-        *program.span(place or 0),
-        "every warp of the CTA has to reach the same barrier"
-        if code == "E406"
-        else "this must not happen under the safe rule: please report it, with the kernel and its launch",
-    )
-
-
-def _line(program: Program, i: int) -> int:
-    return int(program.instructions[min(i, len(program.instructions) - 1)]["line"])

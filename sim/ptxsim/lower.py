@@ -36,6 +36,7 @@ from ptxsim.lowering.control import code_addresses, instruction_bytes, set_contr
 from ptxsim.lowering.layout import AT_BEGINNING, Layout, Origin, lay_out
 from ptxsim.lowering.refused import reason
 from ptxsim.lowering.rows import Operation, Unsupported
+from ptxsim.lowering.sharing import set_marks, set_reach
 from ptxsim.lowering.straight import count_straight
 from ptxsim.lowering.timing import set_access, set_registers, set_timing, set_unit
 from ptxsim.options import STACK_BYTES, is_as_gpgpu_sim
@@ -175,6 +176,7 @@ def _function(
         record["return_end"] = len(b.uops)
         record["uop_end"] = len(b.uops) if b.invoked is None else b.return_start
         b.release_temporaries()
+    set_marks(function, records[b.start : b.start + n])
     if b.graph.has_end(function):
         record = records[b.start + n]
         record["address"] = address
@@ -279,6 +281,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
     for name, column in zip(("op", "d", "a", "b", "c", "e"), zip(*b.uops, strict=True), strict=False):
         uops[name][: len(b.uops)] = column
     count_straight(records, uops)
+    set_reach(records, uops, {bits: set(rows) for bits, rows in b.free.items()})
     files = {32: 0, 64: 1, 1: 2}
     rows = [(files[file], first, count) for each in builders for file, first, count in each.register_rows]
     places = [

@@ -25,6 +25,7 @@ HOST_ONLY = (
     "ptxsim.checks.instructions",
     "ptxsim.checks.prepare",
     "ptxsim.checks.reports",
+    "ptxsim.deadlock",
     "ptxsim.device",
     "ptxsim.divergence",
     "ptxsim.drive",

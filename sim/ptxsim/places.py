@@ -36,6 +36,16 @@ def describe(program: Program, image: MemoryImage, space: int, address: int) -> 
     return f"{_bytes(distance)} behind {before[2]}{where}" if distance else f"right behind {before[2]}{where}"
 
 
+def variable_at(program: Program, offset: int) -> str:
+    """The variable of shared memory that has a byte, "" if none does."""
+    found = (
+        s.name
+        for s in program.layout.symbols.values()
+        if s.space == SHARED and 0 <= offset - s.address < s.size
+    )
+    return next(found, "")
+
+
 def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: int) -> str:
     """A byte of local memory, as instruction i of a function whose frame begins at `frame` sees it."""
     function, index = program.places[i]

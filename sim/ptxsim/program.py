@@ -28,6 +28,13 @@ BY_NONE, BY_GLOBAL, BY_ALL = range(3)
 # what a barrier instruction does: wait, only arrive, or wait and count or combine the predicates of all threads
 SYNC, ARRIVE, COUNT, ALL, ANY = range(5)
 
+# release marks (ptxtool/ir/marks.py) before an instruction: they give back the warp's register lock, or its part of the
+# scratchpad lock; the same for a warp that falls through, where a label stands between mark and instruction; and that
+# the next instruction has such
+GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO_MARK = (
+    1 << k for k in range(5)
+)
+
 COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
@@ -72,6 +79,13 @@ INSTRUCTION = record(
             "i4",
         ),  # instructions from here on that only compute and access memory: see lowering/straight.py
         ("line", "i4"),  # source line
+        # for resource sharing
+        ("marks", "i4"),  # release marks before it
+        (
+            "reach_end",
+            "i4",
+        ),  # micro-operations up to here tell which bytes of shared memory it accesses; 0: none
+        ("reach_unknown", "i4"),  # they would change registers: any byte may be accessed
     ]
 )
 

@@ -14,7 +14,7 @@ import numpy as np
 from ptxsim.memory import texture
 from ptxsim.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.memory.state import POOL, SECTORS, make_l1, make_memory
-from ptxsim.sharing.registers import pair_slots
+from ptxsim.sharing.pairs import pair_slots
 from ptxsim.spares import Records, Step
 from ptxsim.state import (
     ALL_MEMORY_FREE,

@@ -109,17 +109,22 @@ RUN = record(
         ("shared_pipe", "i8"),
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
         ("uncached_segment", "i8"),  # bytes of a segment of what passes the L1 by; 0: as of other accesses
-        # register sharing (timing-model section 5)
+        # resource sharing (timing-model section 5)
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
+        ("shares_scratchpad", "i8"),  # pairs share scratchpad; 0: registers
         ("private_registers", "i8"),
+        ("private_scratchpad", "i8"),  # bytes
         ("unowned_class", "i8"),  # of the warps of a pair without an owner
+        ("lock_rule", "i8"),
+        ("heeded_marks", "i8"),  # the release marks of what is shared
         ("lock_as_stall", "i8"),
         ("dynamic", "u8"),  # address of a DYNAMIC record of sharing/dynamic.py for every SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
         ("stall_warps", "u8"),
         ("stall_cycles", "u8"),
         ("stall_first", "u8"),
+        ("stall_offset", "u8"),  # where in the scratchpad the first of them wanted to go
         ("issues", "u8"),
         ("hotspots", "u8"),  # address of a record of core/reasons.py; 0: nobody asks where the time goes
         # timeline (core/timeline.py)
@@ -132,7 +137,7 @@ RUN = record(
         ("fault_cta", "i8"),
         ("fault_instruction", "i8"),
         ("fault_thread", "i8"),
-        ("fault_kind", "i8"),  # 100: SIMT stack overflow, 101: wrong warp; otherwise as CONTEXT.error
+        ("fault_kind", "i8"),  # 100 and more: those of core/issue.py; otherwise as CONTEXT.error
         ("wrong_warp", "i8"),  # what the policy chose
         ("wrong_candidates", "i8"),  # what it could have chosen
     ]
@@ -164,7 +169,7 @@ SM = record(
         ("in_atomic", "i8"),
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
         ("outside", "i8"),  # head accesses memory beyond the SM
-        ("needs_lock", "i8"),  # head touches a shared register, or would
+        ("needs_lock", "i8"),  # head may touch what is shared or has a mark: sharing/locks.py wants to see it
         ("lock_wait", "i8"),
         ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
         ("supervised", "i8", (MAX_SCHEDULERS,)),
@@ -298,16 +303,22 @@ SM = record(
         # scratch of the scheduling policy, which names its own places
         ("policy", "i8", (MAX_SCHEDULERS, POLICY)),
         ("policy_number", "i8"),  # the number behind its name
-        # register sharing
+        # resource sharing
         ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
         ("side", "i4", (MAX_CTAS,)),
         ("owner", "i4", (MAX_CTAS,)),  # per pair: 0, 1 or -1
         ("partner", "i4", (MAX_CTAS,)),
-        ("lock", "i4", (MAX_CTAS, MAX_WARPS)),  # per pair and warp position: side holding it, -1 free
-        ("exited", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions whose lanes have all exited
+        # per pair and warp position: side holding it, -1 free; the lock of scratchpad is at position 0
+        ("lock", "i4", (MAX_CTAS, MAX_WARPS)),
+        ("done", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions that have exited or passed a release mark
+        ("fell_to", "i4", (MAX_WARPS,)),  # instruction that a warp fell through to, where a mark asks
+        ("marked", "i8"),  # warps: head has a release mark that the warp has not passed
+        ("within", "i8"),  # head is known to stay within the private part of the scratchpad
+        ("gave_back", "i8"),  # the warp has passed a release mark
         ("lock_since", "i8", (MAX_WARPS,)),
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
+        ("locks_released_early", "i8"),
         ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
     ]
 )

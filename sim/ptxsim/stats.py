@@ -27,10 +27,11 @@ _CORE_NAMES = {"stall_shared_memory": "stall_shd_mem", "bank_conflict_cycles": "
 
 @dataclass(frozen=True)
 class StallPoint:
-    """An instruction at which non-owner warps stopped because a register in it is locked.
+    """An instruction at which non-owner warps stopped because what it touches is locked.
 
-    `warps` counts the stops, `warp_cycles` the cycles they lasted; `register` is the first register of the instruction
-    beyond the private ones and `sequence` its sequence number.
+    `warps` counts the stops, `warp_cycles` the cycles they lasted. Shared registers: `register` is the first of the
+    instruction beyond the private ones and `sequence` its sequence number. Shared scratchpad: `offset` is the first
+    byte beyond the private ones that the first such warp wanted, `variable` the variable there, "" if none has it.
     """
 
     instruction: int
@@ -41,10 +42,19 @@ class StallPoint:
     warps: int
     warp_cycles: int
     first_cycle: int
+    offset: int = -1
+    variable: str = ""
+
+    @property
+    def touched(self) -> str:
+        """What is locked, in words."""
+        if self.offset < 0:
+            return f"{self.register} is register {self.sequence}"
+        return f"byte {self.offset}" + (f", in {self.variable}" if self.variable else "")
 
     def __str__(self) -> str:
         return (
-            f"line {self.line}: {self.text}  ({self.register} is register {self.sequence};"
+            f"line {self.line}: {self.text}  ({self.touched};"
             f" {self.warps} warps, {self.warp_cycles} warp-cycles, first in cycle {self.first_cycle})"
         )
 
@@ -57,6 +67,7 @@ class SimResult:
     gpu: str
     scheduler: str
     share_registers: float
+    share_scratchpad: float
     status: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -68,6 +79,7 @@ class SimResult:
     unshared_ctas: int
     shared_pairs: int
     private_registers: int
+    private_scratchpad: int
     limiter: str
     cycles: int
     warp_instructions: int
@@ -86,6 +98,14 @@ class SimResult:
     hotspots: Hotspots | None = field(default=None, repr=False)
     dynamic: DynamicResult | None = None
     printed: str = field(default="", repr=False)
+
+    @property
+    def sharing(self) -> str:
+        """What is shared, as a part of a title."""
+        for percent, what in ((self.share_registers, "registers"), (self.share_scratchpad, "scratchpad")):
+            if percent:
+                return f", {percent:g}% of {what} shared"
+        return ""
 
     @property
     def thread_ipc(self) -> float:
@@ -138,7 +158,7 @@ class SimResult:
         total = max(1, sum(self.slots.values()))
         lines = [
             f"{self.kernel} on {self.gpu}, {self.scheduler}"
-            + (f", {self.share_registers:g}% of registers shared" if self.share_registers else "")
+            + self.sharing
             + ("" if self.status == "done" else f" ({self.status}: {self.ctas_done} of {self.n_ctas} CTAs)"),
             f"  resident CTAs     {self.resident_ctas:>12}  ({self.unshared_ctas} unshared + {self.shared_pairs} pairs;"
             f" limited by {self.limiter}; {self.registers} registers per thread)",

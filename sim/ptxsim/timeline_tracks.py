@@ -67,6 +67,7 @@ class Tracks:
         self._is_atomic = (program.instructions["access"] == ATOMIC).tolist()
         self._warps_per_cta = int(run["warps_per_cta"])
         self._grid = simulation.configuration.grid
+        self._locks_ctas = bool(run["shares_scratchpad"])
         self._pairs, self._first_shared = int(run["shared_pairs"]), int(run["first_shared_slot"])
         # what has begun, by SM and: slot; warp; pending load; pair and warp of the CTA; pair
         self._ctas: dict[tuple[int, int], tuple[int, int]] = {}
@@ -160,7 +161,8 @@ class Tracks:
     def _unlocked(self, cycle: int, sm: int, pair: int, k: int, *_: int) -> None:
         cta, since = self._locks.pop((sm, pair, k))
         order = _LOCKS + pair * _GROUP + 1 + k
-        self._slice(FIRST_SM + sm, order, f"pair {pair} lock {k}", since, cycle, f"CTA {cta} warp {k}")
+        who = f"CTA {cta}" if self._locks_ctas else f"CTA {cta} warp {k}"
+        self._slice(FIRST_SM + sm, order, f"pair {pair} lock {k}", since, cycle, who)
 
     def _owned(self, cycle: int, sm: int, pair: int, side: int, *_: int) -> None:
         if (sm, pair) in self._owners:

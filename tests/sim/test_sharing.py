@@ -14,7 +14,7 @@ import ptxsim
 import ptxsim.launcher
 import ptxtool
 from ptxsim.jit import for_python
-from ptxsim.sharing import registers
+from ptxsim.sharing import pairs
 
 # 600 registers per thread, 32 threads: one CTA fits in 32768 registers, and at 99% a partner beside it; registers with
 # sequence numbers above floor(600 * 0.01) = 6 are shared: $r6 is the first
@@ -73,7 +73,7 @@ def _classes(unowned: str) -> list[list[int]]:
     ):
         run(28, **PAIR, gpu=gpu)
     record, sm = simulation[0].run[0], simulation[0].sms[0]
-    classify = for_python(registers.classify)
+    classify = for_python(pairs.classify)
     found = []
     for owner in (-1, 1):
         sm["owner"][0] = owner

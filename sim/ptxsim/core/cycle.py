@@ -36,7 +36,7 @@ from ptxsim.memory.state import MEMORY, l1_at
 from ptxsim.memory.system import memory_cycle, reply_next
 from ptxsim.program import CONTEXT
 from ptxsim.schedulers.signature import PICK, WINDOW
-from ptxsim.sharing.registers import retest, settle_wait
+from ptxsim.sharing.locks import retest, settle_wait
 from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
@@ -183,7 +183,8 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
 def _next_cycle(run, sm, l1, issued):
     """When this SM has to run next (replies from the network apart)."""
     soon = run.cycle + 1
-    ready = valid_warps(sm) & sm.ready & ~sm.lock_wait
+    valid = valid_warps(sm)
+    ready = valid & sm.ready & ~sm.lock_wait
     if issued or sm.stale or ready & open_ports(run, sm):
         return soon
     if sm.latch_warp >= 0 or sm.l1i.n_ready or sm.l1i.miss_count:
@@ -193,8 +194,8 @@ def _next_cycle(run, sm, l1, issued):
     following = next_entry(run, sm)
     if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):
         return soon
-    # a ready warp with a shared register has yet to ask for its lock
-    if ready & sm.needs_lock:
+    # a ready warp has yet to ask for its lock, or another one to pass a release mark
+    if valid & sm.needs_lock and (ready & sm.needs_lock or valid & sm.marked):
         return soon
     if sm.lock_wait and sm.release_cycle > run.cycle:
         return soon
@@ -213,11 +214,12 @@ def _finish(run, window):
         sm = sm_at(run.sms, index)
         account_skipped(run, sm, l1_at(run.l1s, index), window)
         sm.last_cycle = run.cycle - 1
-        waiting = sm.lock_wait
+        waiting = held = sm.lock_wait
         while waiting:
             w = ctz(waiting)
             waiting &= waiting - 1
             settle_wait(run, sm, w)
+        sm.lock_wait = held  # for the report of a deadlock
 
 
 def _simulate(run_array, contexts, special_rows, memories, pick, window):

@@ -5,7 +5,7 @@ from ptxsim.core.timeline import note
 from ptxsim.core.timeline_codes import CTA
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
 from ptxsim.semantics.start import init_warp
-from ptxsim.sharing.registers import cta_started
+from ptxsim.sharing.pairs import cta_started
 from ptxsim.state import BARRIERS, sm_at
 
 

@@ -36,7 +36,7 @@ from ptxsim.program import (
 from ptxsim.program import LDST as LDST_PORT
 from ptxsim.semantics.calls import note_exit
 from ptxsim.semantics.execute import execute, guard_mask
-from ptxsim.sharing.registers import ask, take
+from ptxsim.sharing.locks import ask, pass_marks, take
 from ptxsim.state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
 
 STACK_OVERFLOW = 100  # as in ptxsim/faults.py
@@ -80,8 +80,10 @@ def _schedule(run, sm, x, pick, window, s):
     valid = valid_warps(sm) & own
     ready = valid & sm.ready
     refused = False
-    if ready & sm.needs_lock:
-        ready = _locked_out(run, sm, ready)
+    if valid & sm.needs_lock:
+        ready = _locked_out(run, sm, x, valid)
+        if run.fault_kind:
+            return
         refused = (valid & sm.lock_wait) != 0
     kind = STALL
     if valid == 0:
@@ -121,14 +123,19 @@ def _chosen(run, sm, pick, s, candidates, stale):
 
 
 @inline
-def _locked_out(run, sm, ready):
-    """`ready` without the warps whose shared registers are locked, or whose memory accesses are held back."""
-    testing = ready & sm.needs_lock & ~sm.lock_wait
+def _locked_out(run, sm, x, valid):
+    """The ready warps without those for which a lock is not free, or whose memory accesses are held back."""
+    if valid & sm.marked:
+        pass_marks(run, sm, valid & sm.marked)
+    testing = valid & sm.ready & sm.needs_lock & ~sm.lock_wait
     while testing:
         w = ctz(testing)
         testing &= testing - 1
-        ask(run, sm, instruction_at(run.code, sm.ib_pc[w]), w)
-    return ready & ~sm.lock_wait
+        fault = ask(run, sm, x, instruction_at(run.code, sm.ib_pc[w]), w)
+        if fault:
+            _fault(run, sm, w, sm.ib_pc[w], fault, 0)
+            break
+    return valid & sm.ready & ~sm.lock_wait
 
 
 @inline
@@ -168,12 +175,12 @@ def _issue_warp(run, sm, x, w):
     sm.warp_instructions += 1
     sm.thread_instructions += popcount(mask)
     flat_i64(run.issues, run.n_instructions)[i] += 1
-    if sm.needs_lock & bit(w):
-        take(run, sm, instruction, w)
     _enter_pipe(run, sm, x, i, w, mask)
     if not _move(run, sm, x, i, w, mask, active):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
+    if sm.needs_lock & bit(w):
+        take(run, sm, instruction, w, i)
     if run.hotspots:
         note_issue(run, sm, i, w, mask, active)
     if sm.inner_wait & bit(w):

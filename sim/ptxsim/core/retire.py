@@ -6,7 +6,8 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 
 from ptxsim.core.barrier import retest_barriers
 from ptxsim.jit import bit, ctz, inline
-from ptxsim.sharing.registers import cta_ended, warp_exited
+from ptxsim.sharing.locks import warp_exited
+from ptxsim.sharing.pairs import cta_ended
 from ptxsim.state import FOREVER, MAX_WARPS
 
 

@@ -10,7 +10,7 @@ ready now, ready at a known cycle (on the wheel), or blocked.
 
 from ptxsim.jit import bit, ctz, flat_i64, flat_u8, inline, njit
 from ptxsim.program import CONST, LOAD, NO_ACCESS, PARAM, SHARED, instruction_at
-from ptxsim.sharing.registers import asks
+from ptxsim.sharing.locks import see_head
 from ptxsim.state import FOREVER, LONG, WAKES
 
 
@@ -124,10 +124,8 @@ def new_head(run, sm, w):
         sm.outside |= me
     else:
         sm.outside &= ~me
-    if run.shared_pairs and asks(run, instruction):
-        sm.needs_lock |= me
-    else:
-        sm.needs_lock &= ~me
+    if run.shared_pairs:
+        see_head(run, sm, instruction, w)
     sm.has_head |= me
     set_wake(run, sm, w)
 

@@ -15,9 +15,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ptxsim.lowering.frames import Formals, Frame, formals_of, frame_of, prototype
-from ptxsim.lowering.layout import names_of, round_up
+from ptxsim.lowering.layout import names_of
 from ptxsim.options import STACK_BYTES
 from ptxtool.ir.nodes import Directive, Function, Group, Instruction, Label, Name, Operand
+from ptxtool.ir.variables import round_up
 
 STACK_WORDS = 8
 """Words of 64 bits, for each byte of a thread's stack, in which a warp puts its registers and SIMT stacks aside."""

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ptxsim.lowering.layout import alignment_of, declared_size, round_up
 from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, ScopeClose, ScopeOpen
+from ptxtool.ir.variables import alignment_of, declared_size, round_up
 from ptxtool.isa.types import TYPES
 
 FRAME_ALIGNMENT = 16

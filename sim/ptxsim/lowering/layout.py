@@ -45,6 +45,7 @@ from ptxtool.ir.nodes import (
     Unary,
     Vector,
 )
+from ptxtool.ir.variables import alignment_of, declared_size, element_type, round_up
 from ptxtool.isa.literals import integer, literal
 from ptxtool.isa.types import TYPES, Type
 
@@ -160,36 +161,6 @@ class Layout:
     """What a thread has for recursion, and for `alloca`."""
     frames: Mapping[str, "Frame"] = field(default_factory=dict, repr=False)
     """Of every function of the program."""
-
-
-def round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
-
-
-def element_type(declaration: Declaration) -> Type:
-    """The type of a variable's elements; untyped (texture and the like) counts as 64 bits."""
-    return TYPES.get(declaration.type, TYPES["b64"])
-
-
-def declared_size(declaration: Declaration, declarator: Declarator) -> int:
-    """Bytes of a variable; 0 for an array without a size."""
-    count = declaration.vector
-    dimensions = list(declarator.dimensions)
-    if dimensions and dimensions[0] is None:
-        inner = 1
-        for dimension in dimensions[1:]:
-            inner *= dimension or 0
-        items = declarator.value.items if isinstance(declarator.value, Vector) else ()
-        return len(items) * inner * count * element_type(declaration).bytes
-    for dimension in dimensions:
-        count *= dimension or 0
-    return count * element_type(declaration).bytes
-
-
-def alignment_of(declaration: Declaration) -> int:
-    """Bytes that a variable or parameter is aligned to. Behind `.ptr`, `.align` is about what the pointer points to."""
-    given = None if "ptr" in declaration.qualifiers else declaration.align
-    return given or element_type(declaration).bytes * declaration.vector
 
 
 def address_bits(module: Module) -> int:

@@ -1,8 +1,8 @@
 """Strict round robin: a warp has its turn until it issues, however long it takes (GPGPU-Sim 4.2's `rrr`).
 
 The turn is that of the first warp behind the last issuer that has not exited and does not wait (at a barrier, a fence,
-for an atomic); the others neither issue nor count. GPGPU-Sim gives all its schedulers warp 0 as their first turn; here
-each begins with the first warp of its own.
+a lock, for an atomic); the others neither issue nor count. GPGPU-Sim gives all its schedulers warp 0 as their first
+turn; here each begins with the first warp of its own.
 
 Reference: timing-model-42 section 2.
 

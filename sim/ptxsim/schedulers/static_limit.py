@@ -1,7 +1,7 @@
 """Static warp limiting: greedy then oldest among the N oldest warps (timing-model section 2, SWL).
 
-Warps that have exited or wait (at a barrier, a fence, for an atomic) are not among the N; the greedy warp is looked at
-even when N others are older.
+Warps that have exited or wait (at a barrier, a fence, a lock, for an atomic) are not among the N; the greedy warp is
+looked at even when N others are older.
 Rogers, O'Connor, Aamodt, Cache-conscious wavefront scheduling, MICRO 2012, section 4.
 
 sm.policy_number: N. sm.policy[scheduler, 0]: the greedy warp.

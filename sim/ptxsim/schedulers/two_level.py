@@ -1,9 +1,9 @@
 """Two levels: a scheduler looks at a few active warps; those that wait for memory go behind the pending ones.
 
-In every cycle active warps that wait (exited, at a barrier, a fence, for an atomic), or whose next instruction reads a
-register that a load from global, local, parameter or texture memory will write, go to the end of the pending queue;
-its head fills the active list up again, without a test. Active warps issue in order; behind the issuer the list begins
-anew, so that it becomes the last. Slots without a warp take their places in both, as in GPGPU-Sim.
+In every cycle active warps that wait (exited, at a barrier, a fence, a lock, for an atomic), or whose next instruction
+reads a register that a load from global, local, parameter or texture memory will write, go to the end of the pending
+queue; its head fills the active list up again, without a test. Active warps issue in order; behind the issuer the list
+begins anew, so that it becomes the last. Slots without a warp take their places in both, as in GPGPU-Sim.
 Timing-model section 2 (`two_level_active`); Narasiman et al., Improving GPU performance via large warps and two-level
 warp scheduling, MICRO 2011; Gebhart et al., Energy-efficient mechanisms for managing thread context, ISCA 2011.
 

@@ -5,8 +5,14 @@ from ptxsim.jit import ctz, njit
 
 @njit
 def runnable(sm):
-    """Mask of the warps that are there, have not exited, and wait for no barrier, fence, copy or atomic."""
-    return sm.resident & ~(sm.finishing | sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+    """Mask of the warps that are there, have not exited, and wait for no barrier, fence, copy, atomic or lock.
+
+    With those at a lock, a policy that looks at a few warps could wait for ever: the warp that has the lock may not
+    be among them.
+    """
+    return sm.resident & ~(
+        sm.finishing | sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic | sm.lock_wait
+    )
 
 
 @njit

@@ -1,8 +1,9 @@
 """Execution of one warp instruction: its guard and its micro-operations.
 
-The core calls `guard_mask` and `execute`; a run without time calls `straight` too, for many instructions at once. They
-work on the warp that the context record names and know nothing of time. `execute` goes through the micro-operations of
-an instruction; a fault ends it before anything is stored. All are behind boundaries (semantics/boundary.py): callers
+The core calls `guard_mask` and `execute`; a run without time calls `straight` too, for many instructions at once, and
+sharing of scratchpad `reach`, before an instruction issues. They work on the warp that the context record names and
+know nothing of time. `execute` goes through the micro-operations of an instruction; a fault ends it before anything is
+stored. All are behind boundaries (semantics/boundary.py): callers
 do not compile them again. Nothing else is imported from here (machine_code.BEHIND_BOUNDARY).
 """
 
@@ -17,6 +18,7 @@ from ptxsim.semantics import atomics, memory, small_atomics, warp
 from ptxsim.semantics.boundary import boundary
 from ptxsim.semantics.calls import aside
 from ptxsim.semantics.codes import (
+    ACCESS32,
     ACCESS64,
     ATOMIC32,
     ATOMIC64,
@@ -276,6 +278,38 @@ def _straight(x, first, last, active):
     return last
 
 
+@njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64))
+def _reach(x, i, active, first):
+    instruction = instruction_at(x.instructions, i)
+    all_lanes = _guard_mask(x, i, active)
+    if instruction.reach_unknown:
+        return first if all_lanes else -1
+    mask = all_lanes
+    found = -1
+    _own_rows(x)
+    for k in range(instruction.uop_start, instruction.reach_end):
+        u = uop_at(x.uops, k)
+        if u.op < FIRST:
+            _lanes(x, u, mask)
+        elif u.op == PREDICATE:
+            _predicate(x, u, mask)
+        elif u.op == NARROW:
+            mask = all_lanes & np.int64(lane_mask(x, u.a)) & np.int64(u.e)
+        elif u.op == ACCESS32 or u.op == ACCESS64:
+            if _access(x, u, mask) == 0:
+                x.error = 0
+                return found
+            end = x.shared_memory + np.uint64(x.shared_bytes)
+            for n in range(32):
+                pointer = x.lane_pointer[n]
+                if (mask >> n) & 1 and pointer >= x.shared_memory and pointer < end:
+                    start = np.int64(pointer - x.shared_memory)
+                    if start + np.int64(u.c >> 8) > first:
+                        start = max(start, first)
+                        found = start if found < 0 else min(found, start)
+    return found
+
+
 guard_mask: Any = boundary("guard_mask", _guard_mask)
 """`guard_mask(x, i, active)`: the lanes of `active` whose guard of instruction i holds, as int64."""
 
@@ -287,6 +321,10 @@ execute: Any = boundary("execute", _execute)
 Leaves `lane_address`, `access_mask` and `access_space` of memory instructions, `lane_target` of indirect jumps, and
 `error` after a fault in the context; nothing is stored then.
 """
+
+reach: Any = boundary("reach", _reach)
+"""`reach(x, i, active, first)`: the lowest byte of shared memory from `first` on that instruction i will access with
+lanes `active`, -1 if none. Executes no more of it than its addresses take; a fault is left to `execute`."""
 
 straight: Any = boundary("straight", _straight)
 """`straight(x, first, last, active)`: run instructions `first` to `last - 1`, which `INSTRUCTION.straight` counts.

@@ -15,7 +15,7 @@ from ptxsim.jit import array_of, ctz, entry, njit
 from ptxsim.memory.state import L1
 from ptxsim.schedulers.signature import WINDOW
 from ptxsim.sharing.dynamic import CERTAIN, DYNAMIC
-from ptxsim.sharing.registers import settle_wait
+from ptxsim.sharing.locks import settle_wait
 from ptxsim.state import RUN, SM, STALL
 
 
