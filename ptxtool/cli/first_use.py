@@ -1,4 +1,6 @@
-"""`ptxtool first-use FILE`: registers in order of first use."""
+"""`ptxtool first-use FILE`: registers in order of first use, or shared variables in order of first access."""
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,12 +18,23 @@ from ptxtool.cli.common import (
     put_json,
     put_parts,
     share_registers_option,
+    share_scratchpad_option,
 )
+
+if TYPE_CHECKING:
+    from ptxtool.analysis.shared_use import SharedUse
 
 
 @click.command(short_help="Registers in order of first use; where sharing stops first.")
 @file_argument
 @kernel_option
+@click.option(
+    "--space",
+    type=click.Choice(["reg", "shared"]),
+    default="reg",
+    show_default=True,
+    help="Registers, or shared variables.",
+)
 @click.option(
     "--order",
     type=click.Choice(["text", "cfg"]),
@@ -36,14 +49,24 @@ from ptxtool.cli.common import (
     metavar="N",
     help="Registers per thread, of which floor(N * (100 - P) / 100) are private.",
 )
+@share_scratchpad_option
+@click.option(
+    "--scratchpad",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Scratchpad per CTA, of which floor(BYTES * (100 - P) / 100) bytes are private.",
+)
 @json_option
 @output_option
 def command(
     file: str,
     kernel: str | None,
+    space: str,
     order: str,
     share_registers: str,
     registers: int | None,
+    share_scratchpad: str,
+    scratchpad: int | None,
     as_json: bool,
     output: str | None,
 ) -> int:
@@ -51,7 +74,16 @@ def command(
 
     With --share-registers P and --registers N: the first instruction that needs a shared register, before and after.
     For a file with a launch file beside it, N comes from there.
+
+    With --space shared: shared variables in order of first access. With --share-scratchpad P also the first access that
+    needs the shared part; BYTES are the kernel's static ones and the launch file's dynamic ones.
     """
+    if space == "shared":
+        if share_registers != "0" or registers is not None or order != "text":
+            raise click.UsageError("--order, --share-registers and --registers go with --space reg")
+        return _shared(file, kernel, share_scratchpad, scratchpad, as_json, output)
+    if share_scratchpad != "0" or scratchpad is not None:
+        raise click.UsageError("--share-scratchpad and --scratchpad go with --space shared")
     from ptxtool.report.first_use import first_use_data, first_use_table
 
     private = _private(file, share_registers, registers)
@@ -64,6 +96,37 @@ def command(
         put_json(kernels_json(module, [first_use_data(u, private) for u in uses.values()]), output)
     else:
         put_parts(per_kernel(chosen, lambda f: [first_use_table(uses[f.name], private)]), output)
+    return 0
+
+
+def _shared(
+    file: str, kernel: str | None, share: str, scratchpad: int | None, as_json: bool, output: str | None
+) -> int:
+    """The report on shared variables."""
+    from ptxtool.analysis.sharing import percentage
+    from ptxtool.report.shared_use import shared_use_data, shared_use_table
+
+    percent = percentage(share, "--share-scratchpad")
+    if not percent and scratchpad is not None:
+        raise click.UsageError("--scratchpad says nothing without --share-scratchpad")
+    launch = launch_of(file) if percent and scratchpad is None else None
+    module = load(file)
+    chosen = kernels(module, kernel)
+    uses = {function.name: api.shared_use(function) for function in chosen}
+
+    def boundary(use: "SharedUse") -> int | None:
+        if not percent:
+            return None
+        return use.layout.boundary(
+            percent, scratchpad or use.layout.bytes + (launch.dynamic_shared if launch else 0)
+        )
+
+    if as_json:
+        put_json(kernels_json(module, [shared_use_data(u, boundary(u)) for u in uses.values()]), output)
+    else:
+        put_parts(
+            per_kernel(chosen, lambda f: [shared_use_table(uses[f.name], boundary(uses[f.name]))]), output
+        )
     return 0
 
 

@@ -7,13 +7,28 @@ from dataclasses import dataclass
 from ptxtool.passes.allocate import Allocate
 from ptxtool.passes.base import Pass
 from ptxtool.passes.compact import Compact
+from ptxtool.passes.delay_first_use import DelayFirstUse
+from ptxtool.passes.layout_shared import LayoutShared
 from ptxtool.passes.lower_ptxplus import LowerPtxplus
+from ptxtool.passes.release_registers import ReleaseRegisters
+from ptxtool.passes.release_scratchpad import ReleaseScratchpad
 from ptxtool.passes.reorder_decls import ReorderDecls
+from ptxtool.passes.settle_tail import SettleTail
 from ptxtool.passes.unroll_decls import UnrollDecls
 
-PASSES: dict[str, type[Pass]] = {
-    cls.name: cls for cls in (UnrollDecls, ReorderDecls, Allocate, Compact, LowerPtxplus)
-}
+_ALL: tuple[type[Pass], ...] = (
+    UnrollDecls,
+    ReorderDecls,
+    DelayFirstUse,
+    LayoutShared,
+    SettleTail,
+    ReleaseRegisters,
+    ReleaseScratchpad,
+    Allocate,
+    Compact,
+    LowerPtxplus,
+)
+PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in _ALL}
 """Every pass by name, in the order of the reports."""
 
 
@@ -41,7 +56,7 @@ class PassInfo:
     options: tuple[Option, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.name:16}{self.summary}", *(f"{'':18}{option}" for option in self.options)])
+        return "\n".join([f"{self.name:20}{self.summary}", *(f"{'':22}{option}" for option in self.options)])
 
 
 def pass_info(cls: type[Pass]) -> PassInfo:

@@ -3,28 +3,43 @@
 Under register sharing the registers with the smallest sequence numbers are private to a warp; sorted by first use they
 let a warp run furthest before it needs a shared one. Registers never used keep their order behind the others.
 `order=text` takes the instructions as they stand, as the paper does, `order=cfg` in reverse post-order of the control
-flow graph. Declarations stay in their block, each block is sorted by itself; only the declarations trade places, what
+flow graph.
+
+`order=late` goes beyond the paper. Given how many registers are private, floor(registers * (100 - share) / 100), it
+chooses those with which a thread is expected to execute most instructions before it needs a shared one, and declares
+them first (`ptxtool.analysis.first_shared` states the problem); the order is that of first use, within them and behind
+them. How often instructions run the graph suggests, or `counts`, a file that `ptxtool sim --json` wrote for the kernel.
+Where `registers` is not given it is the count that a run takes where its launch says none. `delay=true` chooses for a
+kernel on which delay-first-use runs next.
+
+Declarations stay in their block, each block is sorted by itself; only the declarations trade places, what
 stands between them (comments included) stays.
 
 Pre: a module without errors whose kernels declare one register per declaration (run unroll-decls first, or the pass
 declines with E301). Post: in every block of every kernel the used registers are declared in the order of their first
-use; only register declarations have changed (checked by `ptxtool.check.declarations`). Idempotent.
+use (of `order=late`: the private ones before the others); only register declarations have changed (checked by
+`ptxtool.check.declarations`). Idempotent.
 Not handled: declarations between instructions that would have to move behind a use (E301).
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through register sharing, section 5.2.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ptxtool.analysis.first_shared import Choice, FirstShared
 from ptxtool.analysis.first_use import first_use
+from ptxtool.analysis.issue_counts import load_issue_counts
+from ptxtool.analysis.shared_registers import private_registers
+from ptxtool.base.bits import from_indices
 from ptxtool.base.diag import error
 from ptxtool.check.declarations import check_only_declarations_changed
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeClose, ScopeOpen
 from ptxtool.ir.symbols import Register
 from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.share import required_share
 from ptxtool.passes.unroll_decls import declares_several, register_declarations
 
 
@@ -32,24 +47,66 @@ from ptxtool.passes.unroll_decls import declares_several, register_declarations
 class ReorderDecls:
     """Declare registers in the order of their first use."""
 
-    order: Literal["text", "cfg"] = "text"
+    order: Literal["text", "cfg", "late"] = "text"
+    share: str = ""
+    registers: int = 0
+    counts: str = ""
+    delay: bool = False
     name: ClassVar[str] = "reorder-decls"
 
     def run(self, module: Module) -> PassResult:
         edits: list[TextEdit] = []
         remarks: list[Remark] = []
+        if self.order != "late":
+            self._require_no_share()
         for kernel in module.kernels.values():
             _require_unrolled(kernel)
-            made = tuple(_reorder(kernel, self.order))
+            gain = ""
+            if self.order == "late":
+                rank, gain = self._late(kernel)
+            else:
+                rank = {use.before: use.after for use in first_use(kernel, order=self.order)}
+            made = tuple(_reorder(kernel, rank))
             edits += made
             if made:
-                message = f"{len(made)} of {len(kernel.registers)} register declarations moved"
+                message = f"{len(made)} of {len(kernel.registers)} register declarations moved{gain}"
                 remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(made[0].start)))
         if not edits:
             remarks.append(
-                Remark(self.name, "nothing to do: every register stands in the order of first use")
+                Remark(self.name, f"nothing to do: every register stands in the order {self._goal}")
             )
         return PassResult(tuple(edits), tuple(remarks), check_only_declarations_changed)
+
+    @property
+    def _goal(self) -> str:
+        return "that reaches furthest" if self.order == "late" else "of first use"
+
+    def _require_no_share(self) -> None:
+        """Decline (E301) what says nothing about the order as written or along the graph."""
+        for option in ("share", "registers", "counts", "delay"):
+            if getattr(self, option):
+                what = f"reorder-decls{{order={self.order}}} has no use for '{option}'"
+                raise error("E301", what, help="leave it out, or choose order=late")
+
+    def _late(self, kernel: Function) -> tuple[Mapping[int, int], str]:
+        """The places of registers by their sequence numbers, and what the order gains."""
+        percent = required_share(f"{self.name}{{order=late}}", self.share)
+        private = private_registers(kernel, percent, self.registers)
+        counts = load_issue_counts(self.counts, kernel) if self.counts else None
+        way = FirstShared(kernel, counts, self.delay)
+        choice = way.best(private)
+        written = [use.before - 1 for use in first_use(kernel)]
+        order = [k for k in written if k in choice.private] + [k for k in written if k not in choice.private]
+        return {k + 1: place for place, k in enumerate(order, 1)}, _gain(way, written, choice, private)
+
+
+def _gain(way: FirstShared, written: list[int], choice: Choice, private: int) -> str:
+    as_written = way.value(from_indices(written[:private]))
+    how = "the most there can be" if choice.is_best else "the most that was found"
+    return (
+        f"; with {private} private {choice.value:.4g} instructions expected before a shared one, {how}; "
+        f"{as_written:.4g} in the order of first use"
+    )
 
 
 @dataclass(frozen=True)
@@ -61,10 +118,9 @@ class _Slot:
     position: int
 
 
-def _reorder(kernel: Function, order: Literal["text", "cfg"]) -> Iterator[TextEdit]:
-    """The edits that put the declarations of every block in the order of first use."""
+def _reorder(kernel: Function, rank: Mapping[int, int]) -> Iterator[TextEdit]:
+    """The edits that put the declarations of every block in the order of their ranks, given by sequence number."""
     text = kernel.source.text
-    rank = {use.before: use.after for use in first_use(kernel, order=order)}
     for block in _blocks(kernel):
         wanted = sorted(block, key=lambda slot: rank[slot.register.sequence_number])
         if block[0].position != block[-1].position:

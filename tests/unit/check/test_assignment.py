@@ -168,6 +168,31 @@ HOLDS = [
         "setp.eq.u32 %p1, %r2, 0; @%p1 get %r1; @%p1 put %r1; exit;",
     ),
     (
+        "what a guarded write leaves goes to the slot of the old value",
+        "get %v1; setp.eq.u32 %p1, %v1, 0; @!%p1 get %v1; put %v1; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1, %r1, 0; @!%p1 get %r2;"
+        "+ @!%p1 st.local.b32 [__ptxtool_spill+4], %r2; load 4 %r3; put %r3; exit;",
+    ),
+    (
+        "loads and a store under the guard of an instruction",
+        "get %v1; get %v2; setp.eq.u32 %p1, %v1, 0; @%p1 add.u32 %v1, %v1, %v2; put %v1; exit;",
+        "get %r1; spill 4 %r1; get %r2; spill 8 %r2; setp.eq.u32 %p1, %r1, 0;"
+        "+ @%p1 ld.local.b32 %r3, [__ptxtool_spill+4]; + @%p1 ld.local.b32 %r5, [__ptxtool_spill+8];"
+        "@%p1 add.u32 %r3, %r3, %r5; + @%p1 st.local.b32 [__ptxtool_spill+4], %r3; load 4 %r6; put %r6; exit;",
+    ),
+    (
+        "a copy and a constant are dropped behind a guarded reload",
+        "get %v1; ~mov.u32 %v2, %v1; ~mov.u32 %v3, 7; @%p1 put %v2; exit;",
+        "get %r1; spill 4 %r1; + @%p1 ld.local.b32 %r2, [__ptxtool_spill+4]; @%p1 put %r2; exit;",
+    ),
+    (
+        "two results of a guarded instruction, of which one had no value",
+        "get %v1; setp.eq.u32 %p1, %v1, 0; @%p1 ld.global.v2.u32 {%v1, %v2}, [%d1]; put %v1; @%p1 put %v2; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1, %r1, 0; @%p1 ld.global.v2.u32 {%r2, %r3}, [%rd4];"
+        "+ @%p1 st.local.b32 [__ptxtool_spill+8], %r3; + @%p1 st.local.b32 [__ptxtool_spill+4], %r2;"
+        "load 4 %r5; put %r5; load 8 %r6; @%p1 put %r6; exit;",
+    ),
+    (
         "a value that one path leaves without",
         "setp.eq.u32 %p1, %v9, 0; get %v3; @%p1 bra L; get %v1; L: put %v1; put %v3; exit;",
         "setp.eq.u32 %p1, %r9, 0; get %r3; @%p1 bra L; get %r1; L: put %r1; put %r3; exit;",
@@ -362,6 +387,38 @@ FAILS = [
         strange("st.global.u32 [%rd4], %r1;"),
     ),
     (
+        "a reload is guarded",
+        "get %v1; put %v1; exit;",
+        "get %r1; spill 4 %r1; + @%p1 ld.local.b32 %r2, [__ptxtool_spill+4]; put %r2; exit;",
+        lost("%r2", "%v1"),
+    ),
+    (
+        "a reload has another guard than who reads it",
+        "get %v1; @%p1 put %v1; exit;",
+        "get %r1; spill 4 %r1; + @!%p1 ld.local.b32 %r2, [__ptxtool_spill+4]; @%p1 put %r2; exit;",
+        lost("%r2", "%v1"),
+    ),
+    (
+        "a value that a guarded reload fetched becomes another one",
+        "get %v1; get %v2; ~mov.u32 %v1, %v2; @%p1 put %v1; exit;",
+        "get %r1; spill 4 %r1; get %r2; + @%p1 ld.local.b32 %r3, [__ptxtool_spill+4]; @%p1 put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded reload is overwritten",
+        "get %v1; get %v2; @%p1 put %v1; exit;",
+        "get %r1; spill 4 %r1; get %r2; spill 8 %r2; + @%p1 ld.local.b32 %r3, [__ptxtool_spill+4];"
+        "+ @%p1 ld.local.b32 %r3, [__ptxtool_spill+8]; @%p1 put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded reload is read on another path, too",
+        "get %v1; @%p1 bra L; get %v2; put %v2; L: @%p2 put %v1; exit;",
+        "get %r1; spill 4 %r1; + @%p2 ld.local.b32 %r2, [__ptxtool_spill+4]; @%p1 bra L; get %r3; put %r3;"
+        "L: @%p2 put %r2; exit;",
+        lost("%r2", "%v1"),
+    ),
+    (
         "an inserted copy is guarded",
         "get %v1; put %v1; exit;",
         "get %r1; + @%p1 mov.u32 %r2, %r1; put %r1; exit;",
@@ -451,6 +508,57 @@ FAILS = [
         "L: @%p1 get %v1; put %v1; get %v2; put %v2; bra L;",
         "L: @%p1 get %r1; put %r1; get %r1; put %r1; bra L;",
         lost("%r1", "%v1"),
+    ),
+    (
+        "a guarded spill to a slot without the old value",
+        "get %v1; setp.eq.u32 %p1, %v1, 0; @%p1 get %v1; put %v1; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1, %r1, 0; @%p1 get %r2;"
+        "+ @%p1 st.local.b32 [__ptxtool_spill+8], %r2; load 8 %r3; put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded spill whose guard is turned round",
+        "get %v1; setp.eq.u32 %p1, %v1, 0; @%p1 get %v1; put %v1; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1, %r1, 0; @%p1 get %r2;"
+        "+ @!%p1 st.local.b32 [__ptxtool_spill+4], %r2; load 4 %r3; put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded spill with another guard",
+        "get %v1; setp.eq.u32 %p1|%p2, %v1, 0; @%p1 get %v1; put %v1; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1|%p2, %r1, 0; @%p1 get %r2;"
+        "+ @%p2 st.local.b32 [__ptxtool_spill+4], %r2; load 4 %r3; put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded spill of another register",
+        "get %v1; setp.eq.u32 %p1, %v1, 0; @%p1 get %v1; put %v1; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1, %r1, 0; @%p1 get %r2;"
+        "+ @%p1 st.local.b32 [__ptxtool_spill+4], %r5; load 4 %r3; put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded spill too late: another instruction has written the guard",
+        "get %v1; setp.eq.u32 %p1, %v1, 0; @%p1 get %v1; setp.eq.u32 %p1, %v2, 0; put %v1; exit;",
+        "get %r1; spill 4 %r1; setp.eq.u32 %p1, %r1, 0; @%p1 get %r2; setp.eq.u32 %p1, %r6, 0;"
+        "+ @%p1 st.local.b32 [__ptxtool_spill+4], %r2; load 4 %r3; put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded spill whose guard the instruction itself writes",
+        "get %v1; get %v2; setp.eq.u32 %p1, %v1, 0; @%p1 shfl.sync.down.b32 %v1|%p2, %v2, 1, 31, -1; put %v1; exit;",
+        "get %r1; spill 4 %r1; get %r5; setp.eq.u32 %p1, %r1, 0;"
+        "@%p1 shfl.sync.down.b32 %r2|%p1, %r5, 1, 31, -1;"
+        "+ @%p1 st.local.b32 [__ptxtool_spill+4], %r2; load 4 %r3; put %r3; exit;",
+        lost("%r3", "%v1"),
+    ),
+    (
+        "a guarded spill over another one",
+        "get %v1; get %v2; setp.eq.u32 %p1, %v1, 0; @%p1 ld.global.v2.u32 {%v1, %v2}, [%d1]; put %v1; exit;",
+        "get %r1; spill 4 %r1; get %r2; spill 8 %r2; setp.eq.u32 %p1, %r1, 0;"
+        "@%p1 ld.global.v2.u32 {%r3, %r5}, [%rd4]; + @%p1 st.local.b32 [__ptxtool_spill+4], %r3;"
+        "+ @%p1 st.local.b32 [__ptxtool_spill+4], %r5; load 4 %r6; put %r6; exit;",
+        lost("%r6", "%v1"),
     ),
     (
         "another guard",

@@ -44,6 +44,17 @@ def test_names_say_places() -> None:
     assert allocated(before) == after
 
 
+def test_a_name_inside_another_stays() -> None:
+    """One instruction is renamed with its neighbours, one by itself: `$x` has two places."""
+    before = kernel(
+        "\t.reg .u32 $x, $y;\n\tmov.u32 $x, a$x;\n\tadd.u32 $y, $x, 1;\n\tmov.u32 $x, a$y;\n"
+        "\tadd.u32 $y, $y, $x;\n\tst.shared.u32 [a$x+4], $y;\n"
+    ).replace(".visible", ".shared .u32 a$x, a$y;\n.visible")
+    after = allocated(before)
+    assert [line.split(", ")[-1] for line in after.splitlines() if "mov" in line] == ["a$x;", "a$y;"]
+    assert "[a$x+4]" in after
+
+
 def test_everything_but_registers_stays() -> None:
     """Comments inside instructions, odd spacing, labels on the line, `.loc`, directives, an empty line."""
     before = kernel(

@@ -78,16 +78,27 @@ def test_a_wrong_pipeline_is_told_with_its_places(text: str, places: list[tuple[
 
 def test_every_pass_describes_itself() -> None:
     infos = {info.name: info for info in pass_infos()}
-    every = ["unroll-decls", "reorder-decls", "allocate", "compact", "lower-ptxplus"]
+    every = [
+        *(
+            "unroll-decls",
+            "reorder-decls",
+            "delay-first-use",
+            "layout-shared",
+            "settle-tail",
+            "release-registers",
+            "release-scratchpad",
+        ),
+        *("allocate", "compact", "lower-ptxplus"),
+    ]
     assert list(infos) == list(PASSES) == every
-    (order,) = infos["reorder-decls"].options
+    order = infos["reorder-decls"].options[0]
     assert (order.name, order.kind, order.choices, order.default) == (
         "order",
         "choice",
-        ("text", "cfg"),
+        ("text", "cfg", "late"),
         "text",
     )
-    assert "order=text|cfg (default text)" in str(infos["reorder-decls"])
+    assert "order=text|cfg|late (default text)" in str(infos["reorder-decls"])
     assert infos["unroll-decls"].summary == "Declare every register by itself, one per line."
 
 

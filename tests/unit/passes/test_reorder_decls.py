@@ -147,3 +147,75 @@ def test_remarks_count_what_moved() -> None:
     body = "\t.reg .b32 a;\n\t.reg .b32 b;\n\t.reg .b32 c;\n\tmov.u32 b, 1;\n\tmov.u32 a, 1;\n\texit;\n"
     result = rewrite(parse(kernel(body)), "reorder-decls{order=text}")
     assert str(result) == "reorder-decls: k: 2 of 3 register declarations moved (line 6)"
+
+
+LATE = (
+    "\t.reg .pred %p;\n\t.reg .b32 %r1;\n\t.reg .b32 %r3;\n"
+    "\t@%p bra B;\n\tmov.u32 %r1, 1;\n\tret;\nB:\n\tmov.u32 %r3, 1;\n\tmov.u32 %r3, 2;\n\tret;\n"
+)
+
+
+def late(body: str, options: str) -> tuple[str, str]:
+    result = rewrite(parse(kernel(body)), f"reorder-decls{{order=late,{options}}}")
+    return result.module.source.text, result.remarks[0].message
+
+
+def test_late_serves_the_side_that_goes_further() -> None:
+    """Two of four registers are private: %p, and %r3 rather than %r1."""
+    after, remark = late(LATE, "share=50,registers=4")
+    assert after == kernel(LATE.replace("%r1;", "%r;").replace("%r3;", "%r1;").replace("%r;", "%r3;"))
+    assert remark == (
+        "2 of 3 register declarations moved; with 2 private 2.5 instructions expected before a shared one, the most "
+        "there can be; 2 in the order of first use"
+    )
+    assert rewrite(parse(after), "reorder-decls{order=late,share=50,registers=4}").module.source.text == after
+
+
+def test_late_by_the_counts_of_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"kernel": "k", "issues": [8, 8, 8, 0, 0, 0]}')
+    assert late(LATE, f"share=50,registers=4,counts={path}")[0] == kernel(LATE)
+    path.write_text('{"kernel": "other", "issues": []}')
+    assert late(LATE, f"share=50,registers=4,counts={path}")[0] != kernel(LATE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no json", "it is no JSON"),
+        ("[]", "it has no 'issues'"),
+        ('{"kernel": "k", "issues": [1]}', "it counts 1 instructions, and 'k' has 6"),
+        ('{"kernel": "k", "issues": [1, 2, 3, 4, 5, 6, 7]}', "it counts 7 instructions, and 'k' has 6"),
+        ('{"kernel": "k", "issues": [1, 2, 3, 4, 5, -6]}', "its 'issues' are no counts"),
+    ],
+)
+def test_late_with_counts_that_are_none(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(PtxError, match="E502") as caught:
+        late(LATE, f"share=50,registers=4,counts={path}")
+    assert message in str(caught.value)
+    with pytest.raises(PtxError, match="E501"):
+        late(LATE, f"share=50,registers=4,counts={tmp_path / 'missing.json'}")
+
+
+@pytest.mark.parametrize(
+    "options", ["share=50", "registers=4", "counts=x", "order=cfg,share=50", "delay=true"]
+)
+def test_options_of_late_only(options: str) -> None:
+    with pytest.raises(PtxError, match=r"E301.*has no use for"):
+        rewrite(parse(kernel(LATE)), f"reorder-decls{{{options}}}")
+
+
+def test_late_for_a_kernel_that_is_delayed_next() -> None:
+    """One of two registers is private: %b, whose two instructions depend on nothing."""
+    declared = "\t.reg .b32 %a;\n\t.reg .b32 %b;\n"
+    code = "\tmov.u32 %a, 1;\n\tmov.u32 %b, 1;\n\tmov.u32 %b, 2;\n\tret;\n"
+    assert late(declared + code, "share=50,registers=2")[0] == kernel(declared + code)
+    swapped = "\t.reg .b32 %b;\n\t.reg .b32 %a;\n"
+    assert late(declared + code, "share=50,registers=2,delay=true")[0] == kernel(swapped + code)
+
+
+def test_late_needs_a_share() -> None:
+    with pytest.raises(PtxError, match=r"E301.*needs the sharing percentage"):
+        rewrite(parse(kernel(LATE)), "reorder-decls{order=late}")

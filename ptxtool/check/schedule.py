@@ -1,0 +1,84 @@
+"""Re-prove a new order of instructions: in every stretch the same ones, and every value comes from where it came.
+
+A stretch is a run of instructions inside a basic block with no other statement between them. Outside instructions
+nothing has changed; each stretch has the same instructions, by their texts (equal texts keep their order). For every
+resource that instructions read and write (`ptxtool.analysis.dependence`) the writes come in the same order as before,
+and every read comes behind the same write: so all values, accesses and barriers are the ones before.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ptxtool.analysis.dependence import Effect, Resource, effects, stretches
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.edit import TextEdit, splice
+from ptxtool.ir.nodes import Function, Module
+
+
+def check_schedule(before: Module, after: Module) -> tuple[Diagnostic, ...]:
+    """E303 diagnostics, placed in `after`, for instructions that changed, left their stretch or passed another."""
+    if _without_instructions(before) != _without_instructions(after):
+        return (Diagnostic("E303", "something besides the order of instructions changed", after.source),)
+    pairs = zip(_bodies(before), _bodies(after), strict=True)
+    return tuple(problem for old, new in pairs for problem in _compare(old, new))
+
+
+def _bodies(module: Module) -> list[Function]:
+    return [item for item in module.items if isinstance(item, Function) and item.body is not None]
+
+
+def _without_instructions(module: Module) -> list[str]:
+    """The words of a module's text with the same word for every instruction."""
+    edits = [TextEdit(i.start, i.end, " ; ") for f in _bodies(module) for i in f.instructions]
+    return splice(module.source.text, edits).split()
+
+
+def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
+    of_old, of_new = effects(old), effects(new)
+    for stretch, other in zip(stretches(old), stretches(new), strict=True):
+
+        def complain(what: str, at: range = other) -> Diagnostic:
+            first, last = new.instructions[at.start], new.instructions[at.stop - 1]
+            return Diagnostic("E303", f"{what} in '{new.name}'", new.source, first.start, last.end)
+
+        names = _numbered([old.text(i) for i in stretch])
+        renamed = _numbered([new.text(i) for i in other])
+        if stretch != other or sorted(names) != sorted(renamed):
+            yield complain("the instructions of a stretch are not the same ones")
+            continue
+        if names == renamed:
+            continue
+        history = _history(names, [of_old[i] for i in stretch])
+        changed = _history(renamed, [of_new[i] for i in other])
+        for resource in history:
+            if history[resource] != changed.get(resource):
+                what = resource if isinstance(resource, str) else old.registers[resource].name
+                yield complain(f"accesses to '{what}' have passed each other")
+                break
+
+
+def _numbered(texts: Sequence[str]) -> list[tuple[str, int]]:
+    """Texts, each with how often it has occurred before."""
+    seen: dict[str, int] = defaultdict(int)
+    found: list[tuple[str, int]] = []
+    for text in texts:
+        found.append((text, seen[text]))
+        seen[text] += 1
+    return found
+
+
+Event = tuple[tuple[str, int] | None, frozenset[tuple[str, int]]]
+
+
+def _history(names: Sequence[tuple[str, int]], done: Sequence[Effect]) -> dict[Resource, list[Event]]:
+    """Per resource, its writes in order, each with those that read it until the next one; first what was there."""
+    found: dict[Resource, list[tuple[tuple[str, int] | None, set[tuple[str, int]]]]]
+    found = defaultdict(lambda: [(None, set())])
+    for name, effect in zip(names, done, strict=True):
+        for resource in effect.reads:
+            found[resource][-1][1].add(name)
+        for resource in effect.writes:
+            found[resource].append((name, set()))
+    return {
+        resource: [(write, frozenset(reads)) for write, reads in events] for resource, events in found.items()
+    }

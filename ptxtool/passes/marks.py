@@ -1,0 +1,90 @@
+"""Putting release marks into a kernel's text: what the release passes have in common.
+
+The marks of one kind end up in front of the wanted instructions, one each: those that stand there already stay,
+others of the kind go, new ones get a line of their own with the indentation of their instruction (or stand before
+it on its line, where it shares one with a label).
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.base.source import Source
+from ptxtool.check.marks import check_marks
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.marks import Mark, release_marks, releases
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.passes.base import Remark
+
+Touches = Callable[[Function], Sequence[bool]]
+
+
+def put_marks(kernel: Function, release: str, wanted: Collection[int]) -> tuple[TextEdit, ...]:
+    """The edits that leave a kernel's marks of one kind in front of the wanted instructions and nowhere else."""
+    edits: list[TextEdit] = []
+    missing = set(wanted)
+    for mark in release_marks(kernel):
+        if mark.release != release:
+            continue
+        if mark.instruction in missing and not mark.before_label:
+            missing.remove(mark.instruction)
+        else:
+            edits.append(_without(kernel.source, mark))
+    edits += (_put(kernel, i, f'.pragma "{release}";') for i in sorted(missing))
+    return tuple(edits)
+
+
+def _put(kernel: Function, instruction: int, text: str) -> TextEdit:
+    start = kernel.instructions[instruction].start
+    source = kernel.source
+    line_start = source.line_starts[source.line(start) - 1]
+    indent = source.text[line_start:start]
+    if indent.strip():
+        return TextEdit(start, start, f"{text} ")
+    newline = "\r\n" if source.text[:line_start].endswith("\r\n") else "\n"
+    return TextEdit(start, start, f"{text}{newline}{indent}")
+
+
+def _without(source: Source, mark: Mark) -> TextEdit:
+    """The deletion of a mark, with its line where it has one for itself; what else its statement releases stays."""
+    text, start, end = source.text, mark.statement.start, mark.statement.end
+    others = [f'"{other}"' for other in releases(mark.statement) if other != mark.release]
+    if others:
+        return TextEdit(start, end, f".pragma {', '.join(others)};")
+    line_start = source.line_starts[source.line(start) - 1]
+    line_end = text.find("\n", end) + 1
+    if line_end and not text[line_start:start].strip() and not text[end:line_end].strip():
+        return TextEdit(line_start, line_end, "")
+    while end < len(text) and text[end] in " \t":
+        end += 1
+    return TextEdit(start, end, "")
+
+
+def remarks_of(
+    name: str, kernel: Function, edits: Sequence[TextEdit], wanted: Sequence[int], nothing: str
+) -> Iterator[Remark]:
+    """What a release pass has to say about a kernel; `nothing` is why it wants no mark, where it wants none."""
+    if not wanted:
+        yield Remark(name, nothing, kernel.name, kernel.source.line(kernel.start))
+    elif not edits:
+        yield Remark(name, "nothing to do: the marks stand where they should", kernel.name)
+    else:
+        lines = ", ".join(str(kernel.line(i)) for i in wanted[:SHOWN])
+        more = f" and {len(wanted) - SHOWN} more" if len(wanted) > SHOWN else ""
+        what = f"released before {'line' if len(wanted) == 1 else 'lines'} {lines}{more}"
+        yield Remark(name, what, kernel.name, kernel.line(wanted[0]))
+
+
+SHOWN = 8
+"""Lines that a remark lists."""
+
+
+@dataclass(frozen=True)
+class MarksProof:
+    """The claim that only marks of one kind came and went, and that no warp touches what it shares behind one."""
+
+    release: str
+    touches: Touches
+
+    def __call__(self, before: Module, after: Module) -> tuple[Diagnostic, ...]:
+        return check_marks(before, after, self.release, self.touches)

@@ -1,0 +1,62 @@
+"""release-scratchpad: marks where a warp has accessed the shared part of the scratchpad for the last time.
+
+Under scratchpad sharing a CTA that accesses the shared part holds the lock of its pair until it ends; its partner
+waits. `.pragma "release_scratchpad";` says that the warp is done with it: no path that any of its lanes may still take
+accesses it. When every warp of the CTA has said so or exited, the lock is free. The marks of an earlier run go first:
+run the pass last, for a pass that moves variables moves the shared part too.
+
+Shared are the bytes from floor(scratchpad * (100 - share) / 100) on. An access counts as one to them unless it is
+proven to lie below (`ptxtool.analysis.shared_access`). Where `scratchpad` is not given it is the kernel's static bytes;
+a run that adds dynamic ones only makes the private part larger.
+
+Pre: a module without errors. Post: the marks stand at the earliest points per warp (`ptxtool.analysis.release_points`);
+nothing else has changed and every mark holds (checked by `ptxtool.check.marks`). Idempotent.
+Reference: V. Jatala, J. Anantpur, A. Karkare, Scratchpad sharing in GPUs, TACO 14(2), 2017, `relssp`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ptxtool.analysis.release_points import release_points
+from ptxtool.analysis.shared_access import touches_shared_scratchpad
+from ptxtool.analysis.shared_layout import shared_layout
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.marks import SCRATCHPAD
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.marks import MarksProof, put_marks, remarks_of
+from ptxtool.passes.share import required_share
+
+
+@dataclass(frozen=True)
+class ReleaseScratchpad:
+    """Mark where a warp has accessed the shared part of the scratchpad for the last time."""
+
+    share: str = ""
+    scratchpad: int = 0
+    name: ClassVar[str] = "release-scratchpad"
+
+    def run(self, module: Module) -> PassResult:
+        percent = required_share(self.name, self.share)
+        edits: list[TextEdit] = []
+        remarks: list[Remark] = []
+
+        def touches(kernel: Function) -> Sequence[bool]:
+            return touches_shared_scratchpad(kernel, shared_layout(kernel).boundary(percent, self.scratchpad))
+
+        for kernel in module.kernels.values():
+            if not percent:
+                remarks.append(Remark(self.name, "nothing is shared at 0%", kernel.name))
+                continue
+            touched = touches(kernel)
+            wanted = release_points(kernel, touched)
+            made = put_marks(kernel, SCRATCHPAD, wanted)
+            edits += made
+            nothing = (
+                "nothing to release: shared scratchpad is in use to the end"
+                if any(touched)
+                else "nothing to release: the shared part is not accessed"
+            )
+            remarks += remarks_of(self.name, kernel, made, wanted, nothing)
+        return PassResult(tuple(edits), tuple(remarks), MarksProof(SCRATCHPAD, touches))
