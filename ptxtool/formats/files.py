@@ -1,8 +1,9 @@
 """Reading inputs and writing outputs: files, standard input, packaged samples; whole outputs or none.
 
 For `api.py` and the commands. `-` is standard input. Where no file has the given name, a packaged sample may: `sgemm`
-is `samples/sgemm/kernel.ptxplus`. An output is written beside its place and then moved there, so that a run that fails
-leaves the old file as it was. Everything that goes wrong is E501 or E503.
+is `samples/sgemm/kernel.ptxplus`, or `kernel.ptx` for a sample without PTXPlus. An output is written beside its place
+and then moved there, so that a run that fails leaves the old file as it was. Everything that goes wrong is E501 or
+E503.
 """
 
 import contextlib
@@ -144,7 +145,8 @@ def make_folder(path: Path) -> None:
 def _unreadable(path: Path, problem: Exception) -> PtxError:
     names = sample_names()
     advice = "give the path of a PTX or PTXPlus file, or - for standard input"
-    if names and isinstance(problem, FileNotFoundError):
+    could_be_a_sample = str(path) == path.stem  # a word, without folder and suffix
+    if names and could_be_a_sample and isinstance(problem, FileNotFoundError):
         advice += f"; packaged samples are {', '.join(names)}"
     return error("E501", f"cannot read '{path}': {_reason(problem)}", help=advice)
 
