@@ -68,7 +68,7 @@ def _place(source: "Source", offset: int) -> Piece:
 def _snippet(source: "Source", start: int, end: int, style: str) -> Iterator[Line]:
     """The line of a span with carets; the first and the last one where it is longer. Nothing for a blank line."""
     text = source.text
-    start = min(start, len(text))
+    start, end = min(start, len(text)), min(end, len(text))
     while end > start and text[end - 1].isspace():
         end -= 1
     first, column = source.position(start)

@@ -1,4 +1,4 @@
-"""What a simulation says while it runs: what the kernel prints, and on a terminal how far it is.
+"""What a simulation or a sweep says while it runs: what the kernel prints, and on a terminal how far it is.
 
 One line on standard error that is written over: a bar of the CTAs that are done, cycles, IPC, how fast the simulator is
 (warp instructions a second) and the time that is left, if CTAs go on ending as they did. Nothing is shown where
@@ -64,11 +64,76 @@ def progress_line(head: str, at: Standing, pace: Pace, width: int) -> str:
     return f"{head}[{'#' * filled}{'.' * (room - filled)}]{'  '.join(parts)}"[:width]
 
 
-class Status:
-    """The line, if it is wanted."""
+class SweepStanding(Protocol):
+    """How far a sweep is: what `api.sweep` gives to `progress`."""
+
+    @property
+    def total(self) -> int: ...
+    @property
+    def stored(self) -> int: ...
+    @property
+    def ended(self) -> int: ...
+    @property
+    def failed(self) -> int: ...
+    @property
+    def label(self) -> str: ...
+
+
+def sweep_line(at: SweepStanding, seconds: float, width: int) -> str:
+    """The line about a sweep, of at most `width` characters; the time left is that of runs like those that ended."""
+    done = at.stored + at.ended
+    share = done / at.total if at.total else 1.0
+    left = f"{_clock((at.total - done) * seconds / at.ended)} left" if at.ended and seconds > 0 else ""
+    failed = f"{at.failed} failed" if at.failed else ""
+    filled = int(_BAR * share)
+    head = f"[{'#' * filled}{'.' * (_BAR - filled)}]{share:4.0%}"
+    parts = [head, f"{done}/{at.total} runs", failed, left, at.label]
+    return "  ".join(part for part in parts if part)[:width]
+
+
+class _Line:
+    """A line on standard error that is written over, if it is wanted."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+    def clear(self) -> None:
+        """Remove the line."""
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        if self._shown:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(f"\r\x1b[K{text[: self._width()]}")
+                sys.stderr.flush()
+
+    def _width(self) -> int:
+        """Characters of a line that can be written over: one that fills the terminal's may have begun the next."""
+        try:
+            return (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+        except (OSError, ValueError):
+            return 79
+
+
+class SweepStatus(_Line):
+    """The line about a sweep."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        super().__init__(quiet)
+        self._since: float | None = None
+
+    def progress(self, at: SweepStanding) -> None:
+        """How far it is: what `api.sweep` calls before the first run and after each."""
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        self._write(sweep_line(at, now - self._since, self._width()))
+
+
+class Status(_Line):
+    """The line about a simulation."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        super().__init__(quiet)
         self._head = ""
         self._first: tuple[float, Standing] | None = None
 
@@ -93,23 +158,6 @@ class Status:
         """What the kernel prints, to standard output."""
         self.clear()
         print_bytes(text.encode("utf-8", "surrogateescape"))
-
-    def clear(self) -> None:
-        """Remove the line."""
-        self._write("")
-
-    def _write(self, text: str) -> None:
-        if self._shown:
-            with contextlib.suppress(OSError, ValueError):
-                sys.stderr.write(f"\r\x1b[K{text[: self._width()]}")
-                sys.stderr.flush()
-
-    def _width(self) -> int:
-        """Characters of a line that can be written over: one that fills the terminal's may have begun the next."""
-        try:
-            return (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
-        except (OSError, ValueError):
-            return 79
 
 
 def _short(n: float) -> str:

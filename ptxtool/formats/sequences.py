@@ -1,7 +1,7 @@
 """Results of a list of launches as plain data: each by itself, and all together. What `--json` prints of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ptxtool.base.diag import Diagnostic
@@ -33,7 +33,8 @@ class TotalCounts(Protocol):
 class SequenceRun:
     """A list of launches that was simulated: `results` of those with time, `numbers` of which of the list they are.
 
-    `totals` are their sums. `of` is the length of the list; `status` is that of the last launch that ran.
+    `totals` are their sums. `of` is the length of the list; `status` is that of the last launch that ran. `arguments`
+    are the buffers and scalars of the file, as they are afterwards.
     """
 
     gpu: str
@@ -44,6 +45,7 @@ class SequenceRun:
     status: str
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
+    arguments: tuple[Any, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`: `launches` with the counters of each, `totals` with GPGPU-Sim's names."""

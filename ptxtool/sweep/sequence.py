@@ -163,6 +163,7 @@ def simulate_sequence(
         status=status,
         checked=launch.compared if status == "done" else (),
         problems=tuple(problems),
+        arguments=tuple(plan.arrays.values()),
     )
 
 

@@ -1,0 +1,89 @@
+"""Sweeps for other programs: CSV and Parquet with a row per run and a column per counter, JSON with everything.
+
+The columns are the axes, then the plain counters of a run, then all that `stats` has, then dynamic warp execution and
+the first stall point; a cell is empty where a run has no such value. The same results give the same bytes.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ptxtool.base.diag import error
+from ptxtool.formats.sweeps import AXES, Record, SweepResult
+
+FORMATS = ("csv", "json", "parquet")
+_DYNAMIC = ("periods", "raised", "lowered", "stops", "held_cycles")
+_STALL = ("instruction", "line", "register", "sequence", "warps", "warp_cycles")
+
+
+def form_of(path: str | Path) -> str:
+    """The format that a file's name means. Raises E502."""
+    form = Path(path).suffix.removeprefix(".").lower()
+    if form not in FORMATS:
+        raise error(
+            "E502", f"'{path}' has no format", help="give a file that ends in .csv, .json or .parquet"
+        )
+    return form
+
+
+def encode(result: SweepResult, form: str) -> bytes:
+    """A sweep as "csv", "json" or "parquet". Raises E502 for Parquet without pyarrow."""
+    if form == "json":
+        return (json.dumps(result.to_dict(), indent=2) + "\n").encode()
+    rows = [row(record) for record in result]
+    columns = list(dict.fromkeys(name for each in rows for name in each))
+    return _csv(rows, columns) if form == "csv" else _parquet(rows, columns)
+
+
+def row(record: Record) -> dict[str, Any]:
+    """A run as one row: plain values by column."""
+    counters = record.counters
+    found: dict[str, Any] = {"label": record.label, **{axis: record.axes[axis] for axis in AXES}}
+    found["status"] = record.status
+    found |= {
+        f"run_{k}" if k in found else k: v for k, v in counters.items() if isinstance(v, str | int | float)
+    }
+    found |= {name: "x".join(map(str, counters[name])) for name in ("grid", "block") if name in counters}
+    found |= counters.get("stats", {})
+    dynamic: Mapping[str, Any] = counters.get("dynamic") or {}
+    found |= {f"dynamic_{name}": dynamic[name] for name in _DYNAMIC if name in dynamic}
+    first = min(counters.get("stall_points", ()), key=lambda point: point["instruction"], default=None)
+    found |= {f"first_stall_{name}": first[name] for name in _STALL} if first else {}
+    found["checked"] = " ".join(record.outcome.checked)
+    found["memory"] = record.memory
+    found["problem"] = "; ".join(str(problem["message"]) for problem in record.outcome.problems)
+    found["key"] = record.key
+    return found
+
+
+def _csv(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _parquet(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        help = "pip install 'ptxtool[parquet]', or export .csv or .json"
+        raise error("E502", "Parquet needs pyarrow, which is not installed", help=help) from None
+    arrays = {name: pa.array(_of_one_type([each.get(name) for each in rows])) for name in columns}
+    out = io.BytesIO()
+    parquet.write_table(pa.table(arrays), out)
+    return out.getvalue()
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """The values of a column; as text where they are of several types, such as registers that were not said."""
+    given = [None if value == "" else value for value in values]
+    kinds = {type(value) for value in given if value is not None}
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in given]
+    return given if len(kinds) <= 1 else [None if value is None else str(value) for value in given]

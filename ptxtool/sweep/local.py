@@ -1,0 +1,107 @@
+"""Making runs on this machine: in this process, or in several with joblib's loky.
+
+Every worker imports the simulator once and makes a run at a time; a result is handed over as soon as it is there. A
+worker that is killed from outside (most often for want of memory) breaks the pool: the runs that may have been in it
+are made again one by one, each in a process of its own, so that only a run that kills its process again is lost.
+"""
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Generator, Sequence
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.sweeps import Outcome
+from ptxtool.sweep.task import Task, execute, failed
+
+Results = Generator[tuple[str, Outcome], None, None]
+"""Outcomes by key, as they come."""
+
+
+def run_here(tasks: Sequence[Task], jobs: int | None) -> Results:
+    """Make runs in so many processes, as many as there are CPUs if not said."""
+    import joblib
+
+    jobs = min(joblib.cpu_count() if jobs is None else jobs, len(tasks))
+    if jobs <= 1:
+        for task in tasks:
+            yield task.key, execute(task)
+        return
+    _compile_once()
+    left = {task.key: task for task in tasks}
+    while left:
+        try:
+            for key, outcome in _pool(list(left.values()), jobs):
+                del left[key]
+                yield key, outcome
+        except _killed():
+            suspects = list(left.values())[: 2 * jobs]  # joblib hands out no more ahead of time
+            for task in suspects:
+                del left[task.key]
+                yield task.key, _alone(task)
+
+
+def _pool(tasks: Sequence[Task], jobs: int) -> Results:
+    """Make runs in processes. Raises `_killed()` where one of them went away."""
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(
+        n_jobs=jobs,
+        backend="loky",
+        return_as="generator_unordered",
+        batch_size=1,
+        pre_dispatch="2 * n_jobs",
+        max_nbytes=None,
+        initializer=_start_worker,
+        initargs=(os.getpid(),),
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"joblib\.externals\.loky")  # a worker that is renewed
+        yield from parallel(delayed(_keyed)(task) for task in tasks)
+
+
+def _alone(task: Task) -> Outcome:
+    """Make a run in a process of its own."""
+    try:
+        for _, outcome in _pool([task], 2):
+            return outcome
+    except _killed():
+        pass
+    told = Diagnostic(
+        "E504",
+        f"the process that made run '{task.label}' was killed twice",
+        help="most often there is too little memory: use fewer --jobs; starting the sweep again makes the run again",
+    )
+    return failed((told,), "lost")
+
+
+def _killed() -> type[Exception]:
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    return TerminatedWorkerError  # type: ignore[no-any-return]
+
+
+def _compile_once() -> None:
+    """Have machine code on the disk before several processes want to make it at the same time."""
+    import ptxsim
+
+    _ = ptxsim.launch
+
+
+def _keyed(task: Task) -> tuple[str, Outcome]:
+    return task.key, execute(task)
+
+
+def _start_worker(parent: int) -> None:
+    """In a new worker: Ctrl-C is the parent's business, and without the parent there is nobody to work for."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+
+
+def _leave_with(parent: int) -> None:
+    """End this process soon after its parent has ended, however that was."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

@@ -1,0 +1,355 @@
+"""From what is asked for to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
+
+Raises whatever is wrong before anything runs. Only a pass that cannot do what was asked for one kernel (E301, E303) is
+no reason to stop the others: it is the outcome of these runs.
+
+A task's key is a digest of all that its result depends on: the kernel's text behind the passes, the launch file and
+the files that it names, all keys of the GPU, the options, and the simulator's sources. Names of files are not part of
+it, nor is the label: an equal run is the same run.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ptxtool.analysis.sharing import percentage
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.settings import with_settings
+from ptxtool.formats.sweeps import AXES, Configuration, Outcome, joined
+from ptxtool.sweep.task import Task, digest_of, failed
+from ptxtool.sweep.version import simulator_version
+
+if TYPE_CHECKING:
+    from ptxsim.schedulers.own import OwnName
+    from ptxtool.formats.launch import Launch
+    from ptxtool.ir.nodes import Function, Module
+    from ptxtool.passes import Pass
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run of the sweep: what was asked for, and its task. `outcome` is there where no run is needed to know it."""
+
+    configuration: Configuration
+    label: str
+    task: Task
+    outcome: Outcome | None = None
+
+    @property
+    def key(self) -> str:
+        return self.task.key
+
+
+KernelNamed = Callable[["Module", str | None], "Function"]
+"""Finds a kernel of a module by its name, the only one for none; raises E205."""
+
+
+def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> tuple[Planned, ...]:
+    """The tasks of a sweep, in order. Raises all that is wrong with what is asked for."""
+    asked = tuple(configurations)
+    labels = labelled(asked)
+    planner = _Planner(kernel_named)
+    problems: dict[Diagnostic, None] = {}
+    planned: list[Planned] = []
+    for configuration, label in zip(asked, labels, strict=True):
+        try:
+            planned.append(planner.planned(configuration, label))
+        except PtxError as problem:
+            problems |= dict.fromkeys(problem.diagnostics)
+    if problems:
+        raise PtxError(problems)
+    return tuple(planned)
+
+
+def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
+    """The label of every run: its own, or else the values of the axes that vary. Raises E502 where two are equal."""
+    axes = [configuration.axes for configuration in configurations]
+    varying = [
+        name for name in AXES if name in ("kernel", "scheme") or len({str(each[name]) for each in axes}) > 1
+    ]
+    labels = [
+        configuration.label or joined({name: each[name] for name in varying})
+        for configuration, each in zip(configurations, axes, strict=True)
+    ]
+    seen: set[str] = set()
+    for label in labels:
+        if label in seen:
+            raise error("E502", f"two runs labelled '{label}'", help="give each run a label of its own")
+        seen.add(label)
+    return tuple(labels)
+
+
+class _Planner:
+    """Reads every file and makes every kernel once, however many runs have it."""
+
+    def __init__(self, kernel_named: KernelNamed) -> None:
+        self._kernel_named = kernel_named
+        self._kernels: dict[Any, _Kernel] = {}
+        self._rewritten: dict[Any, str | PtxError] = {}
+        self._machines: dict[Any, Gpu] = {}
+        self._gpu_digests: dict[int, tuple[Gpu, str]] = {}
+        self._schedulers: dict[str, tuple[str, OwnName | None]] = {}
+        self._launches: dict[str, _LaunchFile] = {}
+        self._fits: set[Any] = set()
+
+    def planned(self, asked: Configuration, label: str) -> Planned:
+        kernel = self._kernel(asked)
+        launch = self._launch(asked, kernel)
+        function = self._kernel_named(kernel.module, asked.entry or launch.launch.kernel)
+        self._check_fit(kernel, launch, function, asked)
+        gpu = self._machine(asked)
+        options = _options(asked)
+        scheduler, own = self._scheduler(asked, launch, gpu)
+        files = dict(launch.files)
+        if own:
+            files[own.file] = _digest(own.file)
+        text, outcome = kernel.text, None
+        if asked.passes:
+            rewritten = self._rewrite(kernel, asked.passes)
+            if isinstance(rewritten, PtxError):
+                outcome = failed(rewritten.diagnostics)
+            else:
+                text = rewritten
+        key = _key(
+            text=text,
+            declined=asked.passes if outcome else "",
+            entry=function.name,
+            launch=launch.text,
+            files=list(files.values()),
+            gpu=self._gpu_digest(gpu),
+            scheduler=Path(scheduler).name if own else scheduler,
+            options=[[name, str(value)] for name, value in options],
+            simulator=simulator_version(),
+        )
+        task = Task(
+            key=key,
+            version=simulator_version(),
+            label=label,
+            kernel_file=kernel.name,
+            text=text,
+            entry=function.name,
+            launch_file=launch.name,
+            launch_text=launch.text,
+            folder=launch.folder,
+            files=tuple(files.items()),
+            gpu=gpu,
+            scheduler=scheduler,
+            scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
+            options=options,
+        )
+        return Planned(asked, label, task, outcome)
+
+    def _kernel(self, asked: Configuration) -> "_Kernel":
+        where = (str(asked.kernel), asked.text)
+        if where not in self._kernels:
+            self._kernels[where] = _read_kernel(asked)
+        return self._kernels[where]
+
+    def _launch(self, asked: Configuration, kernel: "_Kernel") -> "_LaunchFile":
+        from ptxtool.formats.files import launch_beside
+
+        path = asked.launch
+        if path is None and asked.text is None:
+            path = launch_beside(Path(kernel.name))
+        if path is None:
+            raise error(
+                "E501", f"no launch file for '{kernel.name}'", help="name one: launch = FILE (docs/sweep.md)"
+            )
+        if str(path) not in self._launches:
+            self._launches[str(path)] = _read_launch(Path(path))
+        return self._launches[str(path)]
+
+    def _check_fit(
+        self, kernel: "_Kernel", file: "_LaunchFile", function: "Function", asked: Configuration
+    ) -> None:
+        """Raise E401 where arguments do not fit a kernel, E205 for a kernel that is not there."""
+        from ptxtool.formats.launch import check_arguments
+        from ptxtool.formats.launch_steps import launch_of_step
+
+        pair = (id(kernel), id(file), function.name)
+        if pair in self._fits:
+            return
+        fits = [(file.launch, function)]
+        if file.launch.steps:
+            steps = dict.fromkeys(file.launch.steps)
+            kernels = [self._kernel_named(kernel.module, step.kernel or asked.entry) for step in steps]
+            fits = [
+                (launch_of_step(file.launch, step, each), each)
+                for step, each in zip(steps, kernels, strict=True)
+            ]
+        problems = {told: None for launch, each in fits for told in check_arguments(launch, each)}
+        if problems:
+            raise PtxError(problems)
+        self._fits.add(pair)
+
+    def _machine(self, asked: Configuration) -> Gpu:
+        if isinstance(asked.gpu, Gpu):
+            return with_settings(asked.gpu, asked.settings)
+        where = (str(asked.gpu), asked.settings)
+        if where not in self._machines:
+            self._machines[where] = with_settings(machine_of(asked.gpu), asked.settings)
+        return self._machines[where]
+
+    def _gpu_digest(self, gpu: Gpu) -> str:
+        """The digest of all keys of a machine."""
+        if id(gpu) not in self._gpu_digests:
+            plain = msgspec.structs.replace(gpu, origin=None, description="")
+            self._gpu_digests[id(gpu)] = gpu, _sha(msgspec.json.encode(plain, order="deterministic"))
+        return self._gpu_digests[id(gpu)][1]
+
+    def _scheduler(
+        self, asked: Configuration, launch: "_LaunchFile", gpu: Gpu
+    ) -> "tuple[str, OwnName | None]":
+        """The scheduler's name; the parts of a user's own, its file's path absolute. Raises E501, E502."""
+        own_choice = launch.launch.scheduler or launch.launch.steps
+        where = asked.scheduler or (launch.name if own_choice else gpu.scheduler)
+        if where not in self._schedulers:
+            from ptxsim.schedulers.own import split
+            from ptxtool.sweep.run import chosen_policy
+
+            said = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
+            name = chosen_policy(said, gpu, asked.scheduler or None).name
+            own = split(name)
+            self._schedulers[where] = name, own and replace(own, file=str(Path(own.file).resolve()))
+        return self._schedulers[where]
+
+    def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
+        """The kernel's text behind the passes, or why there is none. Raises E302 for what is no pipeline."""
+        from ptxtool.passes import parse_pipeline, run
+
+        where = (id(kernel), pipeline)
+        if where not in self._rewritten:
+            passes: tuple[Pass, ...] = parse_pipeline(pipeline)
+            try:
+                self._rewritten[where] = run(kernel.module, passes).module.source.text
+            except PtxError as problem:
+                self._rewritten[where] = problem
+        return self._rewritten[where]
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A kernel's file that has been read."""
+
+    name: str
+    text: str
+    module: "Module"
+
+
+@dataclass(frozen=True)
+class _LaunchFile:
+    """A launch file that has been read. `files` are the digests of those that it names, by absolute path."""
+
+    name: str
+    text: str
+    folder: str
+    files: tuple[tuple[str, str], ...]
+    launch: "Launch"
+
+
+def _read_kernel(asked: Configuration) -> _Kernel:
+    from ptxtool.formats.files import read_input
+    from ptxtool.ir.verify import verify
+    from ptxtool.parse import parse
+
+    name, data = (str(asked.kernel), asked.text) if asked.text is not None else read_input(asked.kernel)
+    module = parse(data, name)
+    errors = [told for told in verify(module) if told.is_error]
+    if errors:
+        raise PtxError(errors)
+    return _Kernel(name, module.source.text, module)
+
+
+def _read_launch(path: Path) -> _LaunchFile:
+    from ptxtool.formats.launch import load_launch
+
+    launch = load_launch(path)
+    folder = path.parent.resolve()
+    tables = tomllib.loads(launch.source.text)
+    tables.pop("file", None)  # the kernel's, which is known
+    files = {str(folder / name): _digest(folder / name) for name in _named_files(tables)}
+    return _LaunchFile(str(path), launch.source.text, str(folder), tuple(sorted(files.items())), launch)
+
+
+def _one_scheduler(launch: "Launch") -> "Launch":
+    """The launch, with the scheduler of its list. Raises E502 where the list has several."""
+    if not launch.steps:
+        return launch
+    first = launch.steps[0]
+    other = next((step for step in launch.steps if step.scheduler != first.scheduler), None)
+    if other is not None:
+        help = "say one for all launches at the head of the file, or 'schedulers' in the sweep"
+        message = "a list of launches with different schedulers"
+        raise error("E502", message, launch.source, *other.scheduler_place, help)
+    return replace(launch, scheduler=first.scheduler, scheduler_place=first.scheduler_place)
+
+
+def _named_files(node: Any) -> Iterator[str]:
+    """The files that a launch file takes values from."""
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            if key == "file" and isinstance(value, str):
+                yield value
+            else:
+                yield from _named_files(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _named_files(value)
+
+
+def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
+    """The options of the launch that say something. Raises E502."""
+    options: dict[str, Any] = {"ptxplus_semantics": asked.ptxplus_semantics}
+    shared = [name for name in ("share_registers", "share_scratchpad") if _share(asked, name)]
+    for name in shared:
+        options[name] = _share(asked, name)
+    if len(shared) > 1:
+        help = "share the resource that limits the kernel; a sweep leaves combinations out with [[exclude]]"
+        raise error("E502", "registers and scratchpad shared at once", help=help)
+    if asked.dynamic is not False:
+        from ptxsim.dynamic import DynamicExecution, dynamic_options
+
+        if not shared:
+            help = "it holds back warps of shared pairs; a sweep leaves combinations out with [[exclude]]"
+            raise error("E502", "dynamic warp execution without shared registers", help=help)
+        options["dynamic"] = (
+            dynamic_options(asked.dynamic) if isinstance(asked.dynamic, str) else DynamicExecution()
+        )
+    for name in ("registers", "max_cycles"):
+        value = getattr(asked, name)
+        if value is not None:
+            from ptxsim.options import whole
+
+            whole(name, value, 1)
+            options[name] = value
+    from ptxsim.options import is_as_gpgpu_sim
+
+    is_as_gpgpu_sim(asked.ptxplus_semantics)
+    return tuple(sorted(options.items()))
+
+
+def _share(asked: Configuration, name: str) -> Any:
+    return percentage(getattr(asked, name), name)
+
+
+def _digest(path: str | Path) -> str:
+    try:
+        return digest_of(path)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise error("E501", f"cannot read '{path}': {reason}", help="give a readable file") from None
+
+
+def _key(**parts: Any) -> str:
+    return _sha(json.dumps(parts, sort_keys=True).encode())
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,106 @@
+"""A sweep: plan it, make the runs that the store has no result of, keep each result as it comes."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ptxtool.base.diag import error
+from ptxtool.formats.sweeps import Configuration, Outcome, SweepResult
+from ptxtool.sweep.cluster import run_on_cluster
+from ptxtool.sweep.local import Results, run_here
+from ptxtool.sweep.plan import KernelNamed, Planned, plan
+from ptxtool.sweep.store import Store
+from ptxtool.sweep.task import Task
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """How far a sweep is. Of `total` runs `stored` had a result before; `ended` were made since, `failed` of them
+    without a good result. `label` is the run that ended last, "" before the first.
+    """
+
+    total: int
+    stored: int
+    ended: int
+    failed: int
+    label: str = ""
+
+
+Watch = Callable[[SweepProgress], object]
+"""Called before the first run and after each."""
+
+
+def run_sweep(
+    configurations: Iterable[Configuration],
+    kernel_named: KernelNamed,
+    *,
+    store: str | Path | None = None,
+    name: str = "sweep",
+    jobs: int | None = None,
+    cluster: Any = None,
+    progress: Watch | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> SweepResult:
+    """Make all runs that are not in the store, and return the records of all.
+
+    Raises whatever is wrong with what is asked for before anything runs; what stops a run is its record's problem.
+    """
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
+    planned = plan(configurations, kernel_named)
+    with Store(store) as kept:
+        kept.begin(name, planned)
+        known = {p.key: p.outcome for p in planned if p.outcome is not None}
+        for key, outcome in known.items():
+            kept.put(key, outcome)
+        done = kept.finished(p.key for p in planned)
+        pending = {p.key: p.task for p in planned if p.key not in done}
+        interrupted, simulated = False, 0
+        results = _engine(tuple(pending.values()), jobs, cluster)
+        watch = _Watcher(planned, done - known.keys(), known, progress)
+        try:
+            for key, outcome in results:
+                kept.put(key, outcome)
+                simulated += 1
+                watch.ended(key, outcome)
+        except KeyboardInterrupt:
+            if on_interrupt == "raise":
+                raise
+            interrupted = True
+        finally:
+            results.close()  # its processes end with it
+        return kept.result(name, simulated, interrupted)
+
+
+def _engine(tasks: tuple[Task, ...], jobs: int | None, cluster: Any) -> Results:
+    """Whoever makes the runs; nobody where there are none."""
+    if not tasks:
+        return (_ for _ in ())
+    return run_here(tasks, jobs) if cluster is None else run_on_cluster(tasks, cluster)
+
+
+class _Watcher:
+    """Counts runs, equal ones each for itself, for whoever looks on."""
+
+    def __init__(
+        self, planned: tuple[Planned, ...], stored: set[str], known: dict[str, Outcome], watch: Watch | None
+    ):
+        self._labels: dict[str, list[str]] = {}
+        for each in planned:
+            self._labels.setdefault(each.key, []).append(each.label)
+        self._watch = watch
+        self._total = len(planned)
+        self._stored = sum(len(self._labels[key]) for key in stored)
+        self._ended = self._failed = sum(len(self._labels[key]) for key in known)
+        self._tell("")
+
+    def ended(self, key: str, outcome: Outcome) -> None:
+        labels = self._labels[key]
+        self._ended += len(labels)
+        self._failed += len(labels) * (outcome.status != "done")
+        self._tell(labels[-1])
+
+    def _tell(self, label: str) -> None:
+        if self._watch is not None:
+            self._watch(SweepProgress(self._total, self._stored, self._ended, self._failed, label))

@@ -1,0 +1,345 @@
+"""Sweep files: what is varied, as a TOML file says it (docs/sweep.md lists the keys).
+
+A key with a list is an axis; the runs are all combinations of one value of each. A `[[scheme]]` fixes several axes at
+once under a name: with schemes, every run is of one, and only the axes that it leaves open vary.
+`[[exclude]]` leaves combinations out. A `-` in a key may stand for `_`. Paths are relative to the file.
+
+Every value is checked on its own when the file is read, so that what is wrong is said at its place, all of it at once.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ptxtool.analysis.sharing import percentage
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
+from ptxtool.formats.files import sample_names
+from ptxtool.formats.launch_places import place_of
+from ptxtool.formats.sweeps import AXES, Configuration
+from ptxtool.formats.toml import read_toml
+from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
+
+_LISTS = {
+    "kernels": "kernel",
+    "gpus": "gpu",
+    "set": "set",
+    "schedulers": "scheduler",
+    "share_registers": "share_registers",
+    "share_scratchpad": "share_scratchpad",
+    "dynamic": "dynamic",
+    "passes": "passes",
+    "registers": "registers",
+}
+"""The keys with lists of values, and their axes."""
+_OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "passes", "registers")
+_SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles")
+_TABLES = ("scheme", "exclude")
+_DEFAULTS: dict[str, list[Any]] = {
+    "gpus": ["tesla-c2050"],
+    "set": [""],
+    "schedulers": [""],
+    "share_registers": [0],
+    "share_scratchpad": [0],
+    "dynamic": [False],
+    "passes": [""],
+    "registers": [""],
+}
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A sweep file that has been read: the runs in order, where results are kept, what the sweep is called."""
+
+    name: str
+    store: Path
+    configurations: tuple[Configuration, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A value of an axis: as it was written, what a run takes it for, and its place."""
+
+    given: Any
+    value: Any
+    place: Place
+
+
+def read_spec(path: str | Path) -> Spec:
+    """Read a sweep file. Raises E501, and E502 and the like for everything that is wrong with it."""
+    path = Path(path)
+    try:
+        source = Source.from_bytes(str(path), path.read_bytes())
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise error("E501", f"cannot read '{path}': {reason}", help="give the path of a sweep file") from None
+    return _Reader(source, path).spec(read_toml(source, READ_MORE))
+
+
+class _Reader:
+    """Turns the tables into configurations; collects what is wrong on the way."""
+
+    def __init__(self, source: Source, path: Path):
+        self.source = source
+        self.path = path
+        self.problems: list[Diagnostic] = []
+
+    def spec(self, data: dict[str, Any]) -> Spec:
+        tables = self.keys(data, (*_LISTS, *_SCALARS, *_TABLES), "")
+        axes = {axis: self.axis(tables, key) for key, axis in _LISTS.items()}
+        schemes = self.schemes(tables.get("scheme", []))
+        common = self.common(tables)
+        name = self.text(tables, "name") or self.path.stem
+        store = self.text(tables, "store")
+        kept = self.path.parent / store if store else self.path.with_suffix(".db")
+        self.stop_if_wrong()
+        runs = [
+            replace(run, **common) for scheme in schemes or [{}] for run in self.combinations(axes, scheme)
+        ]
+        order = {item.value["name"]: k for k, item in enumerate(axes["kernel"])}
+        runs.sort(key=lambda run: order[run.name])
+        left = self.without_excluded(runs, tables.get("exclude", []))
+        self.stop_if_wrong()
+        names = [scheme["scheme"] for scheme in schemes]
+        for run in left:
+            self.check_combination(run, names)
+        self.stop_if_wrong()
+        return Spec(name, kept, tuple(left))
+
+    # ---- what is wrong, and where
+
+    def complain(self, message: str, place: Place, help: str = "") -> None:
+        self.problems.append(Diagnostic("E502", message, self.source, *place, help or READ_MORE))
+
+    def stop_if_wrong(self) -> None:
+        if self.problems:
+            raise PtxError(dict.fromkeys(self.problems))
+
+    def place(self, key: str, table: str = "", index: int = 0) -> Place:
+        """The span of a key, written with `-` or `_`."""
+        for written in (key, key.replace("_", "-")):
+            place = place_of(self.source, table, index, written)
+            if place != (0, 0) and self.source.text[place[0] : place[1]] == written:
+                return place
+        return place_of(self.source, table, index)
+
+    def place_in_list(self, place: Place, given: Any) -> Place:
+        """The span of a value behind its key, that of the key if it is not found."""
+        words = [json.dumps(given, ensure_ascii=False), f"'{given}'", str(given)]
+        stop = re.compile(r"(?m)^[ \t]*(\[\[?[\w-]+\]|[\w-]+[ \t]*=)").search(self.source.text, place[1])
+        region = self.source.text[place[1] : stop.start() if stop else None]
+        for word in words:
+            at = re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.])", region)
+            if at:
+                return place[1] + at.start(), place[1] + at.end()
+        return place
+
+    def keys(self, given: Any, allowed: Iterable[str], table: str, index: int = 0) -> dict[str, Any]:
+        """A table with `_` in its keys, without those that mean nothing."""
+        if not isinstance(given, dict):
+            self.complain(f"'{table}' must be tables", self.place(table), f"write [[{table}]]")
+            return {}
+        allowed = tuple(allowed)
+        found: dict[str, Any] = {}
+        for key, value in given.items():
+            name = key.replace("-", "_")
+            if name in found or name not in allowed:
+                place = place_of(self.source, table, index, key)
+                near = nearest(name, allowed)
+                help = f"did you mean '{near}'?" if near else f"keys are {', '.join(allowed)}"
+                if name in found:
+                    self.complain(f"'{key}' is given twice", place, "give it once")
+                else:
+                    self.complain(f"unknown key '{key}'", place, help)
+            else:
+                found[name] = value
+        return found
+
+    def text(self, tables: Mapping[str, Any], key: str, table: str = "", index: int = 0) -> str:
+        given = tables.get(key, "")
+        if not isinstance(given, str) or (key in tables and not given):
+            self.complain(f"'{key}' must be a text in quotes", self.place(key, table, index))
+            return ""
+        return given
+
+    # ---- the axes
+
+    def axis(self, tables: Mapping[str, Any], key: str) -> list[_Item]:
+        """The values of a key's list."""
+        place = self.place(key)
+        if key == "kernels" and key not in tables:
+            samples = ", ".join(sample_names())
+            self.complain(
+                "missing key 'kernels'", (0, 0), f'for example kernels = ["sgemm"]; samples are {samples}'
+            )
+            return []
+        given = tables.get(key, _DEFAULTS.get(key))
+        if not isinstance(given, list) or not given:
+            self.complain(f"'{key}' must be a list of values", place, f"for example {key} = {_example(key)}")
+            return []
+        items: list[_Item] = []
+        for index, value in enumerate(given):
+            is_table = isinstance(value, dict)
+            where = self.place("", "kernels", index) if is_table else self.place_in_list(place, value)
+            item = self.item(_LISTS[key], value, where)
+            if item is not None:
+                if any(same.given == item.given and type(same.given) is type(item.given) for same in items):
+                    self.complain(f"'{key}' has {shown(value)} twice", where, "leave one away")
+                items.append(item)
+        if key == "kernels":
+            self.check_names(items)
+        return items
+
+    def item(self, axis: str, given: Any, place: Place) -> _Item | None:
+        """A value that has been checked, None for one that is wrong."""
+        try:
+            value = value_of(axis, given, self.path.parent)
+        except PtxError as problem:
+            self.problems += [
+                told
+                if told.source is not None and told.source.name != "<pipeline>"
+                else replace(told, source=self.source, start=place[0], end=place[1])
+                for told in problem.diagnostics
+            ]
+            return None
+        return _Item(_shown_setting(given) if axis == "set" else given, value, place)
+
+    def check_names(self, kernels: list[_Item]) -> None:
+        """Reports tell kernels by their names."""
+        seen: set[str] = set()
+        for item in kernels:
+            name = item.value["name"]
+            if name in seen:
+                self.complain(
+                    f"two kernels named '{name}'", item.place, 'give one of them another: name = "..."'
+                )
+            seen.add(name)
+
+    # ---- schemes, combinations
+
+    def common(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """What is the same for all runs."""
+        found: dict[str, Any] = {}
+        if "max_cycles" in tables:
+            found["max_cycles"] = tables["max_cycles"]
+            if type(tables["max_cycles"]) is not int or tables["max_cycles"] < 1:
+                self.complain("'max_cycles' must be a whole number >= 1", self.place("max_cycles"))
+        if "ptxplus_semantics" in tables:
+            from ptxsim.options import is_as_gpgpu_sim
+
+            found["ptxplus_semantics"] = tables["ptxplus_semantics"]
+            try:
+                is_as_gpgpu_sim(tables["ptxplus_semantics"])
+            except PtxError as problem:
+                told = problem.diagnostics[0]
+                self.complain(told.message, self.place("ptxplus_semantics"), told.help)
+        return found
+
+    def schemes(self, given: Any) -> list[dict[str, Any]]:
+        """The axes that each scheme fixes, as `_Item`s, under their names; its name under "scheme"."""
+        if not isinstance(given, list):
+            self.complain("'scheme' must be a list of tables", self.place("scheme"), "write [[scheme]]")
+            return []
+        found: list[dict[str, Any]] = []
+        for index, row in enumerate(given):
+            tables = self.keys(row, ("name", *_OF_SCHEMES), "scheme", index)
+            name = self.text(tables, "name", "scheme", index)
+            place = self.place("name", "scheme", index)
+            if "name" not in tables:
+                self.complain("a scheme without 'name'", place, 'write name = "..."')
+            elif name in [each["scheme"] for each in found]:
+                self.complain(f"two schemes named '{name}'", place, "give one of them another")
+            fixed: dict[str, Any] = {"scheme": name}
+            for axis in _OF_SCHEMES:
+                if axis in tables:
+                    item = self.item(axis, tables[axis], self.place(axis, "scheme", index))
+                    if item is not None:
+                        fixed[axis] = item
+            found.append(fixed)
+        return found
+
+    def combinations(
+        self, axes: Mapping[str, list[_Item]], scheme: Mapping[str, Any]
+    ) -> Iterator[Configuration]:
+        """All runs of a scheme."""
+        lists = [[scheme[axis]] if axis in scheme else axes[axis] for axis in _LISTS.values()]
+        for chosen in itertools.product(*lists):
+            values = {axis: item.value for axis, item in zip(_LISTS.values(), chosen, strict=True)}
+            kernel, settings = values.pop("kernel"), values.pop("set")
+            yield Configuration(**kernel, settings=settings, scheme=scheme.get("scheme", ""), **values)
+
+    def without_excluded(self, runs: list[Configuration], given: Any) -> list[Configuration]:
+        """The runs that no `[[exclude]]` is about."""
+        if not isinstance(given, list):
+            self.complain("'exclude' must be a list of tables", self.place("exclude"), "write [[exclude]]")
+            return runs
+        left = runs
+        for index, row in enumerate(given):
+            wanted = self.keys(row, AXES, "exclude", index)
+            if "gpu" in wanted:
+                gpus = filter(lambda gpu: isinstance(gpu, str), _listed(wanted["gpu"]))
+                wanted["gpu"] = [gpu_name(gpu, self.path.parent) for gpu in gpus]
+            about = [run for run in runs if wanted and all(_is(run, key, v) for key, v in wanted.items())]
+            if not about and len(wanted) == len(row):
+                place = self.place("exclude", "exclude", index)
+                help = (
+                    "every key of an [[exclude]] must have a value that a run has; without runs leave it away"
+                )
+                self.complain("this excludes no run", place, help)
+            left = [run for run in left if run not in about]
+        if runs and not left and not self.problems:
+            self.complain("all runs are excluded", self.place("exclude", "exclude"), "leave some")
+        return left
+
+    def check_combination(self, run: Configuration, schemes: list[str]) -> None:
+        """What cannot be together though each is right by itself."""
+        shared = [axis for axis in ("share_registers", "share_scratchpad") if percentage(getattr(run, axis))]
+        what = ""
+        if len(shared) == 2:
+            what = "registers and scratchpad shared at once"
+        elif run.dynamic is not False and not shared:
+            what = "dynamic warp execution where nothing is shared"
+        if what:
+            key = "share_scratchpad" if len(shared) == 2 else "dynamic"
+            of = f" (scheme {run.scheme})" if run.scheme else ""
+            help = "leave this combination out with [[exclude]], or bundle what goes together in a [[scheme]]"
+            place = self.place(key, "scheme", schemes.index(run.scheme)) if run.scheme else self.place(key)
+            self.complain(f"{what}{of}", place, help)
+
+
+def _is(run: Configuration, axis: str, wanted: Any) -> bool:
+    """True if a run's value of an axis is one of those wanted."""
+    have = run.axes[axis]
+    return any(
+        str(have) == str(each) and isinstance(have, bool) == isinstance(each, bool)
+        for each in _listed(wanted)
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _shown_setting(given: Any) -> Any:
+    return ",".join(given) if isinstance(given, list) and all(isinstance(e, str) for e in given) else given
+
+
+def _example(key: str) -> str:
+    examples: dict[str, Any] = {
+        "kernels": ["sgemm"],
+        "schedulers": ["lrr", "gto"],
+        "share_registers": [0, 90],
+        "share_scratchpad": [0, 90],
+        "dynamic": [False, True],
+        "passes": ["", "unroll-decls"],
+        "registers": [32],
+        "set": ["", "sm.count=7"],
+    }
+    return json.dumps(examples.get(key, _DEFAULTS.get(key)))

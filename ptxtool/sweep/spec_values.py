@@ -1,0 +1,157 @@
+"""The values of a sweep file's axes: what each must be, checked on its own. For `spec.py`, which adds the place."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ptxtool.analysis.sharing import percentage
+from ptxtool.base.diag import PtxError, error
+from ptxtool.base.nearest import nearest
+from ptxtool.formats.files import find_input, sample_names
+from ptxtool.formats.gpu import machine_of
+from ptxtool.formats.settings import with_settings
+
+READ_MORE = "docs/sweep.md has an example of every key"
+_OF_KERNELS = ("file", "launch", "kernel", "name")
+
+
+def value_of(axis: str, given: Any, folder: Path) -> Any:
+    """What a run takes a value for; paths are relative to `folder`. Raises E501, E502, and E302 for pipelines."""
+    return _VALUES[axis](given, folder)
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it."""
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def gpu_name(given: str, folder: Path) -> str:
+    """A packaged machine's name, or the path of a file."""
+    is_file = given.endswith((".toml", ".config")) or "/" in given
+    return str(folder / given) if is_file else given
+
+
+def _wrong(what: str, help: str = "") -> PtxError:
+    return error("E502", what, help=help or READ_MORE)
+
+
+def _kernel(given: Any, folder: Path) -> dict[str, Any]:
+    """The fields of a configuration that a kernel gives."""
+    row = {"file": given} if isinstance(given, str) else given
+    if not isinstance(row, dict):
+        raise _wrong(f"{shown(given)} is no kernel", 'give "NAME" or { file = "NAME" }')
+    for key, value in row.items():
+        if key not in _OF_KERNELS:
+            near = nearest(key, _OF_KERNELS)
+            help = f"did you mean '{near}'?" if near else f"keys are {', '.join(_OF_KERNELS)}"
+            raise _wrong(f"unknown key '{key}' of a kernel", help)
+        if not isinstance(value, str) or not value:
+            raise _wrong(f"'{key}' of a kernel must be a text in quotes")
+    if "file" not in row:
+        raise _wrong("a kernel without 'file'", 'write { file = "NAME" }')
+    path = folder / row["file"]
+    file = row["file"] if row["file"] in sample_names() and not _is_file(path) else str(path)
+    found = find_input(file)
+    if found.suffix == ".toml":
+        raise _wrong(f"'{row['file']}' is a launch file", 'write { file = "KERNEL", launch = "FILE" }')
+    if not _is_file(found):
+        samples = ", ".join(sample_names())
+        help = f"paths are relative to the sweep file; packaged samples are {samples}"
+        raise error("E501", f"cannot read '{file}': no such file", help=help)
+    return {
+        "kernel": file,
+        "launch": folder / row["launch"] if "launch" in row else None,
+        "entry": row.get("kernel"),
+        "name": row.get("name") or Path(row["file"]).stem,
+    }
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except ValueError:  # a NUL in the name
+        return False
+
+
+def _gpu(given: Any, folder: Path) -> str:
+    if not isinstance(given, str) or not given or "\0" in given:
+        raise _wrong(f"{shown(given)} is no GPU", "give names or files in quotes")
+    name = gpu_name(given, folder)
+    machine_of(name)
+    return name
+
+
+def _set(given: Any, folder: Path) -> tuple[str, ...]:
+    settings = given if isinstance(given, list) else [given] if given != "" else []
+    if not all(isinstance(each, str) and each for each in settings):
+        raise _wrong(f"{shown(given)} is no setting", 'such as "sm.count=7", or a list of some')
+    with_settings(machine_of("tesla-c2050"), settings)
+    return tuple(settings)
+
+
+def _scheduler(given: Any, folder: Path) -> str:
+    if not isinstance(given, str) or "\0" in given:
+        raise _wrong(f"{shown(given)} is no scheduler", "give its name in quotes")
+    if not given:
+        return ""
+    from ptxsim.schedulers import policy
+    from ptxsim.schedulers.own import split
+
+    name = str(folder / given) if split(given) else given
+    policy(name)
+    return name
+
+
+def _share(axis: str) -> Callable[[Any, Path], Any]:
+    def share(given: Any, folder: Path) -> Any:
+        if not isinstance(given, int | float | str):
+            raise _wrong(f"{shown(given)} is no percentage", "such as 90")
+        percentage(given, axis)  # type: ignore[arg-type]  # it refuses floats, with advice
+        return given
+
+    return share
+
+
+def _dynamic(given: Any, folder: Path) -> bool | str:
+    if not isinstance(given, bool | str) or given == "":
+        raise _wrong(f"dynamic is {shown(given)}", 'give true, false or options such as "period=500"')
+    if isinstance(given, str):
+        from ptxsim.dynamic import dynamic_options
+
+        dynamic_options(given)
+    return given
+
+
+def _passes(given: Any, folder: Path) -> str:
+    if not isinstance(given, str):
+        raise _wrong(f"{shown(given)} is no pipeline", 'such as "unroll-decls"; "" rewrites nothing')
+    if given:
+        from ptxtool.passes import parse_pipeline
+
+        parse_pipeline(given)
+    return given
+
+
+def _registers(given: Any, folder: Path) -> int | None:
+    if given == "":
+        return None
+    if type(given) is not int or given < 1:
+        raise _wrong(
+            f"{shown(given)} is no number of registers",
+            'give whole numbers; "" takes the launch file\'s',
+        )
+    return given
+
+
+_VALUES: dict[str, Callable[[Any, Path], Any]] = {
+    "kernel": _kernel,
+    "gpu": _gpu,
+    "set": _set,
+    "scheduler": _scheduler,
+    "share_registers": _share("share_registers"),
+    "share_scratchpad": _share("share_scratchpad"),
+    "dynamic": _dynamic,
+    "passes": _passes,
+    "registers": _registers,
+}

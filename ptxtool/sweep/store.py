@@ -1,0 +1,188 @@
+"""Where results are kept: an SQLite file, one row per result under its key, and the runs of every sweep by name.
+
+SQLite because a result is then one transaction in one file that needs no server: a process killed at any moment leaves
+every result that was written and half of none (write-ahead log, each commit flushed to the disk), and several processes
+may write to it. Results do not belong to a sweep: equal runs of two sweeps are one result.
+
+Only the process that was started writes; workers hand their results to it.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+from ptxtool.formats.sweeps import WAITING, Outcome, Record, SweepResult
+from ptxtool.sweep.plan import Planned
+
+_APPLICATION = 0x70747873  # "ptxs"
+_FORMAT = 1
+_PATIENCE_SECONDS = 60
+"""How long to wait for another process that is writing."""
+_AGAIN = ("lost", "bug")
+"""What is no result: such a run is made again, and never takes the place of one."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS results (
+    key TEXT PRIMARY KEY,
+    status TEXT NOT NULL,
+    outcome TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sweeps (name TEXT PRIMARY KEY, planned INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    sweep TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    axes TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (sweep, position)
+) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """An open store; use it in a `with`. Raises E501 for what cannot be read, E502 for another kind of file, E503."""
+
+    def __init__(self, path: str | Path | None, *, must_exist: bool = False):
+        """`None` is a store in memory."""
+        self.path = ":memory:" if path is None else str(path)
+        if must_exist and not Path(self.path).is_file():
+            raise error(
+                "E501",
+                f"cannot read '{self.path}': no such file",
+                help="give the store that 'ptxtool sweep' has written",
+            )
+        with self._explained():
+            self._db = sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS, isolation_level=None)
+        try:
+            with self._explained():
+                self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        self._db.execute("BEGIN")  # one look at all three: another process may be making the store
+        (n_tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (form,) = self._db.execute("PRAGMA user_version").fetchone()
+        self._db.execute("COMMIT")
+        if n_tables and application != _APPLICATION:
+            raise error("E502", f"'{self.path}' is no store of sweeps", help="give another file with --store")
+        if n_tables and form != _FORMAT:
+            help = "use the version that has written it, or a new store"
+            raise error("E502", f"store '{self.path}' is of another version of ptxtool", help=help)
+        self._write_ahead()
+        self._db.execute("PRAGMA synchronous = FULL")
+        if not n_tables:
+            with self._transaction():
+                for statement in _TABLES.split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                self._db.execute(f"PRAGMA user_version = {_FORMAT}")
+
+    def _write_ahead(self) -> None:
+        """Switch the file to write-ahead logging; SQLite does not wait by itself while another process does so."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as problem:
+                if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def begin(self, name: str, planned: Sequence[Planned]) -> None:
+        """Note the runs of a sweep, in the place of those it had."""
+        rows = [(name, k, p.label, json.dumps(p.configuration.axes), p.key) for k, p in enumerate(planned)]
+        with self._explained(), self._transaction():
+            self._db.execute("DELETE FROM runs WHERE sweep = ?", (name,))
+            self._db.execute("DELETE FROM sweeps WHERE name = ?", (name,))
+            self._db.execute(
+                "INSERT INTO sweeps SELECT ?, coalesce(max(planned), 0) + 1 FROM sweeps", (name,)
+            )
+            self._db.executemany("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", rows)
+
+    def finished(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that have a result."""
+        with self._explained():
+            rows = self._db.execute("SELECT key FROM results WHERE status NOT IN (?, ?)", _AGAIN)
+            return {key for (key,) in rows} & set(keys)
+
+    def put(self, key: str, outcome: Outcome) -> None:
+        """Keep an outcome; a result that is there stays, as an equal run has an equal one."""
+        text = json.dumps(outcome.to_dict())
+        with self._explained(), self._transaction():
+            self._db.execute(
+                "INSERT INTO results VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE "
+                "SET status = excluded.status, outcome = excluded.outcome WHERE status IN (?, ?)",
+                (key, outcome.status, text, *_AGAIN),
+            )
+
+    def names(self) -> tuple[str, ...]:
+        """The sweeps, the latest first."""
+        with self._explained():
+            rows = self._db.execute("SELECT name FROM sweeps ORDER BY planned DESC")
+            return tuple(name for (name,) in rows)
+
+    def result(self, name: str | None = None, simulated: int = 0, interrupted: bool = False) -> SweepResult:
+        """The records of a sweep, of the latest one if not said. Raises E502 for one that the store does not have."""
+        names = self.names()
+        if not names:
+            raise error("E502", f"store '{self.path}' has no sweep", help="run one: ptxtool sweep SPEC")
+        if name is not None and name not in names:
+            near = nearest(name, names)
+            advice = f"did you mean '{near}'? " if near else ""
+            raise error(
+                "E502",
+                f"store '{self.path}' has no sweep '{name}'",
+                help=f"{advice}there are {', '.join(names)}",
+            )
+        name = name or names[0]
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT label, axes, key, outcome FROM runs LEFT JOIN results USING (key) "
+                "WHERE sweep = ? ORDER BY position",
+                (name,),
+            ).fetchall()
+        records = tuple(
+            Record(label, json.loads(axes), key, Outcome.from_dict(json.loads(text)) if text else WAITING)
+            for label, axes, key, text in rows
+        )
+        return SweepResult(name, records, simulated, interrupted)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of it or nothing; waits for a process that is writing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turns what SQLite says into a diagnostic."""
+        try:
+            yield
+        except sqlite3.OperationalError as problem:
+            help = (
+                "give a file in a folder that exists and can be written; results that were written are kept"
+            )
+            raise error("E503", f"cannot use store '{self.path}': {problem}", help=help) from None
+        except sqlite3.DatabaseError as problem:
+            help = "give another file with --store"
+            raise error("E502", f"'{self.path}' is no store of sweeps: {problem}", help=help) from None

@@ -1,0 +1,184 @@
+"""One run of a sweep as it travels to the process that makes it, and what comes back: plain data both.
+
+A task has the texts of kernel and launch file. Files that these name in turn (.npy files, a scheduler of the user's
+own) are read where the run is made, which must have them under the same path; their digests travel along. Whatever
+goes wrong is part of the outcome: nothing but Ctrl-C leaves `execute`.
+"""
+
+import hashlib
+import threading
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.source import Source
+from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.sweeps import Outcome
+from ptxtool.sweep.version import simulator_version
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch import Launch
+    from ptxtool.formats.results import Run
+    from ptxtool.formats.sequences import SequenceRun
+    from ptxtool.ir.nodes import Module
+
+_LEFT_OUT = ("issues", "printed", "hotspots")
+"""Of a run's counters: long, and nobody's who compares runs."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that is ready to be made. `files` are the digests of files by path, `scheduler_path` is absolute."""
+
+    key: str
+    version: str
+    label: str
+    kernel_file: str
+    text: str = field(repr=False)
+    entry: str = ""
+    launch_file: str = ""
+    launch_text: str = field(default="", repr=False)
+    folder: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    gpu: Gpu | None = field(default=None, repr=False)
+    scheduler: str = ""
+    scheduler_path: str = ""
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+def execute(task: Task) -> Outcome:
+    """Make a run."""
+    try:
+        with _one_at_a_time:
+            return _outcome(_run(task))
+    except PtxError as problem:
+        return failed(problem.diagnostics)
+    except Exception as bug:
+        text = "".join(traceback.format_exception(bug)).rstrip()
+        said = f"internal error: {type(bug).__name__}: {bug}"
+        problem_of_ours = {"code": "", "severity": "error", "message": said, "text": f"{said}\n{text}"}
+        return Outcome("bug", problems=(problem_of_ours,))
+
+
+_one_at_a_time = threading.Lock()
+"""The simulator reuses its records from run to run; a Dask worker may have several threads."""
+
+
+def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> Outcome:
+    """The outcome of a run that errors stopped."""
+    return Outcome(status, problems=problems(diagnostics))
+
+
+def problems(diagnostics: tuple[Diagnostic, ...]) -> tuple[dict[str, Any], ...]:
+    """Diagnostics as data."""
+    return tuple({**told.to_dict(), "text": str(told)} for told in diagnostics)
+
+
+def digest_of(path: str | Path) -> str:
+    """The digest of a file's content. Raises OSError."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _run(task: Task) -> "Run | SequenceRun":
+    _check_place(task)
+    from ptxsim.schedulers import policy
+    from ptxtool.sweep.run import run_launch
+    from ptxtool.sweep.sequence import simulate_sequence
+
+    assert task.gpu is not None
+    functions = _module(task.kernel_file, task.text).functions
+    scheduler = replace(policy(task.scheduler_path), name=task.scheduler)
+    launch = _launch(task.launch_file, task.launch_text, task.folder)
+    options = dict(task.options)
+    if launch.steps:
+        return simulate_sequence(
+            lambda name: functions[name or task.entry], launch, task.gpu, scheduler=scheduler, **options
+        )
+    return run_launch(functions[task.entry], launch, task.gpu, scheduler=scheduler, **options)
+
+
+def _check_place(task: Task) -> None:
+    """Raise E504 where this place has another simulator than the one that asks, E501 where it has other files."""
+    if task.version != simulator_version():
+        raise error(
+            "E504",
+            "the worker has another version of ptxtool than the sweep",
+            help="install the same version on all machines, and start the workers anew",
+        )
+    for path, digest in task.files:
+        try:
+            found = digest_of(path)
+        except OSError as problem:
+            reason = (problem.strerror or str(problem)).lower()
+            raise error(
+                "E501",
+                f"cannot read '{path}': {reason}",
+                help="the worker needs this file under the same path",
+            ) from None
+        if found != digest:
+            raise error("E501", f"'{path}' has changed since the sweep began", help="start it again")
+
+
+@lru_cache(maxsize=16)
+def _module(name: str, text: str) -> "Module":
+    from ptxtool.parse import parse
+
+    return parse(text, name)
+
+
+@lru_cache(maxsize=4)
+def _launch(name: str, text: str, folder: str) -> "Launch":
+    from ptxtool.formats.launch import parse_launch
+
+    return parse_launch(Source(name, text), Path(folder))
+
+
+def _outcome(run: "Run | SequenceRun") -> Outcome:
+    together = of_all([result.to_dict() for result in run.results])
+    counters = {name: value for name, value in together.items() if name not in _LEFT_OUT}
+    status: Any = "failed" if run.status != "done" else "wrong" if run.problems else "done"
+    return Outcome(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
+
+
+_SUMS = ("cycles", "warp_instructions", "thread_instructions", "active_cycles", "n_ctas", "ctas_done")
+_PARTS = ("slots", "issued_by_lanes", "l1", "l2", "dram", "core", "stats")
+_OF_ONE = ("stall_points", "dynamic")
+"""What only a single launch has."""
+
+
+def of_all(launches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The counters of several launches as those of one: sums, and for IPC their quotient; the rest is the first's."""
+    found = dict(launches[0])
+    if len(launches) == 1:
+        return found
+    for name in _OF_ONE:
+        found.pop(name, None)
+    for name in _SUMS:
+        found[name] = sum(launch[name] for launch in launches)
+    for name in _PARTS:
+        found[name] = {
+            part: sum(launch[name].get(part, 0) for launch in launches)
+            for part in {part: None for launch in launches for part in launch[name]}
+        }
+    cycles = max(1, found["cycles"])
+    found["thread_ipc"] = found["stats"]["gpu_ipc"] = found["thread_instructions"] / cycles
+    per_sm = found["warp_instructions"] / (cycles * found["n_sms"])
+    found["warp_ipc"] = found["stats"]["warp_ipc_per_sm"] = per_sm
+    found["stats"]["max_ctas_per_core"] = launches[0]["stats"]["max_ctas_per_core"]
+    return found
+
+
+def _memory(arguments: tuple[Any, ...]) -> str:
+    """A digest of all arguments, their types and shapes."""
+    import numpy as np
+
+    digest = hashlib.sha256()
+    for argument in arguments:
+        array = np.ascontiguousarray(argument)
+        digest.update(f"{array.dtype.str} {array.shape}\0".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

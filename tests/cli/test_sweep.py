@@ -1,0 +1,381 @@
+"""`ptxtool sweep`: what it prints, exit codes, kills at random moments, Dask clusters, and the page about it."""
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import shown_on
+from scalekernel import LAUNCH
+from smallkernel import Cli
+from tinysweep import FAULTY, write
+
+from ptxtool import api
+from ptxtool.base.diag import PtxError
+from ptxtool.cli.progress import sweep_line
+from ptxtool.formats.sweep_export import encode
+from ptxtool.sweep.runner import SweepProgress
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PTXTOOL = [sys.executable, "-m", "ptxtool"]
+
+
+def test_a_sweep_its_table_and_what_is_left_of_it(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    first = cli("sweep", path, "--jobs", 1)
+    assert first.exit_code == 0
+    assert re.fullmatch(
+        r"tiny: thread_ipc\n"
+        r"kernel +lrr +lrr registers 90% +gto +gto registers 90%\n"
+        r"[- ]+\n"
+        r"scale( +\d+\.\d\d){4}\n"
+        r"\n4 runs: 4 as expected\n",
+        first.stdout,
+    )
+    assert first.stderr.splitlines()[-1] == "4 simulated now, 0 known before"
+    again = cli("sweep", path, "--jobs", 1)
+    assert again.stdout == first.stdout
+    assert again.stderr == "0 simulated now, 4 known before\n"
+    data = json.loads(cli("sweep", path, "--jobs", 1, "--json", "-q").stdout)
+    assert data == json.loads(json.dumps(api.load_sweep(tmp_path / "tiny.db").to_dict()))
+    assert data["runs"][0]["label"] == "scale lrr"
+
+
+def test_show_and_export(cli: Cli, tmp_path: Path) -> None:
+    cli("sweep", write(tmp_path), "--jobs", 1, "--store", tmp_path / "s.db")
+    store, chart, out = tmp_path / "s.db", tmp_path / "chart.svg", tmp_path / "out.csv"
+    shown = cli("sweep", "show", store, "--rows", "scheduler", "--value", "cycles", "--gain", "--plot", chart)
+    assert shown.exit_code == 0
+    assert "tiny: cycles, gain over default in percent\n" in shown.stdout
+    assert "geometric mean" in shown.stdout
+    assert b"geometric mean" in chart.read_bytes()
+    one = cli("sweep", "show", store, "--where", "share-registers=90", "--no-bars")
+    assert re.search(r"^kernel +lrr +gto$", one.stdout, re.MULTILINE)
+    assert cli("sweep", "export", store, "-o", out, "--sweep", "tiny").exit_code == 0
+    assert len(out.read_text().splitlines()) == 5
+    assert json.loads(cli("sweep", "show", store, "--json").stdout)["name"] == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["show", "nowhere.db"], 1, r"error\[E501\]: cannot read 'nowhere.db'"),
+        (["export", "nowhere.db"], 2, r"Missing option '-o'"),
+        (["export", "nowhere.db", "-o", "x.xls"], 1, r"error\[E502\]: 'x.xls' has no format"),
+        (["show", "x", "--baseline", "a"], 2, r"--baseline goes with --gain"),
+        (["show", "x", "--where", "a"], 1, r"error\[E502\]: 'a' is no AXIS=VALUE"),
+        (["x.toml", "--jobs", "2", "--cluster", "tcp://h:1"], 2, r"--jobs is for this machine"),
+        (["x.toml", "--jobs", "0"], 2, r"Invalid value for '--jobs'"),
+        (["nowhere.toml"], 1, r"error\[E501\]: cannot read 'nowhere.toml'"),
+        ([], 2, r"Missing argument 'SPEC'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_command_lines(cli: Cli, words: list[str], code: int, message: str) -> None:
+    result = cli("sweep", *words)
+    assert result.exit_code == code
+    assert re.search(message, result.stderr)
+
+
+def test_help_names_the_subcommands(cli: Cli) -> None:
+    text = cli("sweep", "--help").stdout
+    assert "sweep show" in text
+    assert "sweep export" in text
+    assert "--columns" in cli("sweep", "show", "--help").stdout
+
+
+def test_every_option_of_the_subcommands_is_documented() -> None:
+    from ptxtool.cli.sweep import command
+
+    text = (CHECKOUT / "docs" / "commands.md").read_text(encoding="utf-8")
+    section = text.split("\n## sweep\n")[1].split("\n## ")[0]
+    for other in command.subcommands.values():  # type: ignore[attr-defined]
+        for parameter in other.params:
+            option = max(parameter.opts, key=len)
+            if option.startswith("--") and option not in ("--output", "--json", "--color"):
+                assert option in section, option
+
+
+def test_failures_are_listed_and_nothing_else_stops(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path, 'kernels = ["faulty.ptx", "scale.ptx"]\n')
+    (tmp_path / "faulty.ptx").write_text(FAULTY)
+    result = cli("sweep", path, "--jobs", 1)
+    assert result.exit_code == 1
+    assert "2 runs: 1 as expected, 1 failed" in result.stdout
+    assert re.search(rf"^faulty:\n{tmp_path}/faulty.ptx:17:.*error\[E404\]", result.stderr, re.MULTILINE)
+    again = cli("sweep", path, "--jobs", 1)
+    assert again.exit_code == 1
+    assert "0 simulated now, 2 known before" in again.stderr
+    assert "E404" in again.stderr
+
+
+# ---- processes
+
+
+def long_sweep(folder: Path, runs: int = 12) -> Path:
+    """A sweep whose runs take a tenth of a second or so each."""
+    sets = ", ".join(f'"sm.count={n}"' for n in range(1, runs // 2 + 1))
+    path = write(folder, f'kernels = ["scale.ptx"]\nschedulers = ["lrr", "gto"]\nset = [{sets}]\n')
+    text = LAUNCH.replace("grid = 28", "grid = 2800").replace("3584", "358400")
+    (folder / "launch.toml").write_text(text)
+    return path
+
+
+def test_a_sweep_that_is_killed_ends_as_one_left_alone(tmp_path: Path) -> None:
+    path = long_sweep(tmp_path)
+    alone = api.sweep(path, store=tmp_path / "alone.db", jobs=1)
+    assert alone.counts() == {"done": 12}
+    store = tmp_path / "killed.db"
+    command = [*PTXTOOL, "sweep", str(path), "--store", str(store), "--jobs", "1", "-q"]
+    chance = random.Random(7)
+    made = 0
+    for wanted in (1, 3, 6):  # killed somewhere behind so many results
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 120
+            while results(store) < wanted and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0, 0.1))
+            process.send_signal(signal.SIGKILL)
+        assert made <= results(store)
+        made = results(store)
+        assert made >= wanted
+    rest = api.sweep(path, store=store, jobs=1)
+    assert rest.simulated == 12 - made
+    assert encode(rest, "json") == encode(alone, "json")
+
+
+def results(store: Path) -> int:
+    """How many runs have a result."""
+    try:
+        return api.load_sweep(store).counts().get("done", 0)
+    except PtxError:  # it is not there yet
+        return 0
+
+
+def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+    path, store = long_sweep(tmp_path, 100), tmp_path / "s.db"
+    command = [*PTXTOOL, "sweep", str(path), "--store", str(store), "--jobs", "2"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        deadline = time.monotonic() + 300
+        while not results(store):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert re.search(r"100 runs: \d+ as expected, \d+ not run yet", out)
+    assert "interrupted: the same command goes on with the rest" in err
+    assert "Traceback" not in err
+    assert "internal error" not in err
+    assert 0 < results(store) < 100
+
+
+def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    parent, child = os.openpty()
+    with subprocess.Popen([*PTXTOOL, "sweep", path, "--jobs", "1"], stdout=subprocess.PIPE, stderr=child):
+        os.close(child)
+        shown = shown_on(parent)
+    assert "[....................]  0%  0/4 runs" in shown
+    assert re.search(r"\[#{10}\.{10}\] 50%  2/4 runs  0:\d\d left  scale lrr registers 90%", shown)
+
+
+def test_the_line_about_a_sweep() -> None:
+    at = SweepProgress(total=10, stored=4, ended=2, failed=1, label="k lrr")
+    assert sweep_line(at, 30.0, 100) == "[############........] 60%  6/10 runs  1 failed  1:00 left  k lrr"
+    assert sweep_line(SweepProgress(10, 0, 0, 0), 0.0, 12) == "[..........."
+    assert sweep_line(SweepProgress(0, 0, 0, 0), 0.0, 100) == "[####################]100%  0/0 runs"
+
+
+# ---- clusters
+
+
+@contextmanager
+def started(*words: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """A program of Dask's in the background; killed at the end."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words], stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """A process and all it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def test_a_cluster_of_processes_one_of_which_is_killed(cli: Cli, tmp_path: Path) -> None:
+    path = long_sweep(tmp_path, 16)
+    address = f"tcp://127.0.0.1:{free_port()}"
+    serve = ("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard")
+    work = ("worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
+    seen: list[Any] = []
+    with (
+        started(*serve, log=tmp_path / "scheduler.log"),
+        started(*work, "--local-directory", str(tmp_path / "a"), log=tmp_path / "a.log") as first,
+        started(*work, "--local-directory", str(tmp_path / "b"), log=tmp_path / "b.log"),
+    ):
+        wait_for(address)
+
+        def watch(at: SweepProgress) -> None:
+            seen.append(at)
+            if at.ended == 3:
+                kill(first)
+
+        result = api.sweep(path, store=tmp_path / "cluster.db", cluster=address, progress=watch)
+    assert seen[-1].ended == 16
+    assert result.counts() == {"done": 16}
+    here = api.sweep(path, store=tmp_path / "here.db", jobs=1)
+    assert encode(here, "json") == encode(result, "json")
+
+
+def wait_for(address: str) -> None:
+    """Until somebody listens at an address."""
+    host, port = address.removeprefix("tcp://").split(":")
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own, about ports and closing
+def test_a_cluster_object_of_dask(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    path = write(tmp_path)
+    cluster: Any = LocalCluster
+    with cluster(
+        n_workers=1,
+        threads_per_worker=2,
+        processes=False,
+        dashboard_address=None,
+        local_directory=str(tmp_path / "dask"),
+    ) as local:
+        result = api.sweep(path, cluster=local)
+    assert result.counts() == {"done": 4}
+    assert encode(result, "json") == encode(api.sweep(path, store=tmp_path / "x.db", jobs=1), "json")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("ptxtool.sweep.cluster._WORKER_SECONDS", 0.2)
+    cluster: Any = LocalCluster
+    with (
+        cluster(n_workers=0, processes=False, dashboard_address=None) as local,
+        pytest.raises(PtxError, match=r"E504.*has no worker\n.*dask worker"),
+    ):
+        api.sweep(write(tmp_path), cluster=local)
+
+
+def test_a_run_that_workers_die_of_is_lost(tmp_path: Path) -> None:
+    from types import SimpleNamespace
+
+    from distributed import KilledWorker
+
+    from ptxtool.formats.sweeps import Configuration
+    from ptxtool.sweep.cluster import _lost
+    from ptxtool.sweep.plan import plan
+
+    write(tmp_path)
+    (planned,) = plan([Configuration(tmp_path / "scale.ptx")], api.kernel)
+    worker: Any = SimpleNamespace(address="tcp://10.0.0.7:4567")
+    told = _lost(planned.task, KilledWorker("key", worker, 3))
+    assert (told.code, "the last was tcp://10.0.0.7:4567" in told.message) == ("E504", True)
+    assert "ModuleNotFoundError: no ptxtool" in _lost(planned.task, ModuleNotFoundError("no ptxtool")).message
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nonsense", r"error\[E502\]: 'nonsense' is no address of a cluster"),
+        ("http://127.0.0.1:1", r"error\[E502\]: 'http://127.0.0.1:1' is no address"),
+        ("tcp://127.0.0.1:x", r"error\[E502\]: 'tcp://127.0.0.1:x' is no address"),
+        ("tcp://127.0.0.1:1", r"error\[E504\]: cannot reach the cluster at 'tcp://127.0.0.1:1'"),
+    ],
+)
+def test_a_cluster_that_is_not_there(cli: Cli, tmp_path: Path, address: str, message: str) -> None:
+    result = cli("sweep", write(tmp_path), "--cluster", address)
+    assert result.exit_code == 1
+    assert re.search(message, result.stderr)
+
+
+def test_dask_that_is_not_installed(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    result = cli("sweep", write(tmp_path), "--cluster", "tcp://127.0.0.1:1")
+    assert result.exit_code == 1
+    assert "needs Dask, which is not installed" in result.stderr
+    assert "ptxtool[cluster]" in result.stderr
+
+
+# ---- the page
+
+
+def test_the_page_is_true(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    path = CHECKOUT / "docs" / "sweep.md"
+    page = path.read_text(encoding="utf-8")
+    for name, text in re.findall(r"^```toml (\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for block in re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = piece.partition("\n")
+            words = shlex.split(command)[1:]
+            result = cli(*words, *(["--jobs", "1"] if words[1].endswith(".toml") else []))
+            assert result.exit_code == 0, result.stderr
+            if request.config.getoption("--bless"):
+                page = page.replace(f"$ {command}\n{output}", f"$ {command}\n{result.stdout}", 1)
+                path.write_text(page, encoding="utf-8")
+            else:
+                assert masked(result.stdout) == masked(output)
+
+
+def test_the_example_in_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (CHECKOUT / "docs" / "sweep.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(code.replace("jobs=2", "jobs=1"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.endswith("[]\n")
+    assert api.load_sweep("results.db").counts() == {"done": 2}
+
+
+def masked(text: str) -> list[list[str]]:
+    """Lines as words, with the figures and bars of a simulation taken out."""
+    lines = [re.sub(r"[+-]?\d+(\.\d+)?%?", "0", line) for line in text.splitlines()]
+    return [[word for word in line.split() if not re.fullmatch(r"#+|-+", word)] for line in lines]

@@ -1,0 +1,211 @@
+"""Tables, bars and charts of sweeps, from made-up runs; and what export writes of them."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.sweep_export import encode, form_of, row
+from ptxtool.formats.sweeps import AXES, Configuration, Outcome, Record, SweepResult
+from ptxtool.report.sweep import Choice, bars_table, pivot, pivot_tables, sweep_parts, verdict
+from ptxtool.report.sweep_plot import plot
+
+
+def record(kernel: str, scheme: str, ipc: float | None, status: Any = "done", **axes: Any) -> Record:
+    configuration = Configuration(kernel, scheme=scheme, **axes)
+    counters: dict[str, Any] = {}
+    if ipc is not None:
+        slots = {"idle": 1, "stall": int(ipc)}
+        counters = {
+            "thread_ipc": ipc,
+            "cycles": 100,
+            "limiter": "registers",
+            "slots": slots,
+            "stats": {"l1d_hits": 3},
+        }
+        counters |= {"grid": [2, 1, 1], "block": [32, 1, 1], "stall_points": []}
+    problems = () if status == "done" else ({"code": "E404", "message": "out of bounds", "text": "told"},)
+    outcome = Outcome(status, counters, ("x",), problems, "m")
+    return Record(f"{kernel}/{scheme}", configuration.axes, "k", outcome)
+
+
+RESULT = SweepResult(
+    "ladder",
+    (
+        record("a", "base", 100.0),
+        record("a", "shared", 125.0, share_registers=90),
+        record("b", "base", 200.0),
+        record("b", "shared", 160.0, share_registers=90),
+        record("c", "base", 50.0),
+        record("c", "shared", None, "failed", share_registers=90),
+    ),
+)
+
+
+def test_a_table_of_values() -> None:
+    (table,) = pivot_tables(pivot(RESULT, Choice(columns=("scheme",))))
+    assert str(table) == (
+        "ladder: thread_ipc\n"
+        "kernel    base  shared\n"
+        "------  ------  ------\n"
+        "a       100.00  125.00\n"
+        "b       200.00  160.00\n"
+        "c        50.00  failed"
+    )
+
+
+def test_gains_over_a_baseline_with_their_geometric_mean() -> None:
+    shown = pivot(RESULT, Choice(columns=("scheme",), gain=True))
+    (table,) = pivot_tables(shown)
+    # 1.25 * 0.8 = 1: the mean gain of both is none
+    assert str(table) == (
+        "ladder: thread_ipc, gain over base in percent\n"
+        "kernel            base   shared\n"
+        "--------------  ------  -------\n"
+        "a               +0.00%  +25.00%\n"
+        "b               +0.00%  -20.00%\n"
+        "c               +0.00%   failed\n"
+        "geometric mean  +0.00%   -0.00%"
+    ).replace("-0.00%", f"{shown.means['shared']:+.2f}%")
+    assert abs(shown.means["shared"]) < 1e-9
+    assert str(bars_table(shown)) == (
+        "kernel\n"
+        "------\n"
+        "a       shared  +25.00%  ########################################\n"
+        "b       shared  -20.00%  --------------------------------\n"
+        "c       shared   failed"
+    )
+
+
+def test_another_baseline_and_no_baseline() -> None:
+    shown = pivot(RESULT, Choice(columns=("scheme",), gain=True, baseline="shared"))
+    assert shown.cells["a", "base"] == pytest.approx(-20)
+    assert shown.cells["c", "base"] == "no baseline"
+    with pytest.raises(PtxError, match=r"E502.*no column 'x'\n.*base, shared"):
+        pivot(RESULT, Choice(columns=("scheme",), gain=True, baseline="x"))
+
+
+def test_columns_are_all_that_varies_unless_said() -> None:
+    assert pivot(RESULT, Choice()).columns == ("base", "shared registers 90%")
+    shown = pivot(RESULT, Choice(rows=("kernel", "scheme"), value="slots.stall"))
+    assert shown.columns == ("default", "registers 90%")
+    assert shown.rows[:2] == ("a base", "a shared")
+    assert shown.cells["a shared", "registers 90%"] == 125
+    assert ("a base", "registers 90%") not in shown.cells
+    assert str(pivot_tables(shown)[0]).splitlines()[3].split() == ["a", "base", "100", "-"]
+    assert pivot(RESULT, Choice(value="limiter")).cells["a", "base"] == "registers"
+    assert pivot(RESULT, Choice(where=(("kernel", "b"),))).rows == ("b",)
+
+
+def test_a_wide_table_is_taken_apart() -> None:
+    schemes = [f"a scheme with a long name {k}" for k in range(9)]
+    result = SweepResult("wide", tuple(record("k", scheme, 1.0) for scheme in schemes))
+    tables = pivot_tables(pivot(result, Choice()))
+    assert len(tables) == 3
+    assert all(len(line) <= 120 and "..." not in line for t in tables for line in str(t).splitlines())
+    assert [column.title for t in tables for column in t.columns[1:]] == schemes
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (Choice(rows=("kernal",)), "no axis 'kernal'\n.*did you mean 'kernel'"),
+        (Choice(columns=("gpu",)), "two runs for row 'a', column 'tesla-c2050'.*\n.*--where scheme=base"),
+        (Choice(value="thread_icp"), "no counter 'thread_icp'\n.*did you mean 'thread_ipc'"),
+        (Choice(where=(("kernel", "z"),)), "no run is left to show\n.*kernel: a, b, c"),
+    ],
+)
+def test_what_cannot_be_shown(choice: Choice, message: str) -> None:
+    with pytest.raises(PtxError, match=rf"E502.*{message}"):
+        pivot(RESULT, choice)
+
+
+def test_runs_that_only_labels_tell_apart_cannot_be_shown() -> None:
+    result = SweepResult("s", (record("a", "base", 1.0), record("a", "base", 2.0)))
+    with pytest.raises(PtxError, match="nothing but their labels"):
+        pivot(result, Choice())
+
+
+def test_the_report_ends_with_what_became_of_the_runs() -> None:
+    assert sweep_parts(RESULT, Choice())[-1] == "6 runs: 5 as expected, 1 failed"
+    assert verdict(SweepResult("s", RESULT.records[:1])) == "1 run: 1 as expected"
+
+
+def test_a_chart_is_the_same_every_time_and_has_the_names() -> None:
+    shown = pivot(RESULT, Choice(columns=("scheme",), gain=True))
+    svg = plot(shown, "svg")
+    assert svg == plot(shown, "svg")
+    text = svg.decode()
+    for word in ("ladder: thread_ipc, gain over base in percent", "geometric mean", ">a<", ">b<", ">shared<"):
+        assert word in text
+    assert plot(shown, "png").startswith(b"\x89PNG")
+    with pytest.raises(PtxError, match=r"E502.*no chart in format 'pdf'"):
+        plot(shown, "pdf")
+    with pytest.raises(PtxError, match=r"E502.*no number to draw"):
+        plot(pivot(RESULT, Choice(value="limiter")), "svg")
+
+
+def test_export_has_every_run_and_every_value() -> None:
+    rows = list(csv.DictReader(io.StringIO(encode(RESULT, "csv").decode())))
+    assert len(rows) == 6
+    assert list(rows[0])[:11] == ["label", *AXES]
+    assert (rows[1]["label"], rows[1]["share_registers"], rows[1]["thread_ipc"]) == (
+        "a/shared",
+        "90",
+        "125.0",
+    )
+    assert (rows[1]["l1d_hits"], rows[1]["grid"]) == ("3", "2x1x1")
+    assert (rows[5]["status"], rows[5]["thread_ipc"], rows[5]["problem"]) == ("failed", "", "out of bounds")
+    data = json.loads(encode(RESULT, "json"))
+    assert data == {"name": "ladder", "complete": True, "runs": [r.to_dict() for r in RESULT]}
+    assert data["runs"][0]["counters"]["slots"] == {"idle": 1, "stall": 100}
+
+
+def test_parquet_has_the_same_rows() -> None:
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(encode(RESULT, "parquet")))
+    assert table.column("label").to_pylist() == [r.label for r in RESULT]
+    assert table.column("thread_ipc").to_pylist() == [100.0, 125.0, 200.0, 160.0, 50.0, None]
+    assert set(table.column_names) == {name for r in RESULT for name in row(r)}
+
+
+def test_dynamic_warp_execution_and_the_first_stall_are_columns() -> None:
+    found = record("a", "base", 1.0)
+    point = {
+        "line": 9,
+        "register": "%r1",
+        "sequence": 4,
+        "warps": 2,
+        "warp_cycles": 30,
+        "text": "",
+        "first_cycle": 1,
+    }
+    counters = {
+        **found.counters,
+        "dynamic": {"periods": 3, "stops": 2, "chances": [0.0]},
+        "stall_points": [{"instruction": 7, **point}, {"instruction": 5, **point}],
+    }
+    line = row(Record("a", found.axes, "k", Outcome("done", counters)))
+    assert (line["dynamic_periods"], line["dynamic_stops"], line["first_stall_instruction"]) == (3, 2, 5)
+    assert line["first_stall_register"] == "%r1"
+
+
+def test_missing_extras_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    for module in ("pyarrow", "matplotlib"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(PtxError, match=r"E502.*needs pyarrow.*\n.*ptxtool\[parquet\]"):
+        encode(RESULT, "parquet")
+    with pytest.raises(PtxError, match=r"E502.*needs matplotlib.*\n.*ptxtool\[plot\]"):
+        plot(pivot(RESULT, Choice()), "svg")
+
+
+def test_formats_by_name() -> None:
+    assert [form_of(f"x.{form}") for form in ("csv", "JSON", "parquet")] == ["csv", "json", "parquet"]
+    with pytest.raises(PtxError, match=r"E502.*'x.xls' has no format"):
+        form_of("x.xls")

@@ -1,0 +1,157 @@
+"""Planning a sweep: labels, keys, and what is wrong before anything runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scalekernel import LAUNCH, SCALE
+from tinysweep import write
+
+from ptxtool import api
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.sweeps import Configuration
+from ptxtool.sweep import version
+from ptxtool.sweep.plan import labelled, plan
+
+
+def key(configuration: Configuration) -> str:
+    (planned,) = plan([configuration], api.kernel)
+    return planned.key
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Configuration:
+    write(tmp_path)
+    return Configuration(tmp_path / "scale.ptx", share_registers=90)
+
+
+def test_equal_runs_have_equal_keys_wherever_their_files_are(tmp_path: Path, run: Configuration) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "k.ptx").write_text(SCALE)
+    (other / "k.toml").write_text(LAUNCH)
+    assert key(run) == key(
+        Configuration(other / "k.ptx", share_registers="90", label="x", scheme="y", name="z")
+    )
+    text = Configuration("k", text=SCALE, launch=other / "k.toml", share_registers="90.0")
+    assert key(run) == key(text)
+    assert key(run) == key(replace(run, scheduler="lrr"))  # the machine's
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"share_registers": 89},
+        {"share_registers": 0},
+        {"share_registers": 0, "share_scratchpad": 90},
+        {"scheduler": "gto"},
+        {"registers": 24},
+        {"dynamic": True},
+        {"dynamic": "period=999"},
+        {"settings": ("dram.tRCD=11",)},
+        {"gpu": "gtx480"},
+        {"passes": "unroll-decls"},
+        {"max_cycles": 10**9},
+        {"ptxplus_semantics": "gpgpu-sim"},
+    ],
+    ids=str,
+)
+def test_another_option_is_another_key(run: Configuration, change: dict[str, object]) -> None:
+    assert key(replace(run, **change)) != key(run)  # type: ignore[arg-type]
+
+
+def test_another_content_is_another_key(tmp_path: Path, run: Configuration) -> None:
+    keys = {key(run)}
+    (tmp_path / "launch.toml").write_text(LAUNCH.replace("2.5", "3.5"))
+    keys.add(key(run))
+    (tmp_path / "scale.ptx").write_text(SCALE.replace("mul.f32", "add.f32"))
+    keys.add(key(run))
+    np.save(tmp_path / "x.npy", np.zeros(3584, np.float32))
+    (tmp_path / "launch.toml").write_text(LAUNCH.replace("range = [0, 3584]", 'file = "x.npy"'))
+    keys.add(key(run))
+    np.save(tmp_path / "x.npy", np.ones(3584, np.float32))
+    keys.add(key(run))
+    own = tmp_path / "mine.py"
+    own.write_text(
+        "from ptxsim.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+    )
+    mine = replace(run, scheduler=f"{own}:pick")
+    keys.add(key(mine))
+    own.write_text(own.read_text() + "# changed\n")
+    keys.add(key(mine))
+    assert len(keys) == 7
+
+
+def test_another_simulator_is_another_key(run: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = key(run)
+    monkeypatch.setattr("ptxtool.sweep.plan.simulator_version", lambda: "another")
+    assert key(run) != before
+
+
+def test_the_version_is_of_all_that_makes_a_result() -> None:
+    names = {path.name for _, path in version._files()}
+    assert {"cycle.py", "launcher.py", "lanes.toml", "ptx.lark", "launch_values.py", "task.py"} <= names
+    assert not {"reorder_decls.py", "comparison.py", "ladder.py"} & names
+    assert len(version.simulator_version()) == 20
+
+
+def test_labels() -> None:
+    runs = [
+        Configuration("a.ptx", scheduler="lrr"),
+        Configuration("a.ptx", scheduler="gto"),
+        Configuration("dir/b.ptx", scheduler="gto", label="mine"),
+    ]
+    assert labelled(runs) == ("a lrr", "a gto", "mine")
+    with pytest.raises(PtxError, match=r"E502.*two runs labelled 'a'"):
+        labelled([Configuration("a.ptx"), Configuration("a.ptx")])
+
+
+def test_a_pass_that_declines_is_an_outcome_of_its_run(run: Configuration) -> None:
+    declines = replace(run, passes="allocate{max-regs=1}", label="declines")
+    first, second = plan([declines, run], api.kernel)
+    assert first.outcome is not None
+    assert first.outcome.status == "failed"
+    assert first.outcome.problems[0]["code"] == "E301"
+    assert second.outcome is None
+    assert first.key != second.key
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kernel": "nowhere.ptx"}, r"error\[E501\]: cannot read 'nowhere.ptx'"),
+        ({"entry": "other"}, r"error\[E205\]: kernel 'other' is not"),
+        ({"launch": "nowhere.toml"}, r"error\[E501\]: cannot read 'nowhere.toml'"),
+        ({"text": SCALE}, r"error\[E501\]: no launch file"),
+        ({"passes": "nopass"}, r"error\[E302\]: no pass named 'nopass'"),
+        ({"scheduler": "nope"}, r"error\[E502\]: no warp scheduler 'nope'"),
+        ({"gpu": "nope"}, r"error\[E502\]: no GPU named 'nope'"),
+        ({"settings": ("nope",)}, r"error\[E502\]: setting 'nope'"),
+        ({"share_registers": 101}, r"error\[E502\]: share_registers = 101"),
+        ({"share_scratchpad": 50}, r"error\[E502\]: registers and scratchpad shared at once"),
+        ({"share_registers": 0, "dynamic": True}, r"error\[E502\]: dynamic warp execution without"),
+        ({"dynamic": "x=1"}, r"error\[E502\]: dynamic warp execution has no option 'x'"),
+        ({"registers": 0}, r"error\[E401\]: registers = 0"),
+        ({"ptxplus_semantics": "x"}, r"error\[E502\]: PTXPlus has no semantics 'x'"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    run: Configuration, change: dict[str, object], message: str
+) -> None:
+    with pytest.raises(PtxError, match=message):
+        plan([replace(run, label="wrong", **change), run], api.kernel)  # type: ignore[arg-type]
+
+
+def test_a_launch_that_does_not_fit_its_kernel(tmp_path: Path, run: Configuration) -> None:
+    (tmp_path / "launch.toml").write_text("grid = 1\nblock = 32\n")
+    with pytest.raises(PtxError, match=r"error\[E401\]: kernel 'scale' takes 2 arguments, 0 given"):
+        plan([run], api.kernel)
+
+
+def test_all_that_is_wrong_with_a_list_is_said_once(run: Configuration) -> None:
+    wrong = [replace(run, scheduler="nope", label=f"{k}") for k in range(3)]
+    with pytest.raises(PtxError) as problem:
+        plan([*wrong, replace(run, gpu="nope", label="gpu")], api.kernel)
+    assert len(problem.value.diagnostics) == 2
