@@ -15,7 +15,6 @@ from ptxtool.cli.common import (
     quiet_option,
     registers_option,
     scheduler_option,
-    share_registers_option,
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.progress import INTERRUPTED, Status
@@ -26,7 +25,13 @@ from ptxtool.cli.progress import INTERRUPTED, Status
 @registers_option
 @gpu_option
 @scheduler_option
-@share_registers_option("90")
+@click.option(
+    "--share-registers", metavar="P", help="Share registers by this percentage, 0 <= P < 100.  [default: 90]"
+)
+@click.option("--share-scratchpad", metavar="P", help="Share scratchpad by this percentage instead.")
+@click.option(
+    "--release", is_flag=True, help="Add a rung: locks given back behind the last use of what is shared."
+)
 @ptxplus_semantics_option
 @quiet_option
 @json_option
@@ -35,18 +40,20 @@ def command(
     job: Job,
     gpu: str,
     scheduler: str | None,
-    share_registers: str,
+    share_registers: str | None,
+    share_scratchpad: str | None,
+    release: bool,
     registers: int | None,
     ptxplus_semantics: str,
     quiet: bool,
     as_json: bool,
     output: str | None,
 ) -> int:
-    """Simulate the papers' ladder on one kernel: no sharing, sharing, sharing with declarations rewritten, owner first.
+    """Simulate the papers' ladder on one kernel: no sharing, sharing, then one optimisation after the other.
 
-    Every run's results are compared with the expected ones, and its memory with the first run's. Gains are of thread
-    IPC over the first run. Another --scheduler takes the place of loose round robin. Exits 1 where results are wrong.
-    Ctrl-C prints what there is so far and exits 130.
+    Registers are shared unless --share-scratchpad is given. Every run's results are compared with the expected ones,
+    and its memory with the first run's. Gains are of thread IPC over the first run. Another --scheduler takes the
+    place of loose round robin. Exits 1 where results are wrong. Ctrl-C prints what there is so far and exits 130.
     """
     from ptxtool.report.comparison import comparison_parts
 
@@ -60,6 +67,8 @@ def command(
             gpu=chosen,
             scheduler=scheduler,
             share_registers=share_registers,
+            share_scratchpad=share_scratchpad,
+            release=release,
             registers=registers,
             announce=status.announce,
             progress=status.progress,

@@ -6,7 +6,7 @@ scheme; gains are of thread IPC over the first rung, in percent.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.hotspots import Hotspots
@@ -14,7 +14,8 @@ from ptxtool.formats.outcome import expected_to_dict, verdict
 
 
 class StallPoint(Protocol):
-    """Where non-owner warps stopped: the instruction, the register that was locked and its sequence number."""
+    """Where non-owner warps stopped: the instruction, and what was locked: the register and its sequence number, or
+    the byte of the scratchpad (`offset`, otherwise -1) and the variable that has it."""
 
     @property
     def instruction(self) -> int: ...
@@ -26,6 +27,10 @@ class StallPoint(Protocol):
     def register(self) -> str: ...
     @property
     def sequence(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def variable(self) -> str: ...
     @property
     def warps(self) -> int: ...
     @property
@@ -45,6 +50,10 @@ class RunResult(Protocol):
     def scheduler(self) -> str: ...
     @property
     def share_registers(self) -> float: ...
+    @property
+    def share_scratchpad(self) -> float: ...
+    @property
+    def sharing(self) -> str: ...
     @property
     def status(self) -> str: ...
     @property
@@ -67,6 +76,8 @@ class RunResult(Protocol):
     def shared_pairs(self) -> int: ...
     @property
     def private_registers(self) -> int: ...
+    @property
+    def private_scratchpad(self) -> int: ...
     @property
     def limiter(self) -> str: ...
     @property
@@ -144,15 +155,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Rung:
-    """One scheme of a ladder: what it was and how it ran. `same_memory`: all buffers are as after the first rung.
+    """One scheme of a ladder: what it was and how it ran. `percent` is what was shared, `passes` what rewrote the
+    kernel ("" for nothing). `same_memory`: all buffers are as after the first rung.
 
     `stall_line` is the line of the stall point in the kernel as it was given: rewriting moves lines.
     """
 
     name: str
     scheduler: str
-    share_registers: int | float
-    rewritten: bool
+    percent: int | float
+    passes: str
     run: Run
     same_memory: bool
     stall_line: int | None = None
@@ -175,22 +187,25 @@ class Rung:
             "instruction": point.instruction,
             "line": self.stall_line,
             "text": point.text,
-            "register": point.register,
-            "sequence": point.sequence,
+            **(
+                {"register": point.register, "sequence": point.sequence}
+                if point.offset < 0
+                else {"variable": point.variable, "offset": point.offset}
+            ),
         }
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rungs of a ladder for one kernel, the baseline first. `pipeline` is what rewrote the kernel.
+    """The rungs of a ladder for one kernel, the baseline first, which share `percent` of a resource.
 
     `complete` is False after an interrupt: then the last rung has the counters up to it, and no results.
     """
 
     file: str
     kernel: str
-    share_registers: int | float
-    pipeline: str
+    resource: Literal["registers", "scratchpad"]
+    percent: int | float
     rungs: tuple[Rung, ...]
     complete: bool = True
 
@@ -226,13 +241,13 @@ class Comparison:
         return {
             "file": self.file,
             "kernel": self.kernel,
-            "share_registers": self.share_registers,
-            "pipeline": self.pipeline,
+            "resource": self.resource,
+            "share_percent": self.percent,
             "complete": self.complete,
             "rungs": [
                 {
                     "name": rung.name,
-                    "rewritten": rung.rewritten,
+                    "passes": rung.passes,
                     "gain_percent": self.gain(rung),
                     "same_memory": rung.same_memory,
                     "first_stall": rung.stall_to_dict(),
@@ -243,7 +258,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.kernel}, {self.share_registers:g}% of registers shared"]
+        lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
         for rung in self.rungs:
             result = rung.result
             lines.append(

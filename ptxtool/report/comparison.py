@@ -1,7 +1,8 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
-from ptxtool.formats.results import Comparison, Rung
+from ptxtool.formats.results import Comparison, Rung, StallPoint
 from ptxtool.report.bars import bar
+from ptxtool.report.simulation import byte_waited_for
 from ptxtool.report.tables import Column, Table, clip, table
 
 _COLUMNS = (
@@ -17,7 +18,7 @@ _COLUMNS = (
     Column("L1 misses", "right"),
     Column("L2 misses", "right"),
 )
-_BAR = 12
+_NAME_AND_BAR = 31  # as much as leaves the table within its width
 
 
 def comparison_parts(comparison: Comparison) -> list[Table | str]:
@@ -26,15 +27,16 @@ def comparison_parts(comparison: Comparison) -> list[Table | str]:
     grid, block = (" x ".join(map(str, e)) for e in (base.grid, base.block))
     title = (
         f"{comparison.kernel} on {base.gpu}: grid {grid}, block {block}, {base.registers} registers per thread, "
-        f"{comparison.share_registers:g}% shared"
+        f"{comparison.percent:g}% of the {comparison.resource} shared"
     )
     longest = max(10.0, *(abs(comparison.gain(rung)) for rung in comparison.rungs))
-    rows = [_row(comparison, rung, longest) for rung in comparison.rungs]
+    room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
+    rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
     parts: list[Table | str] = [table(_COLUMNS, rows, title), ""]
     return [*parts, *_stall_lines(comparison), "", _verdict(comparison)]
 
 
-def _row(comparison: Comparison, rung: Rung, longest: float) -> tuple[object, ...]:
+def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:
     result, gain = rung.result, comparison.gain(rung)
     return (
         rung.name,
@@ -42,7 +44,7 @@ def _row(comparison: Comparison, rung: Rung, longest: float) -> tuple[object, ..
         result.cycles,
         f"{result.thread_ipc:.2f}",
         "" if rung is comparison.rungs[0] else f"{gain:+.2f}%",
-        bar(gain, longest, _BAR),
+        bar(gain, longest, room),
         *(result.slots[name] for name in ("stall", "idle", "scoreboard")),
         result.l1["misses"],
         result.l2["misses"],
@@ -50,7 +52,9 @@ def _row(comparison: Comparison, rung: Rung, longest: float) -> tuple[object, ..
 
 
 def _stall_lines(comparison: Comparison) -> list[str]:
-    lines = ["first stall point (the first instruction at which a warp waited for a shared register)"]
+    what = {"registers": "a shared register", "scratchpad": "the shared part of the scratchpad"}
+    waited = what[comparison.resource]
+    lines = [f"first stall point (the first instruction at which a warp waited for {waited})"]
     width = max(len(rung.name) for rung in comparison.rungs)
     for rung in comparison.rungs:
         point = rung.stall_point
@@ -59,13 +63,20 @@ def _stall_lines(comparison: Comparison) -> list[str]:
         elif point is None:
             text = "none: no warp had to wait"
         else:
-            who = f"{point.register} (register {point.sequence}), {point.warps} stops"
-            text = f"instruction {point.instruction} (line {rung.stall_line}), {who}: {point.text}"
+            where = f"instruction {point.instruction} (line {rung.stall_line})"
+            text = f"{where}, {_locked(point)}, {point.warps} stops: {point.text}"
         lines.append(clip(f"  {rung.name:<{width}}  {text}"))
-    private = next((r.result.private_registers for r in comparison.rungs if r.result.shared_pairs), None)
-    if private is not None:
-        lines.append(f"  a thread of a pair has registers 1 to {private} for itself")
+    shared = next((rung.result for rung in comparison.rungs if rung.result.shared_pairs), None)
+    if shared is not None and comparison.resource == "registers":
+        lines.append(f"  a thread of a pair has registers 1 to {shared.private_registers} for itself")
+    elif shared is not None:
+        lines.append(f"  a CTA of a pair has the first {shared.private_scratchpad} bytes for itself")
     return lines
+
+
+def _locked(point: StallPoint) -> str:
+    """What a warp waited for."""
+    return f"{point.register} (register {point.sequence})" if point.offset < 0 else byte_waited_for(point)
 
 
 def _verdict(comparison: Comparison) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ptxtool.formats.results import Run, RunResult
+from ptxtool.formats.results import Run, RunResult, StallPoint
 from ptxtool.report.bars import bar
 from ptxtool.report.hotspots import hotspot_parts
 from ptxtool.report.tables import Column, Table, clip, shortened, table
@@ -13,7 +13,7 @@ _STALLS = (
     Column("stops", "right"),
     Column("warp-cycles", "right"),
     Column("first cycle", "right"),
-    Column("register"),
+    Column("waited for"),
     Column("instruction", style="code"),
 )
 _STALLS_SHOWN = 10
@@ -35,10 +35,9 @@ def run_parts(run: Run) -> list[Table | str]:
 
 
 def _title(result: RunResult) -> str:
-    shared = f", {result.share_registers:g}% of registers shared" if result.share_registers else ""
     grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
     return (
-        f"{result.kernel} on {result.gpu}, {result.scheduler}{shared}{ENDED[result.status]}\n"
+        f"{result.kernel} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
         f"grid {grid}, block {block}, {result.registers} registers per thread, "
         f"{result.scratchpad_bytes} bytes of scratchpad per CTA"
     )
@@ -75,16 +74,31 @@ def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:
 def _stalls(result: RunResult) -> list[Table | str]:
     """Where non-owner warps stopped, in the order of the text."""
     points = sorted(result.stall_points, key=lambda point: point.instruction)
+    what, private = "a shared register", f"sequence numbers 1 to {result.private_registers}"
+    n_private = result.private_registers
+    if result.share_scratchpad:
+        what, private = "shared scratchpad", f"bytes below {result.private_scratchpad}"
+        n_private = result.private_scratchpad
     if not points:
-        return ["stall points: none; no warp had to wait for a shared register"]
-    rows = [
-        (p.line, p.warps, p.warp_cycles, p.first_cycle, f"{p.register} ({p.sequence})", clip(p.text, 64))
-        for p in points
-    ]
+        return [f"stall points: none; no warp had to wait for {what}", *_released(result)]
+    rows = [(p.line, p.warps, p.warp_cycles, p.first_cycle, _waited_for(p), clip(p.text, 64)) for p in points]
     title = (
-        f"stall points: where warps waited for a shared register (private: sequence numbers 1 to "
-        f"{result.private_registers})"
-        if result.private_registers
-        else "stall points: where warps waited for a shared register (none is private)"
+        f"stall points: where warps waited for {what} (private: {private})"
+        if n_private
+        else f"stall points: where warps waited for {what} (none is private)"
     )
-    return [shortened(_STALLS, rows, title, _STALLS_SHOWN)]
+    return [shortened(_STALLS, rows, title, _STALLS_SHOWN), *_released(result)]
+
+
+def _waited_for(point: StallPoint) -> str:
+    return f"{point.register} ({point.sequence})" if point.offset < 0 else byte_waited_for(point)
+
+
+def byte_waited_for(point: StallPoint) -> str:
+    """The byte of shared scratchpad at which a warp stopped, with its variable where one has it."""
+    return f"{point.variable} (byte {point.offset})" if point.variable else f"byte {point.offset}"
+
+
+def _released(result: RunResult) -> list[str]:
+    n = int(result.stats.get("locks_released_early", 0))
+    return [f"locks released at marks: {n}"] if n else []

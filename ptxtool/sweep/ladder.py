@@ -1,25 +1,18 @@
-"""The papers' ladder for one kernel: no sharing, sharing, sharing of the rewritten kernel, owner warps first.
-
-    Unshared-LRR            the kernel as it is, loose round robin
-    Shared-LRR-NoOpt        registers shared
-    Shared-LRR-Unrolled     registers shared, declarations unrolled and put in order of first use
-    Shared-OWF-Unrolled     the same with owner warps first
+"""The papers' ladder for one kernel: no sharing, sharing, and one optimisation after the other (`schemes.py`).
 
 Every rung starts from the same inputs; its results are compared with the expected ones and its memory with that of the
-first rung, bit by bit. Another scheduler may take the place of loose round robin, in the names too. The dynamic rung
-(dynamic warp execution) is not among them.
-Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
-section VI.
+first rung, bit by bit.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ptxtool.analysis.sharing import Percent, percentage
+from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch import Launch
 from ptxtool.formats.launch_steps import only_one
@@ -27,89 +20,82 @@ from ptxtool.formats.results import Comparison, Run, Rung, first_stall
 from ptxtool.ir.nodes import Function
 from ptxtool.passes import rewrite
 from ptxtool.sweep.run import chosen_policy, run_launch
+from ptxtool.sweep.schemes import UNROLL, Resource, ladder_schemes
 
-if TYPE_CHECKING:
-    from ptxsim.schedulers import Policy
-
-PIPELINE = "unroll-decls,reorder-decls{order=text}"
+PERCENT = 90
+"""The sharing percentage where none is given: the papers'."""
 
 Announce = Callable[[str], None]
 """Called with a rung's name before it runs."""
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """One rung before it runs."""
-
-    name: str
-    scheduler: "Policy"
-    shared: bool
-    rewritten: bool
-
-
-def schemes(scheduler: "Policy", owner_first: "Policy") -> tuple[Scheme, ...]:
-    """The rungs with a scheduler in the place of loose round robin."""
-    _, own, function = scheduler.name.rpartition(".py:")
-    name = function if own else scheduler.name.upper()
-    return (
-        Scheme(f"Unshared-{name}", scheduler, shared=False, rewritten=False),
-        Scheme(f"Shared-{name}-NoOpt", scheduler, shared=True, rewritten=False),
-        Scheme(f"Shared-{name}-Unrolled", scheduler, shared=True, rewritten=True),
-        Scheme("Shared-OWF-Unrolled", owner_first, shared=True, rewritten=True),
-    )
 
 
 def ladder(
     kernel: Function,
     launch: Launch,
     gpu: str | Path | Gpu = "tesla-c2050",
-    share_registers: Percent = 90,
+    share_registers: Percent | None = None,
     registers: int | None = None,
-    pipeline: str = PIPELINE,
+    pipeline: str = UNROLL,
     announce: Announce | None = None,
     scheduler: str | None = None,
+    share_scratchpad: Percent | None = None,
+    release: bool = False,
     **options: Any,
 ) -> Comparison:
-    """Run the ladder; `scheduler` is that of all rungs but the last.
+    """Run the ladder of one resource; registers by 90% if no percentage is given.
 
-    Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
+    `pipeline` is what unrolls the declarations, `scheduler` that of all rungs but those with owner warps first;
+    `release` adds a rung. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
     """
     only_one(launch)
     machine = machine_of(gpu)
-    percent = percentage(share_registers, "share_registers")
+    resource, percent = _shared(share_registers, share_scratchpad)
     shown = int(percent) if percent.denominator == 1 else float(percent)
-    rewritten = rewrite(kernel.module, pipeline).module.kernels[kernel.name]
+    per_thread = launch.registers if registers is None else registers
+    first, owner = chosen_policy(launch, machine, scheduler), chosen_policy(launch, machine, "owf")
+    schemes = ladder_schemes(resource, percent, first, owner, pipeline, release)
+    texts = {"": kernel}
+    for passes in (scheme.pipeline(per_thread) for scheme in schemes):
+        if passes not in texts:
+            texts[passes] = rewrite(kernel.module, passes).module.kernels[kernel.name]
     rungs: list[Rung] = []
-    first: Run | None = None
-    for scheme in schemes(chosen_policy(launch, machine, scheduler), chosen_policy(launch, machine, "owf")):
+    for scheme in schemes:
         if announce is not None:
             announce(scheme.name)
+        policy = scheme.scheduler if not isinstance(scheme.scheduler, str) else first
+        passes = scheme.pipeline(per_thread)
         run = run_launch(
-            rewritten if scheme.rewritten else kernel,
-            launch,
-            machine,
-            registers,
-            scheduler=scheme.scheduler,
-            share_registers=percent if scheme.shared else 0,
-            **options,
+            texts[passes], launch, machine, registers, scheduler=policy, **scheme.options, **options
         )
-        first = first or run
         stall = first_stall(run.result.stall_points)
         rungs.append(
             Rung(
                 scheme.name,
-                scheme.scheduler.name,
-                shown if scheme.shared else 0,
-                scheme.rewritten,
+                policy.name,
+                shown if scheme.percent else 0,
+                passes,
                 run,
-                same_memory=run.result.status != "done" or _same_memory(first, run),
+                same_memory=run.result.status != "done" or _same_memory(rungs[0].run if rungs else run, run),
                 stall_line=None if stall is None else kernel.line(stall.instruction),
             )
         )
         if run.result.status == "interrupted":
             break
     complete = rungs[-1].result.status != "interrupted"
-    return Comparison(kernel.source.name, kernel.name, shown, pipeline, tuple(rungs), complete)
+    return Comparison(kernel.source.name, kernel.name, resource, shown, tuple(rungs), complete)
+
+
+def _shared(registers: Percent | None, scratchpad: Percent | None) -> tuple[Resource, Fraction]:
+    """Which resource is shared, and by how much. Raises E502 for both."""
+    if scratchpad is None:
+        return "registers", percentage(PERCENT if registers is None else registers, "share_registers")
+    if registers is not None:
+        raise error(
+            "E502",
+            "registers and scratchpad shared at once",
+            help="share the resource that limits the kernel: give one of share_registers and share_scratchpad",
+        )
+    return "scratchpad", percentage(scratchpad, "share_scratchpad")
 
 
 def _same_memory(first: Run, other: Run) -> bool:

@@ -19,6 +19,8 @@ class Point:
     warps: int = 12
     warp_cycles: int = 340
     first_cycle: int = 5
+    offset: int = -1
+    variable: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Result:
     gpu: str = "tesla-c2050"
     scheduler: str = "lrr"
     share_registers: float = 0
+    share_scratchpad: float = 0
+    sharing: str = ""
     dynamic: None = None
     hotspots: None = None
     grid: tuple[int, int, int] = (10, 1, 1)
@@ -42,6 +46,7 @@ class Result:
     resident_ctas: int = 5
     unshared_ctas: int = 5
     private_registers: int = 2
+    private_scratchpad: int = 32
     limiter: str = "registers"
     warp_instructions: int = 50
     thread_instructions: int = 1000
@@ -51,6 +56,7 @@ class Result:
     l1: dict[str, int] = field(default_factory=lambda: {"misses": 3})
     l2: dict[str, int] = field(default_factory=lambda: {"misses": 2})
     dram: dict[str, int] = field(default_factory=lambda: {"reads": 1})
+    stats: dict[str, float] = field(default_factory=dict)
 
     @property
     def thread_ipc(self) -> float:
@@ -75,9 +81,10 @@ def comparison(same: bool = True, problems: tuple[Diagnostic, ...] = ()) -> Comp
     made = [Run(result, (), ("out",), told[k]) for k, result in enumerate(runs)]
     lines = (None, 10, 15)
     rungs = tuple(
-        Rung(names[k], "lrr", 90, k == 2, made[k], same or k != 2, lines[k]) for k in range(len(runs))
+        Rung(names[k], "lrr", 90, "unroll-decls" if k == 2 else "", made[k], same or k != 2, lines[k])
+        for k in range(len(runs))
     )
-    return Comparison("k.ptxplus", "k", 90, "unroll-decls", rungs)
+    return Comparison("k.ptxplus", "k", "registers", 90, rungs)
 
 
 def text(found: Comparison) -> str:
@@ -122,7 +129,7 @@ def test_json() -> None:
     assert [round(r["gain_percent"], 6) for r in data["rungs"]] == [0, -20, 25]
     assert data["rungs"][0]["expected"] == {"checked": ["out"], "ok": True, "problems": []}
     assert [r["first_stall"] and r["first_stall"]["line"] for r in data["rungs"]] == [None, 10, 15]
-    assert [r["rewritten"] for r in data["rungs"]] == [False, False, True]
+    assert [r["passes"] for r in data["rungs"]] == ["", "", "unroll-decls"]
 
 
 def test_str_has_a_line_per_rung() -> None:
@@ -138,3 +145,22 @@ def test_one_run() -> None:
     assert shown.index("  10     12") < shown.index("  20     12")
     assert shown.endswith("results: out as expected")
     assert "stall points" not in "\n".join(map(str, run_parts(Run(Result(100), (), (), ()))))
+
+
+def test_the_byte_of_shared_scratchpad_at_which_warps_stop() -> None:
+    point = Point(4, 20, "st.shared.f32 [%r1], %f1;", offset=720, variable="rA")
+    rungs = tuple(
+        Rung(name, "lrr", percent, "", Run(result, (), ("out",), ()), True, line)
+        for name, percent, result, line in (
+            ("Unshared-LRR", 0, Result(100), None),
+            ("Shared-OWF", 90, Result(80, 3, (point,)), 20),
+        )
+    )
+    found = Comparison("k.ptx", "k", "scratchpad", 90, rungs)
+    lines = text(found).splitlines()
+    assert lines[0].endswith("90% of the scratchpad shared")
+    assert (
+        "  Shared-OWF    instruction 4 (line 20), rA (byte 720), 12 stops: st.shared.f32 [%r1], %f1;" in lines
+    )
+    assert "  a CTA of a pair has the first 32 bytes for itself" in lines
+    assert found.to_dict()["rungs"][1]["first_stall"]["offset"] == 720
