@@ -1,0 +1,88 @@
+"""Make both experiments of the papers and put their tables into docs/reproduction.md and README.md.
+
+    python benchmarks/write_reproduction.py [--jobs N] [--stores FOLDER]
+
+Runs that the stores have (FOLDER/register-sharing.db, FOLDER/scratchpad-sharing.db; default: the current folder) are
+not made again. Prints how long it took.
+"""
+
+import argparse
+import re
+import time
+from pathlib import Path
+
+from ptxtool import api
+from ptxtool.formats.exhibits import Exhibit, Reproduction, Value
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
+SHOWN = ("gain", "ladder", "why", "gto", "two-level", "double", "ipc-by-percent", "unlimited", "release")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--stores", type=Path, default=Path())
+    asked = parser.parse_args()
+    made: dict[str, Reproduction] = {}
+    for name in EXPERIMENTS:
+        begin = time.perf_counter()
+        made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs)
+        print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
+    page = CHECKOUT / "docs" / "reproduction.md"
+    for name, reproduction in made.items():
+        put(page, f"{name} findings", findings(reproduction))
+        for key in SHOWN:
+            put(page, f"{name} {key}", exhibit_table(reproduction.exhibit(key)))
+    put(CHECKOUT / "README.md", "gains", gains(made))
+
+
+def put(path: Path, mark: str, text: str) -> None:
+    """Replace what stands between the marks of a table."""
+    pattern = re.compile(rf"(<!-- {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    before = path.read_text(encoding="utf-8")
+    assert pattern.search(before), f"{path.name} has no <!-- {mark} -->"
+    path.write_text(pattern.sub(lambda m: m[1] + text + m[2], before), encoding="utf-8")
+
+
+def findings(reproduction: Reproduction) -> str:
+    lines = ["| question | ours | papers | |", "|---|---|---|---|"]
+    agrees = {True: "agrees", False: "**differs**", None: ""}
+    lines += [f"| {f.question} | {f.ours} | {f.paper} | {agrees[f.agrees]} |" for f in reproduction.findings]
+    return "\n".join(lines) + "\n"
+
+
+def exhibit_table(exhibit: Exhibit) -> str:
+    """Ours, and the papers' in brackets."""
+    lines = [
+        f"| {exhibit.quantity} | {' | '.join(exhibit.columns)} |",
+        f"|---|{'---:|' * len(exhibit.columns)}",
+    ]
+    for row in exhibit.rows:
+        cells = (cell(exhibit, exhibit.at(row, column)) for column in exhibit.columns)
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def cell(exhibit: Exhibit, value: Value | None) -> str:
+    if value is None or value.ours is None:
+        return ""
+    ours = exhibit.text(value.ours)
+    return ours if value.paper is None else f"{ours} ({exhibit.text(value.paper)})"
+
+
+def gains(made: dict[str, Reproduction]) -> str:
+    """The README's table: the full scheme's gains."""
+    lines = ["| shared | application | CTAs | gain | papers |", "|---|---|---:|---:|---:|"]
+    for name, reproduction in made.items():
+        gain, resident = reproduction.exhibit("gain"), reproduction.exhibit("resident")
+        for value in gain.values:
+            ctas = [resident.at(value.row, column) for column in resident.columns]
+            told = " -> ".join(resident.text(v.ours) for v in ctas if v is not None)
+            ours, paper = gain.text(value.ours), gain.text(value.paper)
+            lines.append(f"| {name.partition('-')[0]} | {value.row} | {told} | {ours}% | {paper}% |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

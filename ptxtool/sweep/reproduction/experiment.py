@@ -1,0 +1,92 @@
+"""Run an experiment of the papers: every scheme of every application as a sweep, and the exhibits of its results.
+
+What the store has is not run again, so an experiment that was stopped goes on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from ptxtool.formats.exhibits import Failure, Finding, Reproduction
+from ptxtool.formats.files import find_input, launch_beside
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.launch import load_launch
+from ptxtool.formats.sweeps import Configuration, Record, SweepResult
+from ptxtool.sweep.plan import KernelNamed
+from ptxtool.sweep.reproduction.exhibits import Exhibits, Measured
+from ptxtool.sweep.reproduction.findings import findings
+from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
+from ptxtool.sweep.reproduction.schemes import schemes
+from ptxtool.sweep.runner import run_sweep
+from ptxtool.sweep.schemes import Scheme
+
+
+def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduction:
+    """Make all runs of an experiment (`papers.EXPERIMENTS`) and put the results beside the papers'.
+
+    `options` are those of `run_sweep`. Raises E502 for an unknown name. Runs that fail are among `.failures`.
+    """
+    chosen = paper(name)
+    result = run_sweep(configurations(chosen), kernel_named, name=name, **options)
+    return reproduction(chosen, result)
+
+
+def configurations(chosen: Paper) -> tuple[Configuration, ...]:
+    """All runs of an experiment."""
+    applications: tuple[Application | Unlimited, ...] = (*chosen.application, *chosen.unlimited)
+    return tuple(
+        _configuration(chosen, application, scheme)
+        for application in applications
+        for scheme in schemes(chosen, application)
+    )
+
+
+def _configuration(chosen: Paper, application: Application | Unlimited, scheme: Scheme) -> Configuration:
+    kernel = find_input(application.sample)
+    launch = kernel.with_name(application.launch) if application.launch else launch_beside(kernel)
+    registers = None if launch is None else load_launch(launch).registers
+    return Configuration(
+        application.sample,
+        launch=launch,
+        label=f"{application.name}/{scheme.name}",
+        gpu=chosen.gpu,
+        settings=scheme.settings,
+        scheduler=str(scheme.scheduler),
+        passes=scheme.pipeline(registers),
+        scheme=scheme.name,
+        name=application.name,
+        **scheme.options,
+    )
+
+
+def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
+    """The exhibits of what has run."""
+    results = {(str(r.axes["kernel"]), str(r.axes["scheme"])): _measured(r) for r in result if r.ok}
+    exhibits = Exhibits(chosen, results, load_gpu(chosen.gpu)).all()
+    failures = tuple(Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), _reason(r)) for r in result.failed)
+    found = (*_memory(result), *findings(chosen, exhibits))
+    return Reproduction(
+        chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
+    )
+
+
+def _measured(record: Record) -> Measured:
+    return Measured(**{field.name: record.counters[field.name] for field in fields(Measured)})
+
+
+def _reason(record: Record) -> str:
+    """Why a run has no result, in a line."""
+    messages = [str(problem["message"]) for problem in record.outcome.problems]
+    return messages[0] if messages else record.status
+
+
+def _memory(result: SweepResult) -> Iterator[Finding]:
+    """Whether every scheme leaves the same memory."""
+    digests: dict[str, set[str]] = {}
+    for record in result:
+        if record.ok:
+            digests.setdefault(str(record.axes["kernel"]), set()).add(record.memory)
+    if digests:
+        same = sum(len(found) == 1 for found in digests.values())
+        ours = f"{same} of {len(digests)} applications"
+        yield Finding("memory identical under all schemes", ours, "all", same == len(digests))

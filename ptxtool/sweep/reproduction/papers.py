@@ -1,0 +1,79 @@
+"""What the resource-sharing papers print: applications, resident CTAs, IPC and gains, as data beside this file.
+
+Each number's place in the papers stands in the TOML files.
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016, and the
+same authors' Register Sharing.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+from ptxtool.sweep.schemes import Resource
+
+
+class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An application that the resource limits: `sample` is our kernel, the rest is printed.
+
+    `launch` is a file in the sample's folder, where the one that goes with the sample is not meant. `gain` is that of
+    the full scheme at 90% over Unshared-LRR, in percent; `ladder` the same of partial schemes,
+    where the text names them; `unused_percent` is what no CTA has of the resource. `resident` (CTAs on an SM) and `ipc`
+    (thread IPC) are by sharing percentage.
+    """
+
+    name: str
+    sample: str
+    gain: float
+    resident: tuple[int, ...]
+    ipc: tuple[float, ...]
+    ladder: dict[str, float] = {}
+    launch: str = ""
+    unused_percent: float | None = None
+    worse_than_double: bool | None = None
+
+
+class Unlimited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An application that the resource does not limit (Set-3)."""
+
+    name: str
+    sample: str
+    launch: str = ""
+
+
+class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of the two experiments. `double` are the settings of the machine with twice the resource."""
+
+    title: str
+    sources: tuple[str, ...]
+    resource: Resource
+    gpu: str
+    double: tuple[str, ...]
+    percents: tuple[int, ...]
+    mean_gain: float
+    most_over_gto: float
+    most_over_two_level: float
+    application: tuple[Application, ...]
+    unlimited: tuple[Unlimited, ...]
+
+    @property
+    def full_percent(self) -> int:
+        """The sharing percentage of the figures: the last of the tables."""
+        return self.percents[-1]
+
+
+EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
+
+
+@cache
+def paper(name: str) -> Paper:
+    """One of EXPERIMENTS. Raises E502 for another name."""
+    if name not in EXPERIMENTS:
+        near = nearest(name, EXPERIMENTS)
+        guess = f"did you mean '{near}'? " if near else ""
+        raise error("E502", f"no experiment '{name}'", help=f"{guess}there are {' and '.join(EXPERIMENTS)}")
+    text = Path(__file__).with_name(f"{name}.toml").read_bytes()
+    found: Paper = msgspec.toml.decode(text, type=Paper)
+    return found

@@ -1,0 +1,64 @@
+"""Which schemes the papers' tables and figures need, by application.
+
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
+section VI; timing-model section 5.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
+from ptxtool.sweep.schemes import Scheme, ladder_schemes, with_release
+
+BASELINE = "Unshared-LRR"
+GTO, TWO_LEVEL, DOUBLE = "Unshared-GTO", "Unshared-TwoLevel", "Unshared-LRR-Double"
+
+
+def rungs(paper: Paper) -> tuple[Scheme, ...]:
+    """The baseline and the optimisations one by one, the full scheme last, at the full percentage."""
+    return ladder_schemes(paper.resource, Fraction(paper.full_percent))
+
+
+def full_scheme(paper: Paper, percent: int) -> Scheme:
+    """The papers' full scheme at a sharing percentage."""
+    full = replace(rungs(paper)[-1], percent=Fraction(percent))
+    return full if percent == paper.full_percent else replace(full, name=f"{full.name}-{percent}")
+
+
+def release_scheme(paper: Paper) -> Scheme:
+    """The full scheme with locks given back early."""
+    return with_release(full_scheme(paper, paper.full_percent))
+
+
+def limited_schemes(paper: Paper) -> tuple[Scheme, ...]:
+    """All schemes of an application that the resource limits."""
+    return (
+        *rungs(paper),
+        *(full_scheme(paper, percent) for percent in paper.percents[:-1]),
+        Scheme(GTO, "gto"),
+        Scheme(TWO_LEVEL, "two_level"),
+        Scheme(DOUBLE, settings=paper.double),
+        release_scheme(paper),
+    )
+
+
+def unlimited_schemes(paper: Paper) -> tuple[Scheme, ...]:
+    """All schemes of an application of Set-3 (figure 12)."""
+    full = full_scheme(paper, paper.full_percent)
+    return (
+        Scheme(BASELINE),
+        replace(full, name=under(full.name, "LRR"), scheduler="lrr"),
+        Scheme(GTO, "gto"),
+        replace(full, name=under(full.name, "GTO"), scheduler="gto"),
+        full,
+    )
+
+
+def under(name: str, scheduler: str) -> str:
+    """The full scheme's name with another scheduler in it."""
+    return name.replace("OWF", scheduler)
+
+
+def schemes(paper: Paper, application: Application | Unlimited) -> tuple[Scheme, ...]:
+    """What is run of an application."""
+    return limited_schemes(paper) if isinstance(application, Application) else unlimited_schemes(paper)

@@ -1,0 +1,75 @@
+"""`ptxtool reproduce` on an experiment with a kernel that takes a moment: what it writes, and that it goes on."""
+
+import csv
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from commands import change
+from smallkernel import Cli
+
+from ptxtool.sweep.reproduction import experiment
+from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
+
+
+@pytest.fixture
+def tiny(job: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Register sharing as the papers have it, with one application that is limited by registers and one that is not."""
+    monkeypatch.chdir(job.parent)
+    change(job.with_name("launch.toml"), "registers = 20", "registers = 44")
+    # a CTA has 128 x 44 = 5632 of 32768 registers: 5 fit, 4608 are left for private parts of 90, 70, 50 ... percent
+    limited = Application("limited", str(job), 5.0, (5, 5, 6, 6, 7, 8), (1.0,) * 6)
+    other = job.parent / "other"
+    other.mkdir()
+    (other / "scale.ptx").write_text(job.read_text())
+    (other / "launch.toml").write_text(job.with_name("launch.toml").read_text())
+    change(other / "launch.toml", "registers = 44", "registers = 8")
+    unlimited = Unlimited("unlimited", str(other / "scale.ptx"))
+
+    def small(name: str) -> Paper:
+        return msgspec.structs.replace(paper(name), application=(limited,), unlimited=(unlimited,))
+
+    monkeypatch.setattr(experiment, "paper", small)
+    return job
+
+
+def test_an_experiment(cli: Cli, tiny: Path) -> None:
+    asked = ("reproduce", "register-sharing", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
+    first = cli(*asked)
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("Register sharing on tesla-c2050: 19 runs\n")
+    assert "memory identical under all schemes" in first.stdout
+    found = {
+        row["column"]: row
+        for row in csv.DictReader(Path("out.csv").read_text().splitlines())
+        if row["row"] == "limited"
+    }
+    assert found["90%"]["ours"] == "8"
+    page = Path("out.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<td>limited</td>" in page
+    again = cli("reproduce", "register-sharing", "--jobs", 1, "--json")
+    data = json.loads(again.stdout)
+    assert (data["runs"], data["complete"], data["failures"]) == (19, True, [])
+    told = {f["question"]: (f["ours"], f["agrees"]) for f in data["findings"]}
+    assert told["memory identical under all schemes"] == ("2 of 2 applications", True)
+    assert told["entries of the resident-CTA table"] == ("6 of 6 equal", True)
+    assert told["Set-3: cycles shared as unshared, LRR"] == ("1 of 1 equal", True)
+    assert told["Set-3: cycles shared as unshared, GTO"] == ("1 of 1 equal", True)
+
+
+def test_runs_that_fail_are_listed(cli: Cli, tiny: Path) -> None:
+    change(tiny.with_name("launch.toml"), "a * x", "a * x + 1")
+    told = cli("reproduce", "register-sharing", "--jobs", 1)
+    assert told.exit_code == 1
+    assert "14 runs have no result" in told.stdout
+    assert "  limited, Unshared-LRR: argument 'x' is not as expected" in told.stdout
+
+
+def test_an_unknown_experiment(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = cli("reproduce", "scratchpads")
+    assert told.exit_code == 1
+    assert "error[E502]: no experiment 'scratchpads'" in told.stderr
+    assert not list(tmp_path.iterdir())
