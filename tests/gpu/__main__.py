@@ -13,6 +13,9 @@ from gpu.programs import rows
 from gpu.report import is_good, report
 from gpu.worker import GuardedDevice
 
+from ptxtool.base.diag import PtxError
+from ptxtool.passes import parse_pipeline
+
 NO_GPU = 3
 
 
@@ -24,10 +27,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--per-row", type=int, default=PER_ROW, help="instructions of a row (default: %(default)s)"
     )
+    parser.add_argument(
+        "--passes",
+        default="",
+        help="the GPU gets what these passes make of a program, such as 'allocate{max-regs=32}'",
+    )
     options = parser.parse_args(arguments)
     if options.per_row < 1:
         parser.error(f"--per-row {options.per_row}: at least 1")
     chosen = [f for f in rows() if not options.opcodes or any(_begins(f.base, o) for o in options.opcodes)]
+    if options.passes:
+        try:
+            parse_pipeline(options.passes)
+        except PtxError as problem:
+            parser.error(problem.diagnostics[0].message)
     if not chosen:
         parser.error(
             f"no row begins with {' or '.join(map(repr, options.opcodes))}; `ptxtool isa` lists them"
@@ -47,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"  {message}", file=sys.stderr)
 
     try:
-        found = check(device, chosen, options.per_row, progress=progress)
+        found = check(device, chosen, options.per_row, progress=progress, passes=options.passes)
     finally:
         device.close()
     print(report(found, device.name))

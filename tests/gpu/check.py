@@ -5,7 +5,7 @@ Items share kernels; where a machine refuses one or faults, the batch is halved 
 
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -16,7 +16,11 @@ from gpu.machine import Machine, MachineError, Simulator, job
 from gpu.programs import Program, batches, is_there, lacking, row_items, rows
 from walk_kernels import Item
 
+from ptxtool.base.diag import PtxError
+from ptxtool.emit import emit
 from ptxtool.isa.forms import Form
+from ptxtool.parse import parse
+from ptxtool.passes import rewrite
 
 PER_ROW = 16
 _MORE = 200
@@ -74,8 +78,9 @@ def check(
     known: Sequence[Known] | None = None,
     bodies: bool = True,
     progress: Callable[[str], object] = lambda _: None,
+    passes: str = "",
 ) -> list[Row]:
-    """Compare rows (all by default) on a machine with the simulator."""
+    """Compare rows (all by default) on a machine with the simulator; the machine gets what `passes` make of them."""
     listed = known_differences() if known is None else list(known)
     made: list[Item] = []
     found = {id(form): Row(form) for form in (rows() if chosen is None else chosen)}
@@ -97,21 +102,24 @@ def check(
     left = [item for k, item in enumerate(made) if k not in lacks]
     done = 0
     for batch in batches(left):
-        for tried in _batch(batch, machine, listed):
+        for tried in _batch(batch, machine, listed, passes):
             found[id(tried.item.match.form)].tried.append(tried)
         done += len(batch)
         progress(f"{done} of {len(left)} instructions")
     return list(found.values())
 
 
-def _batch(batch: list[Item], machine: Machine, known: Sequence[Known]) -> list[Tried]:
+def _batch(batch: list[Item], machine: Machine, known: Sequence[Known], passes: str) -> list[Tried]:
     """Run some items on both sides, together if that goes well."""
     program = Program(tuple(batch), machine.target, machine.version)
+    text, declined = _rewritten(program.text, passes)
     ours, own = _results(Simulator(machine.target, machine.version), program)
-    theirs, problem = _results(machine, program)
-    if len(batch) > 1 and (own or problem):
+    theirs, problem = (None, None) if declined else _results(machine, program, text)
+    if len(batch) > 1 and (own or problem or declined):
         half = len(batch) // 2
-        return _batch(batch[:half], machine, known) + _batch(batch[half:], machine, known)
+        return _batch(batch[:half], machine, known, passes) + _batch(batch[half:], machine, known, passes)
+    if declined:
+        return [Tried(batch[0], "skipped", declined)]
     if own or problem:
         return [_ended(batch[0], own, problem, known)]
     assert ours is not None
@@ -119,9 +127,22 @@ def _batch(batch: list[Item], machine: Machine, known: Sequence[Known]) -> list[
     return [_compared(item, compare(item, ours[:, k], theirs[:, k]), known) for k, item in enumerate(batch)]
 
 
-def _results(machine: Machine, program: Program) -> tuple[np.ndarray | None, MachineError | None]:
+def _rewritten(text: str, passes: str) -> tuple[str, str]:
+    """What passes make of a text; or why they do not take it."""
+    if not passes:
+        return text, ""
     try:
-        return machine.run(job(program)), None
+        return emit(rewrite(parse(text), passes).module), ""
+    except PtxError as problem:
+        return text, problem.diagnostics[0].message
+
+
+def _results(
+    machine: Machine, program: Program, text: str = ""
+) -> tuple[np.ndarray | None, MachineError | None]:
+    made = job(program)
+    try:
+        return machine.run(replace(made, text=text or made.text)), None
     except MachineError as problem:
         return None, problem
 

@@ -8,6 +8,7 @@ from gpu.__main__ import NO_GPU, main
 from gpu.check import Known, Row, check, known_differences
 from gpu.device import NoGpu
 from gpu.fake_device import FakeDevice
+from gpu.machine import Job
 from gpu.programs import rows
 from gpu.report import is_good, report
 
@@ -159,3 +160,28 @@ def test_wrong_options(capsys: pytest.CaptureFixture[str]) -> None:
             main(wrong)
         assert ended.value.code == 2
         assert wrong[-1] in capsys.readouterr().err
+
+
+def test_what_passes_make_of_a_program_is_compared_with_the_program() -> None:
+    seen: list[str] = []
+
+    class Watched(FakeDevice):
+        def run(self, job: Job) -> np.ndarray:
+            seen.append(job.text)
+            return super().run(job)
+
+    wanted = chosen("add", "setp", "selp", "mad")
+    found = check(Watched(), wanted, per_row=4, bodies=False, passes="allocate{max-regs=24}")
+    assert {row.outcome for row in found} <= {"equal", "NaN bits", "skipped"}
+    assert sum(row.outcome == "equal" for row in found) > len(found) // 2
+    assert seen
+    for text in seen:
+        general = [int(n) for n in re.findall(r"%r(\d+)\b", text)]
+        assert max(general, default=0) < 24
+
+
+def test_wrong_passes_are_said_before_anything_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--passes", "alocate"])
+    assert ended.value.code == 2
+    assert "no pass named 'alocate'" in capsys.readouterr().err
