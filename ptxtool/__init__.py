@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ptxtool.api import simulate as simulate
     from ptxtool.api import write_vectors as write_vectors
     from ptxtool.base.diag import PtxError as PtxError
+    from ptxtool.formats.sweeps import Configuration as Configuration
 
 _HOMES = {
     **dict.fromkeys(
@@ -57,6 +58,7 @@ _HOMES = {
         ),
         "ptxtool.api",
     ),
+    "Configuration": "ptxtool.formats.sweeps",
     "PtxError": "ptxtool.base.diag",
 }
 _CALLABLE_PACKAGES = ("emit", "parse")  # the function has its package's name, and the package can be called

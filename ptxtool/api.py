@@ -17,19 +17,23 @@ if TYPE_CHECKING:
     from ptxtool.analysis.overhead import Storage
     from ptxtool.analysis.pressure import Pressure
     from ptxtool.analysis.register_need import RegisterNeed
+    from ptxtool.analysis.shared_use import SharedUse
     from ptxtool.analysis.sharing import Percent, SharingPlan
     from ptxtool.base.diag import Diagnostic, PtxError
     from ptxtool.cfg import Cfg, DominatorTree
+    from ptxtool.formats.exhibits import Reproduction
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
     from ptxtool.formats.outcome import Outcome
     from ptxtool.formats.register_counts import RegisterCounts
     from ptxtool.formats.results import Comparison, Run
     from ptxtool.formats.sequences import SequenceOutcome, SequenceRun
+    from ptxtool.formats.sweeps import Configuration, SweepResult
     from ptxtool.formats.vectors import LiveVectors
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
     from ptxtool.passes import RewriteResult
+    from ptxtool.sweep.runner import SweepProgress
 
 __all__ = [
     "cfg",
@@ -47,6 +51,7 @@ __all__ = [
     "liveness",
     "load",
     "load_launch",
+    "load_sweep",
     "loops",
     "occupancy",
     "overhead",
@@ -58,13 +63,16 @@ __all__ = [
     "register_counts",
     "register_curve",
     "register_need",
+    "reproduce",
     "rewrite",
     "run",
     "run_sequence",
     "save",
+    "shared_use",
     "simulate",
     "simulate_sequence",
     "static_scratchpad",
+    "sweep",
     "write_vectors",
 ]
 
@@ -178,6 +186,13 @@ def first_use(kernel: "Function", order: Literal["text", "cfg"] = "text") -> "Fi
     from ptxtool.analysis.first_use import first_use
 
     return first_use(kernel, order)
+
+
+def shared_use(kernel: "Function") -> "SharedUse":
+    """The shared variables of a kernel in order of first access: where they lie, first and last access, span."""
+    from ptxtool.analysis.shared_use import shared_use
+
+    return shared_use(kernel)
 
 
 def liveness(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Liveness":
@@ -471,6 +486,7 @@ def simulate(
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
     scheduler: str | None = None,
     share_registers: "Percent" = 0,
+    share_scratchpad: "Percent" = 0,
     registers: int | None = None,
     max_cycles: int | None = None,
     event_skip: bool = True,
@@ -491,6 +507,7 @@ def simulate(
         registers,
         scheduler=scheduler,
         share_registers=share_registers,
+        share_scratchpad=share_scratchpad,
         max_cycles=max_cycles,
         event_skip=event_skip,
         ptxplus_semantics=ptxplus_semantics,
@@ -527,15 +544,18 @@ def compare(
     *,
     gpu: "str | Path | Gpu" = DEFAULT_GPU,
     scheduler: str | None = None,
-    share_registers: "Percent" = 90,
+    share_registers: "Percent | None" = None,
+    share_scratchpad: "Percent | None" = None,
     registers: int | None = None,
+    release: bool = False,
     announce: Any = None,
     ptxplus_semantics: str = "hardware",
     **options: Any,
 ) -> "Comparison":
     """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung.
 
-    `scheduler` is that of all rungs but the last; without it the launch file's or the machine's.
+    Registers are shared, by 90% where no percentage is given, or scratchpad; `release` adds a rung with locks given
+    back early. `scheduler` is that of all rungs without owner warps first; without it the launch file's or machine's.
     """
     from ptxtool.sweep.ladder import ladder
 
@@ -547,9 +567,71 @@ def compare(
         registers,
         announce=announce,
         scheduler=scheduler,
+        share_scratchpad=share_scratchpad,
+        release=release,
         ptxplus_semantics=ptxplus_semantics,
         **options,
     )
+
+
+# ---- sweeps
+
+
+def sweep(
+    runs: "str | Path | Iterable[Configuration]",
+    *,
+    store: str | Path | None = None,
+    name: str | None = None,
+    jobs: int | None = None,
+    cluster: Any = None,
+    progress: "Callable[[SweepProgress], object] | None" = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> "SweepResult":
+    """Make many runs, those of a sweep file or of a list (`ptxtool.Configuration`): `result["LABEL"]`, `.failed`.
+
+    `store` keeps the results (default: what the file says; of a list in memory only): what is there is not run again.
+    `jobs` processes make them, as many as there are CPUs if not said, or a Dask `cluster` (its address, or one of
+    Dask's objects). `progress` is called before the first run and after each. On Ctrl-C the exception is raised, or
+    with `on_interrupt="return"` the result returned as it is then.
+
+    Raises what is wrong with the runs before the first begins, E503 for a store that cannot be written, and E504 where
+    the cluster cannot be reached. What goes wrong in a run is in its record.
+    """
+    from ptxtool.sweep.runner import run_sweep
+    from ptxtool.sweep.spec import read_spec
+
+    if isinstance(runs, str | Path):
+        spec = read_spec(runs)
+        runs, store, name = spec.configurations, store or spec.store, name or spec.name
+    return run_sweep(
+        runs,
+        kernel,
+        store=store,
+        name=name or "sweep",
+        jobs=jobs,
+        cluster=cluster,
+        progress=progress,
+        on_interrupt=on_interrupt,
+    )
+
+
+def reproduce(experiment: str, **options: Any) -> "Reproduction":
+    """Run "register-sharing" or "scratchpad-sharing", the papers' experiments: `.exhibits`, `.findings`, `.failures`.
+
+    `options` are those of `sweep` (`store`, `jobs`, `cluster`, `progress`, `on_interrupt`). Raises what `sweep` does,
+    and E502 for another name.
+    """
+    from ptxtool.sweep.reproduction.experiment import reproduce
+
+    return reproduce(experiment, kernel, **options)
+
+
+def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
+    """Read a sweep from a store, the latest one if not said; nothing is run. Raises E501, E502."""
+    from ptxtool.sweep.store import Store
+
+    with Store(store, must_exist=True) as kept:
+        return kept.result(name)
 
 
 def _launch(launch: "Launch | str | Path") -> "Launch":

@@ -109,6 +109,15 @@ def share_registers_option(default: str = "0") -> Callable[[F], F]:
     )
 
 
+share_scratchpad_option = click.option(
+    "--share-scratchpad",
+    metavar="P",
+    default="0",
+    show_default=True,
+    help="Share scratchpad by this percentage, 0 <= P < 100.",
+)
+
+
 def ptxplus_semantics_option(command: F) -> F:
     """`--ptxplus-semantics NAME`: whose meaning PTXPlus has."""
     return click.option(

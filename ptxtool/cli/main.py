@@ -34,6 +34,8 @@ COMMANDS = {
     "run": "Run one launch without time; print, save and compare its results.",
     "sim": "Simulate one launch and print its counters.",
     "compare": "Simulate the papers' ladder of schemes on one kernel.",
+    "reproduce": "Make the papers' tables and figures, ours beside theirs.",
+    "sweep": "Make many runs from a file, resumable; tables and charts of them.",
 }
 """Every command with its summary, in the order of the help; `cli/<name>.py` has it."""
 

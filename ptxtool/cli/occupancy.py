@@ -20,6 +20,7 @@ from ptxtool.cli.common import (
     put_parts,
     register_counts,
     share_registers_option,
+    share_scratchpad_option,
 )
 
 if TYPE_CHECKING:
@@ -66,13 +67,7 @@ class Extent(click.ParamType[int]):
     help="Scratchpad of an SM, instead of the GPU's.",
 )
 @share_registers_option()
-@click.option(
-    "--share-scratchpad",
-    metavar="P",
-    default="0",
-    show_default=True,
-    help="Share scratchpad by this percentage, 0 <= P < 100.",
-)
+@share_scratchpad_option
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @no_ptxas_option
 @json_option

@@ -198,7 +198,7 @@ def test_list_passes(cli: Cli) -> None:
     result = cli("rewrite", "--list-passes")
     assert result.exit_code == 0
     assert "unroll-decls" in result.stdout
-    assert "order=text|cfg (default text)" in result.stdout
+    assert "order=text|cfg|late (default text)" in result.stdout
 
 
 def test_standard_input(cli: Cli) -> None:

@@ -8,6 +8,8 @@ from commands import change, data, interrupted
 from scalekernel import SCALE
 from smallkernel import Cli
 
+from ptxtool.formats.files import sample_names
+
 
 def test_sim_counts_and_checks(cli: Cli, job: Path) -> None:
     found = data(cli, "sim", job)
@@ -56,10 +58,11 @@ def test_a_gpu_file_of_ones_own(cli: Cli, job: Path, tmp_path: Path) -> None:
 def test_compare_runs_the_ladder(cli: Cli, job: Path) -> None:
     change(job.with_name("launch.toml"), "registers = 20", "registers = 44")
     found = data(cli, "compare", job)
-    names = ["Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-OWF-Unrolled"]
+    names = ["Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-LRR-Unrolled-Dyn"]
+    names.append("Shared-OWF-Unrolled-Dyn")
     assert [rung["name"] for rung in found["rungs"]] == names
-    assert [rung["resident_ctas"] for rung in found["rungs"]] == [5, 8, 8, 8]
-    assert [rung["scheduler"] for rung in found["rungs"]] == ["lrr", "lrr", "lrr", "owf"]
+    assert [rung["resident_ctas"] for rung in found["rungs"]] == [5, 8, 8, 8, 8]
+    assert [rung["scheduler"] for rung in found["rungs"]] == [*["lrr"] * 4, "owf"]
     assert all(rung["same_memory"] and rung["expected"]["ok"] for rung in found["rungs"])
     assert len({rung["thread_instructions"] for rung in found["rungs"]}) == 1
     first = found["rungs"][0]["thread_ipc"]
@@ -67,8 +70,8 @@ def test_compare_runs_the_ladder(cli: Cli, job: Path) -> None:
         assert rung["gain_percent"] == pytest.approx(100 * (rung["thread_ipc"] / first - 1))
     text = cli("compare", job)
     assert text.exit_code == 0
-    assert [line.split()[0] for line in text.stdout.splitlines()[3:7]] == names
-    assert text.stdout.endswith("results: x as expected, and all memory identical in all 4 runs\n")
+    assert [line.split()[0] for line in text.stdout.splitlines()[3:8]] == names
+    assert text.stdout.endswith("results: x as expected, and all memory identical in all 5 runs\n")
     assert max(map(len, text.stdout.splitlines())) <= 120
 
 
@@ -85,6 +88,7 @@ def test_rewriting_moves_the_first_stall_point(cli: Cli, job: Path) -> None:
     assert stalls[0] is None
     assert [(s["instruction"], s["line"], s["register"], s["sequence"]) for s in stalls[1:]] == [
         (0, 9, "%rd1", 10),
+        (4, 13, "%r3", 5),
         (4, 13, "%r3", 5),
         (4, 13, "%r3", 5),
     ]
@@ -229,7 +233,7 @@ def test_samples_by_name(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     plan = data(cli, "occupancy", "hotspot", "--share-registers", 90)
     assert (plan["resident_ctas_without_sharing"], plan["resident_ctas"]) == (3, 6)
     unknown = cli("check", "hotspots")
-    assert "packaged samples are hotspot, reduction, saxpy, sgemm" in unknown.stderr
+    assert f"packaged samples are {', '.join(sample_names())}" in unknown.stderr
     (tmp_path / "hotspot").write_text(SCALE)  # a file of that name comes first
     assert cli("check", "hotspot").stdout == "hotspot: ok, 1 kernel, 12 instructions\n"
 
@@ -241,15 +245,15 @@ def test_samples_by_name(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_compare_on_the_samples(cli: Cli, sample: str, without: int, shared: int) -> None:
     # resident CTAs as the paper's table 5 has them for these numbers of threads and registers
     rungs = data(cli, "compare", sample)["rungs"]
-    assert [rung["resident_ctas"] for rung in rungs] == [without, shared, shared, shared]
+    assert [rung["resident_ctas"] for rung in rungs] == [without, *[shared] * 4]
     assert all(rung["same_memory"] and rung["expected"]["ok"] for rung in rungs)
     stalls = [rung["first_stall"] for rung in rungs]
     if without == shared:
-        assert stalls == [None] * 4
+        assert stalls == [None] * 5
     else:
         assert stalls[0] is None
         assert stalls[1]["instruction"] < stalls[2]["instruction"]
-        assert stalls[1]["instruction"] < stalls[3]["instruction"]
+        assert all(stalls[1]["instruction"] < later["instruction"] for later in stalls[3:])
 
 
 def test_the_scheduler_of_a_launch_file(cli: Cli, job: Path) -> None:
@@ -259,7 +263,7 @@ def test_the_scheduler_of_a_launch_file(cli: Cli, job: Path) -> None:
     assert data(cli, "sim", job)["scheduler"] == "two_level:3"
     assert data(cli, "sim", job, "--scheduler", "old")["scheduler"] == "old"
     rungs = data(cli, "compare", job)["rungs"]
-    assert [rung["scheduler"] for rung in rungs] == ["two_level:3"] * 3 + ["owf"]
+    assert [rung["scheduler"] for rung in rungs] == ["two_level:3"] * 4 + ["owf"]
     assert rungs[0]["name"] == "Unshared-TWO_LEVEL:3"
     file.write_text('scheduler = "gtx"\n' + text)
     told = cli("sim", job).stderr
@@ -280,6 +284,7 @@ def test_a_scheduler_beside_the_launch_file(cli: Cli, job: Path) -> None:
         "Unshared-GTO",
         "Shared-GTO-NoOpt",
         "Shared-GTO-Unrolled",
-        "Shared-OWF-Unrolled",
+        "Shared-GTO-Unrolled-Dyn",
+        "Shared-OWF-Unrolled-Dyn",
     ]
     assert data(cli, "compare", job)["rungs"][0]["name"] == "Unshared-pick"

@@ -12,6 +12,7 @@ PIPELINES = (
     "unroll-decls",
     "unroll-decls,reorder-decls{order=text}",
     "unroll-decls,reorder-decls{order=cfg}",
+    "unroll-decls,reorder-decls{order=late,share=50},delay-first-use{share=50},release-registers{share=50}",
 )
 
 

@@ -64,5 +64,5 @@ def test_installed_wheel_compares_a_packaged_sample(tmp_path: Path) -> None:
     plan = json.loads(run(ptxtool, "occupancy", *need, "--json", cwd=tmp_path, env=env))
     assert plan["resident_ctas"] == 6
     table = run(ptxtool, "compare", "sgemm", cwd=tmp_path, env=env)
-    for scheme in ("Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-OWF-Unrolled"):
+    for scheme in ("Unshared-LRR", "Shared-LRR-NoOpt", "Shared-LRR-Unrolled", "Shared-OWF-Unrolled-Dyn"):
         assert scheme in table

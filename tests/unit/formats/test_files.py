@@ -18,6 +18,7 @@ def test_a_sample_by_name_unless_there_is_such_a_file(
     assert {"sgemm", "hotspot", "reduction"} <= set(sample_names())
     assert find_input("sgemm").parts[-2:] == ("sgemm", "kernel.ptxplus")
     assert find_input("saxpy").parts[-2:] == ("saxpy", "kernel.ptx")
+    assert find_input("backprop").parts[-2:] == ("backprop", "kernel.ptxplus")  # it has both
     assert find_input("sgemmm") == Path("sgemmm")
     Path("sgemm").touch()
     assert find_input("sgemm") == Path("sgemm")
@@ -44,6 +45,15 @@ def test_unreadable(name: str) -> None:
     (told,) = problem.value.diagnostics
     assert told.code == "E501"
     assert told.help
+
+
+@pytest.mark.parametrize(
+    ("name", "is_word"), [("hotspots", True), ("hotspots.ptx", False), ("a/hotspots", False)]
+)
+def test_samples_are_told_where_a_word_could_be_one(name: str, is_word: bool) -> None:
+    with pytest.raises(PtxError) as problem:
+        read_input(name)
+    assert ("packaged samples are " in problem.value.diagnostics[0].help) == is_word
 
 
 def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
