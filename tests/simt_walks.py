@@ -57,6 +57,7 @@ def _walk(
             top[0] = pc + 1
             continue
         choices = [*flow.targets, *([pc + 1] if flow.falls else []), *([end] if flow.leaves else [])]
+        choices = choices or [end]  # a return of who was not called
         together = chance.random() < 0.5
         common = chance.choice(choices)
         where = {lane: common if together else chance.choice(choices) for lane in sorted(lanes)}

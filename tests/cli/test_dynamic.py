@@ -16,7 +16,7 @@ def test_the_report_says_what_came_of_it(cli: Cli) -> None:
 def test_it_needs_something_shared(cli: Cli) -> None:
     result = cli("sim", "reduction", "--dynamic")
     assert result.exit_code == 1
-    assert "error[E502]: dynamic warp execution without shared registers" in result.stderr
+    assert "error[E502]: dynamic warp execution without sharing" in result.stderr
 
 
 def test_wrong_options_are_named(cli: Cli) -> None:

@@ -364,7 +364,7 @@ def test_the_functions_of_the_api(tmp_path: Path, semantics: str, expected: int)
     run = api.simulate(function, launch, ptxplus_semantics=semantics)
     assert run.arguments[0][0] == expected
     comparison = api.compare(function, launch, ptxplus_semantics=semantics)
-    assert [rung.run.arguments[0][0] for rung in comparison.rungs] == [expected] * 4
+    assert [rung.run.arguments[0][0] for rung in comparison.rungs] == [expected] * 5
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
