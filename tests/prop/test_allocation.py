@@ -4,11 +4,12 @@
 """
 
 import random
+import re
 
 import pytest
 from allocated import HOW, How, bodies, least, physical, unbounded
 from clobber import clobbered, n_units
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from ptxas import needs_ptxas, ptxas_errors
 from random_ptx.programs import launch, write
@@ -87,9 +88,13 @@ def test_the_least_bound_without_spilling_is_what_it_says(seed: int) -> None:
 @few
 @given(seeds, st.sampled_from(["allocate", "allocate{max-regs=12,order=pressure}"]))
 def test_compaction_never_needs_more(seed: int, pipeline: str) -> None:
-    """Where no value is there for some threads only: names that were one place hide where such a value starts."""
+    """Where no value is there for some threads only: names that were one place hide where such a value starts.
+
+    Reloads under a guard are such values.
+    """
     module = program(seed, Style(whole=True))
     before = rewrite(module, pipeline).module
+    assume(not re.search(r"@!?%p\d+ ld\.local\S* \S+ \[__ptxtool", before.source.text))
     after = rewrite(before, "compact").module
     for old, new in zip(bodies(before), bodies(after), strict=True):
         assert n_units(new) <= n_units(old)
