@@ -7,14 +7,16 @@ it on its line, where it shares one with a label).
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from ptxtool.analysis.release_points import release_points
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.source import Source
 from ptxtool.check.marks import check_marks
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import Mark, release_marks, releases
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes.base import Remark
+from ptxtool.passes.base import PassResult, Remark
 
 Touches = Callable[[Function], Sequence[bool]]
 
@@ -73,6 +75,29 @@ def remarks_of(
         more = f" and {len(wanted) - SHOWN} more" if len(wanted) > SHOWN else ""
         what = f"released before {'line' if len(wanted) == 1 else 'lines'} {lines}{more}"
         yield Remark(name, what, kernel.name, kernel.line(wanted[0]))
+
+
+def release(
+    module: Module, name: str, mark: str, percent: Fraction, touches: Touches, in_use: str, unused: str
+) -> PassResult:
+    """The marks of one kind at all release points of a module's kernels; nothing is placed at 0%.
+
+    `touches` finds a kernel's instructions that touch what is shared. Where no mark is wanted a remark says why:
+    `in_use`, or `unused` where none touches it.
+    """
+    edits: list[TextEdit] = []
+    remarks: list[Remark] = []
+    for kernel in module.kernels.values():
+        if not percent:
+            remarks.append(Remark(name, "nothing is shared at 0%", kernel.name))
+            continue
+        touched = touches(kernel)
+        wanted = release_points(kernel, touched)
+        made = put_marks(kernel, mark, wanted)
+        edits += made
+        nothing = f"nothing to release: {in_use if any(touched) else unused}"
+        remarks += remarks_of(name, kernel, made, wanted, nothing)
+    return PassResult(tuple(edits), tuple(remarks), MarksProof(mark, touches))
 
 
 SHOWN = 8

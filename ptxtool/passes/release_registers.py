@@ -20,13 +20,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ptxtool.analysis.release_points import release_points
 from ptxtool.analysis.shared_registers import private_registers, touches_shared_registers
-from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import REGISTERS
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.marks import MarksProof, put_marks, remarks_of
+from ptxtool.passes.base import PassResult
+from ptxtool.passes.marks import release
 from ptxtool.passes.share import required_share
 
 
@@ -40,24 +38,16 @@ class ReleaseRegisters:
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)
-        edits: list[TextEdit] = []
-        remarks: list[Remark] = []
 
         def touches(kernel: Function) -> Sequence[bool]:
             return touches_shared_registers(kernel, private_registers(kernel, percent, self.registers))
 
-        for kernel in module.kernels.values():
-            if not percent:
-                remarks.append(Remark(self.name, "nothing is shared at 0%", kernel.name))
-                continue
-            touched = touches(kernel)
-            wanted = release_points(kernel, touched)
-            made = put_marks(kernel, REGISTERS, wanted)
-            edits += made
-            nothing = (
-                "nothing to release: shared registers are in use to the end"
-                if any(touched)
-                else "nothing to release: no shared register is used"
-            )
-            remarks += remarks_of(self.name, kernel, made, wanted, nothing)
-        return PassResult(tuple(edits), tuple(remarks), MarksProof(REGISTERS, touches))
+        return release(
+            module,
+            self.name,
+            REGISTERS,
+            percent,
+            touches,
+            in_use="shared registers are in use to the end",
+            unused="no shared register is used",
+        )

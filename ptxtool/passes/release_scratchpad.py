@@ -18,14 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ptxtool.analysis.release_points import release_points
 from ptxtool.analysis.shared_access import touches_shared_scratchpad
 from ptxtool.analysis.shared_layout import shared_layout
-from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import SCRATCHPAD
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.marks import MarksProof, put_marks, remarks_of
+from ptxtool.passes.base import PassResult
+from ptxtool.passes.marks import release
 from ptxtool.passes.share import required_share
 
 
@@ -39,24 +37,16 @@ class ReleaseScratchpad:
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)
-        edits: list[TextEdit] = []
-        remarks: list[Remark] = []
 
         def touches(kernel: Function) -> Sequence[bool]:
             return touches_shared_scratchpad(kernel, shared_layout(kernel).boundary(percent, self.scratchpad))
 
-        for kernel in module.kernels.values():
-            if not percent:
-                remarks.append(Remark(self.name, "nothing is shared at 0%", kernel.name))
-                continue
-            touched = touches(kernel)
-            wanted = release_points(kernel, touched)
-            made = put_marks(kernel, SCRATCHPAD, wanted)
-            edits += made
-            nothing = (
-                "nothing to release: shared scratchpad is in use to the end"
-                if any(touched)
-                else "nothing to release: the shared part is not accessed"
-            )
-            remarks += remarks_of(self.name, kernel, made, wanted, nothing)
-        return PassResult(tuple(edits), tuple(remarks), MarksProof(SCRATCHPAD, touches))
+        return release(
+            module,
+            self.name,
+            SCRATCHPAD,
+            percent,
+            touches,
+            in_use="shared scratchpad is in use to the end",
+            unused="the shared part is not accessed",
+        )
