@@ -42,6 +42,8 @@ def config_of(gpu: Gpu, version: int) -> dict[str, str]:
         f"{mshr}:{gpu.fetch.mshr_entries}:{gpu.fetch.mshr_waiters},{gpu.fetch.miss_queue}",
         "gpgpu_const_cache:l1": f"{kind}{gpu.l1c.sets}:{gpu.l1c.line_bytes}:{gpu.l1c.ways},L:R:f:N:L,"
         f"{mshr}:{gpu.l1c.mshr_entries}:{gpu.l1c.mshr_waiters},{gpu.l1c.miss_queue}",
+        "gpgpu_tex_cache:l1": f"{kind}{gpu.l1t.sets}:{gpu.l1t.line_bytes}:{gpu.l1t.ways},L:R:m:N:L,"
+        f"{'T' if new else 'F'}:{gpu.l1t.fragment_fifo}:{gpu.l1t.request_fifo},128:{gpu.l1t.result_fifo}",
         "gpgpu_cache:dl1": f"{kind}{l1d.sets}:{l1d.line_bytes}:{l1d.ways},L:L:m:N:{set_index},"
         f"{mshr}:{l1d.mshr_entries}:{l1d.mshr_waiters},{l1d.miss_queue}",
         "gpgpu_cache:dl2": f"{'S:' if new else ''}{l2.sets}:{l2.line_bytes}:{l2.ways},L:B:m:{'L' if new else 'W'}:L,"

@@ -1,7 +1,7 @@
 """What GPGPU-Sim's options say about caches, network and DRAM. For `machine.py`.
 
 Limits: the address map and the network are those of the base machine with other sizes; hashed sets other than the L1's
-Fermi hash, sectors of the L1 and texture caches are not there.
+Fermi hash, and sectors of the L1 are not there.
 Reference: docs/gpgpusim.md; timing-model sections 0 and 3, timing-model-42 section 3.
 """
 
@@ -13,6 +13,8 @@ from ptxtool.formats.gpgpusim.text import Setting, read_network
 
 MOST_READONLY_LINES = 256
 """Lines of an instruction or constant cache that the simulator holds."""
+MOST_FRAGMENTS, MOST_RESULTS = 128, 16
+"""Places of a texture cache's queues that it holds."""
 MOST_MERGES = 16
 """Merged misses of a line of the L1 or L2 that the simulator holds."""
 MOST_BUFFER_FLITS = 128
@@ -30,6 +32,7 @@ def read_memory(given: Given) -> None:
     """Caches, network and DRAM."""
     for name, table in (("gpgpu_cache:il1", "fetch"), ("gpgpu_const_cache:l1", "l1c")):
         _readonly(given, name, table)
+    _l1t(given)
     _l1d(given)
     _l2(given)
     _dram(given)
@@ -42,7 +45,7 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     """Sizes of a cache into a table; `policies` is what the simulator has, in the order of the letters."""
     setting = given.need(name)
     found = values.cache(setting)
-    for key in ("sets", "ways", "line_bytes", "miss_queue", "mshr_entries", "mshr_waiters"):
+    for key in ("sets", "ways", "line_bytes"):
         given.put(f"{table}.{key}", getattr(found, key), name)
     has = (found.replacement, found.write, found.allocation, found.write_allocation)
     for letter, known, what in zip(has, policies.split(), _POLICIES, strict=True):
@@ -51,15 +54,23 @@ def _cache(given: Given, name: str, table: str, policies: str) -> values.Cache:
     return found
 
 
-def _merges(given: Given, name: str, table: str, waiters: int) -> None:
-    """No more merged misses than the simulator holds."""
-    if waiters > MOST_MERGES:
-        given.put(f"{table}.mshr_waiters", MOST_MERGES, name)
-        given.differs(given.need(name), f"it is {MOST_MERGES}", f"a merge limit of {waiters}")
-
-
 def _readonly(given: Given, name: str, table: str) -> None:
     found = _cache(given, name, table, "L R f N")
+    _misses(given, name, table, found)
+    _lines(given, name, table, found)
+
+
+def _misses(given: Given, name: str, table: str, found: values.Cache, most_merges: int | None = None) -> None:
+    """Where misses wait, with no more merged ones than `most_merges`."""
+    for key in ("miss_queue", "mshr_entries", "mshr_waiters"):
+        given.put(f"{table}.{key}", getattr(found, key), name)
+    if most_merges is not None and found.mshr_waiters > most_merges:
+        given.put(f"{table}.mshr_waiters", most_merges, name)
+        given.differs(given.need(name), f"it is {most_merges}", f"a merge limit of {found.mshr_waiters}")
+
+
+def _lines(given: Given, name: str, table: str, found: values.Cache) -> None:
+    """No more lines than the simulator holds."""
     lines = found.sets * found.ways
     if lines > MOST_READONLY_LINES >= found.ways:
         sets = MOST_READONLY_LINES // found.ways
@@ -67,10 +78,31 @@ def _readonly(given: Given, name: str, table: str) -> None:
         given.differs(given.need(name), f"it has {sets} sets", f"a cache of {lines} lines")
 
 
+def _l1t(given: Given) -> None:
+    name = "gpgpu_tex_cache:l1"
+    setting, found = given.need(name), _cache(given, name, "l1t", "L R m N")
+    _lines(given, name, "l1t", found)
+    if found.results is None:
+        raise setting.wrong(
+            f"'-{name}' has no result FIFO",
+            "a texture cache ends with F:FRAGMENTS:REQUESTS,REORDER:RESULTS, such as F:128:4,128:2",
+        )
+    for key, what, size, most in (
+        ("fragment_fifo", "fragment FIFO", found.mshr_entries, MOST_FRAGMENTS),
+        ("request_fifo", "request FIFO", found.mshr_waiters, MOST_FRAGMENTS),
+        ("result_fifo", "result FIFO", found.results, MOST_RESULTS),
+    ):
+        given.put(f"l1t.{key}", min(size, most), name)
+        if size > most:
+            given.differs(setting, f"it is {most}", f"a {what} of {size}")
+    if found.miss_queue < min(found.mshr_entries, MOST_FRAGMENTS):
+        given.differs(setting, "as many as accesses", f"a reorder buffer of {found.miss_queue}")
+
+
 def _l1d(given: Given) -> None:
     name = "gpgpu_cache:dl1"
     setting, found = given.need(name), _cache(given, name, "l1d", "L L m N")
-    _merges(given, name, "l1d", found.mshr_waiters)
+    _misses(given, name, "l1d", found, MOST_MERGES)
     given.put("l1d.set_hash", "fermi" if found.set_index == "H" else "linear", name)
     if found.set_index not in ("", "L", "H"):
         given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
@@ -95,7 +127,7 @@ def _l2(given: Given) -> None:
     setting, found = given.need(name), _cache(given, name, "l2", "L B m WL")
     if found.set_index not in ("", "L"):
         given.differs(setting, _LINEAR, f"set index function '{found.set_index}'")
-    _merges(given, name, "l2", found.mshr_waiters)
+    _misses(given, name, "l2", found, MOST_MERGES)
     allocates = found.write_allocation == "L"
     for key, value in (
         ("sector_bytes", 32 if found.is_sectored else 128),

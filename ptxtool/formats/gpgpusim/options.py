@@ -2,9 +2,8 @@
 
 `USED` sets something of a GPU file. `FIXED` has one value that the simulator has too; any other is not modelled, and
 the user is told what is done instead. `is_unused` is of those that never set anything: what does not concern the
-machine's timing (statistics, tracing, power, the reading of programs), and the texture cache. An option that a file
-does not give has the program's default, not the base machine's value. None stands for an option that a version does
-not have.
+machine's timing (statistics, tracing, power, the reading of programs). An option that a file does not give has the
+program's default, not the base machine's value. None stands for an option that a version does not have.
 Reference: the options that GPGPU-Sim 3.2.2 and 4.2 (accel-sim) register, with their defaults.
 """
 
@@ -91,6 +90,7 @@ USED: dict[str, tuple[str | None, str | None]] = {
     "ptx_opcode_initiation_sfu": (None, "8"),
     "gpgpu_cache:il1": ("4:256:4,L:R:f:N,A:2:32,4", "N:64:128:16,L:R:f:N:L,S:2:48,4"),
     "gpgpu_const_cache:l1": ("64:64:2,L:R:f:N,A:2:32,4", "64:64:2,L:R:f:N,A:2:32,4"),
+    "gpgpu_tex_cache:l1": ("8:128:5,L:R:m:N,F:128:4,128:2", "8:128:5,L:R:m:N,F:128:4,128:2"),
     "gpgpu_cache:dl1": ("none", "none"),
     "gpgpu_cache:dl2": ("64:128:8,L:B:m:N,A:16:4,4", "S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"),
     "gpgpu_gmem_skip_L1D": ("0", "0"),
@@ -198,7 +198,7 @@ _UNUSED = re.compile(
     r"|gpgpu_experimental_lib_support|gpgpu_cdp_enabled|gpgpu_occupancy_sm_number|gpgpu_registers_per_block"
     r"|gpgpu_ignore_resources_limitation|gpgpu_shmem_per_block|gpgpu_shmem_option|gpgpu_simt_core_sim_order"
     r"|gpgpu_num_mem_units|gpgpu_mem_addr_test|gpgpu_mem_address_mask|gpgpu_reg_bank_use_warp_id|gpgpu_dual_issue_diff_exec_units"
-    r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tex_cache:l1|gpgpu_tensor_core_avail|dram_write_queue_size"
+    r"|gpgpu_cache:dl1Pre\w+|gpgpu_shmem_size_Pref\w+|gpgpu_tensor_core_avail|dram_write_queue_size"
     r"|gpgpu_l1_banks_\w+|gpgpu_simple_dram_clock_multiplier|gpgpu_lrc_max_\w+|specialized_unit_\d+|(icnt|inct)_\w+"
     r"|gpgpu_operand_collector_num_\w+_(dp|int|tensor_core)|SST_mode|gpgpu_trywait_\w+|(inter_)?chiplet_\w+"
     r"|gpgpu_chiplet_interleave"

@@ -13,7 +13,7 @@ _CACHE = re.compile(
     r"(?:(?P<kind>[NS]):)?(?P<sets>\d+):(?P<line_bytes>\d+):(?P<ways>\d+)[,:]"
     r"(?P<replacement>[LF]):(?P<write>[RBTEL]):(?P<allocation>[mfs])(?::(?P<write_allocation>[NWFL]))?"
     r"(?::(?P<set_index>[HPCLX]))?,"
-    r"[FTAS]:(?P<entries>\d+):(?P<waiters>\d+),(?P<miss_queue>\d+)(?::\d+)?(?:,(?P<port>\d+))?"
+    r"[FTAS]:(?P<entries>\d+):(?P<waiters>\d+),(?P<miss_queue>\d+)(?::(?P<results>\d+))?(?:,(?P<port>\d+))?"
 )
 _CACHE_SHAPE = (
     "a cache is SETS:LINE_BYTES:WAYS,L:L:m:N:L,A:ENTRIES:MERGES,QUEUE, with N: or S: (sectors) in front from 4.x on, "
@@ -77,7 +77,11 @@ def megahertz(setting: Setting) -> list[int]:
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache: sizes, and the letters of its policies as GPGPU-Sim has them ("" where they are left out)."""
+    """A cache: sizes, and the letters of its policies as GPGPU-Sim has them ("" where they are left out).
+
+    Of a texture cache `mshr_entries`, `mshr_waiters`, `miss_queue` and `results` are the places of the fragment FIFO,
+    the request FIFO, the reorder buffer and the result FIFO.
+    """
 
     is_sectored: bool
     sets: int
@@ -92,6 +96,7 @@ class Cache:
     mshr_waiters: int
     miss_queue: int
     port_bytes: int
+    results: int | None
 
 
 def cache(setting: Setting) -> Cache:
@@ -116,6 +121,7 @@ def cache(setting: Setting) -> Cache:
         mshr_waiters=int(found["waiters"]),
         miss_queue=int(found["miss_queue"]),
         port_bytes=int(found["port"] or 0) or line_bytes,
+        results=int(found["results"]) if found["results"] else None,
     )
 
 

@@ -9,7 +9,7 @@ from gpgpusim_files import write_config
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpgpusim.core import MOST_LDST
-from ptxtool.formats.gpgpusim.memory import MOST_MERGES, MOST_READONLY_LINES
+from ptxtool.formats.gpgpusim.memory import MOST_FRAGMENTS, MOST_MERGES, MOST_READONLY_LINES, MOST_RESULTS
 from ptxtool.formats.gpgpusim.options import ALIASES, FIXED, USED, is_unused
 from ptxtool.formats.gpgpusim.text import read_settings
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -64,10 +64,12 @@ def test_what_the_file_does_not_say_has_the_default_of_gpgpu_sim(tmp_path: Path)
         tmp_path,
         gpgpu_shader_registers=None,
         gpgpu_dram_partition_queues=None,
+        gpgpu_tex_cache__l1=None,
         rop_latency=None,
         gpgpu_shmem_num_banks=None,
     )
     assert (gpu.sm.registers, gpu.l2.icnt_queue, gpu.l2.rop_cycles) == (8192, 8, 85)
+    assert (gpu.l1t.sets, gpu.l1t.ways, gpu.l1t.line_bytes) == (8, 5, 128)
     assert [d.message.split(": ", 1)[1] for d in told] == [
         "'-gpgpu_shmem_num_banks 16' is not modelled (GPGPU-Sim's default)"
     ]
@@ -183,6 +185,20 @@ def test_what_is_larger_than_the_simulator_holds_is_cut(tmp_path: Path) -> None:
     ]
 
 
+def test_a_texture_cache_larger_than_the_simulator_holds(tmp_path: Path) -> None:
+    """That of GPGPU-Sim 4.2's QV100: 4 sets of 256 lines, 512 fragments, 8 requests, 128 in order, 2 results."""
+    gpu, told = changed(tmp_path, gpgpu_tex_cache__l1="4:128:256,L:R:m:N:L,T:512:8,64:32")
+    assert (gpu.l1t.sets, gpu.l1t.ways, gpu.l1t.line_bytes) == (1, 256, 128)
+    assert (gpu.l1t.fragment_fifo, gpu.l1t.request_fifo, gpu.l1t.result_fifo) == (128, 8, 16)
+    what = [
+        "a cache of 1024 lines",
+        "a fragment FIFO of 512",
+        "a reorder buffer of 64",
+        "a result FIFO of 32",
+    ]
+    assert sorted(d.message for d in told) == [f"'-gpgpu_tex_cache:l1': {w} is not modelled" for w in what]
+
+
 def test_positional_dram_timing_and_queues_without_limit(tmp_path: Path) -> None:
     gpu, told = changed(
         tmp_path, gpgpu_dram_timing_opt="8:2:8:12:25:10:35:10:7:6:11", gpgpu_frfcfs_dram_sched_queue_size="0"
@@ -223,6 +239,8 @@ def test_generic_collector_units(tmp_path: Path) -> None:
     [
         ({"gpgpu_cache__dl1": "none"}, "'-gpgpu_cache:dl1' is 'none'"),
         ({"gpgpu_cache__dl1": "32:128,L:L:m:N:L,A:32:8,8"}, "'32:128,L:L:m:N:L,A:32:8,8', no cache"),
+        ({"gpgpu_tex_cache__l1": "4:128:24,L:R:m:N,F:128:4,128"}, "'-gpgpu_tex_cache:l1' has no result FIFO"),
+        ({"gpgpu_tex_cache__l1": "4:128:24,L:R:m:N,F:0:4,128:2"}, "'l1t.fragment_fifo': expected 'int' >= 1"),
         ({"gpgpu_shader_core_pipeline": "1536:16"}, "'-gpgpu_shader_core_pipeline' is '1536:16'"),
         ({"gpgpu_n_clusters": "many"}, "'-gpgpu_n_clusters' is 'many', no whole number"),
         ({"gpgpu_n_clusters": "0"}, "'-gpgpu_n_clusters' is 0"),
@@ -278,8 +296,14 @@ def test_the_page_says_what_becomes_of_every_option() -> None:
 
 
 def test_the_simulator_holds_what_is_said() -> None:
+    from ptxsim.memory import texture
     from ptxsim.memory.readonly import MAX_LINES
     from ptxsim.memory.state import MAX_WAITERS
     from ptxsim.state import LDST_QUEUE
 
     assert (MOST_READONLY_LINES, MOST_LDST, MOST_MERGES) == (MAX_LINES, LDST_QUEUE, MAX_WAITERS)
+    assert (MOST_READONLY_LINES, MOST_FRAGMENTS, MOST_RESULTS) == (
+        texture.MAX_LINES,
+        texture.QUEUE,
+        texture.RESULTS,
+    )
