@@ -16,17 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import msgspec
-
+from ptxtool.analysis.accesses import Accesses
 from ptxtool.analysis.copies import is_copy
 from ptxtool.analysis.in_flight import held
-from ptxtool.analysis.loops import loops
+from ptxtool.analysis.loops import Loops, loops, loops_of
 from ptxtool.analysis.packing import Item, Member, Packing, pack, place_fixed
 from ptxtool.analysis.physical import place_of
 from ptxtool.analysis.ranges import Ranges, head_registers, live_ranges
 from ptxtool.analysis.rematerialise import recipes
-from ptxtool.analysis.spills import Access, Tenancy, Value, relieve
+from ptxtool.analysis.spills import Relief, Tenancy, Value
 from ptxtool.base.diag import error
+from ptxtool.cfg.dominance import dominators
 from ptxtool.ir.defuse import adjacent_words
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, Name, Unary
 
@@ -65,7 +65,7 @@ class Assignment:
 
     @cached_property
     def n_rematerialised(self) -> int:
-        return sum(v.left == "recipe" for v in self.tenancy.values)
+        return len(self.tenancy.left["recipe"])
 
     def place(self, web: int, instruction: int) -> int:
         """The unit of a web, or of what stands for it, at an instruction that names it."""
@@ -103,8 +103,9 @@ def refuse(function: Function) -> None:
                 declaration.end,
                 help="declare its elements as registers and write {%a, %b} where it is used",
             )
-    for i, node in enumerate(function.instructions):
-        if node.opcode.base in ("tex", "tld4") and (offset := _typed_offset(function, i)):
+    for i in function.at_bases("tex", "tld4", "brx"):
+        node = function.instructions[i]
+        if node.opcode.base != "brx" and (offset := _typed_offset(function, i)):
             raise error(
                 "E301",
                 f"'{offset}' is an offset, and no depth, by its declared type alone, which physical registers have not",
@@ -166,36 +167,26 @@ class _Assigner:
     def _tenancy(self) -> Tenancy:
         """Every web as a value; registers of the head stand apart."""
         ranges, registers = self.ranges, self.function.registers
-        values: list[Value] = []
-        is_ptxplus = registers.is_ptxplus
-        kinds: dict[int, tuple[str, int]] = {}  # PTX: by declarator, whose registers are alike
-        for k, segments in zip(ranges.register, ranges.segments, strict=True):
-            alike = k if is_ptxplus else registers.declarator_of(k)
-            kind = kinds.get(alike)
-            if kind is None:
-                register = registers[k]
+        kinds: dict[int, tuple[str, int]] = {}
+        for some in registers.by_declarator(sorted({*ranges.register})):
+            for alike in ((k,) for k in some) if registers.is_ptxplus else (some,):
+                register = registers[alike[0]]
                 file = "predicate" if register.is_predicate else register.kind
                 file = file if file in ("predicate", "address") else "general"
-                kind = kinds[alike] = ("head", 0) if k < self.head else (file, register.units or 1)
-            values.append(Value(*kind, segments))
+                kind = ("head", 0) if alike[0] < self.head else (file, register.units or 1)
+                kinds.update(dict.fromkeys(alike, kind))
+        values: list[Value] = []
+        for k, segments in zip(ranges.register, ranges.segments, strict=True):
+            file, width = kinds[k]
+            values.append(Value(file, width, segments))
         for web, segments in self.held.items():
             values[web].segments = segments
         return Tenancy(ranges.n_points, values, self)
 
-    def accesses(self, value: int) -> Sequence[Access]:
-        return self._under_guards.get(value) or self.ranges.accesses[value]
-
     @cached_property
-    def _under_guards(self) -> Mapping[int, Sequence[Access]]:
-        """The accesses of webs with writes that need not read them, if stores behind these stand under their guards."""
-        storing, ranges = self._storing, self.ranges
-        return {
-            web: [
-                (i, reads and (i not in storing or web in ranges.reads[i]), writes)
-                for i, reads, writes in ranges.accesses[web]
-            ]
-            for web in {web for i in storing for web in ranges.writes[i]}
-        }
+    def accesses(self) -> Accesses:
+        """Those of the webs; a write need not read what stays in the slot if the store stands under its guard."""
+        return self.ranges.accesses.with_plain_writes(sorted(self._storing))
 
     def shares_guard(self, instruction: int, writes: bool) -> bool:
         if writes or self.function.registers.is_ptxplus:
@@ -219,31 +210,23 @@ class _Assigner:
             and not any(registers[k].is_predicate for k in defs)
         )
 
-    def recipe(self, value: int) -> tuple[int, ...]:
-        return self._recipes.get(self.ranges.register[value], ())
-
     @cached_property
-    def _recipes(self) -> Mapping[int, tuple[int, ...]]:
-        return recipes(self.function, self.ranges.def_uses)
+    def recipes(self) -> Mapping[int, tuple[int, ...]]:
+        """Those of the webs whose registers are constant."""
+        known = recipes(self.function, self.ranges.def_uses)
+        return {web: known[k] for web, k in enumerate(self.ranges.register) if k in known}
 
     def _fit(self, tenancy: Tenancy, file: str, limit: int, may_spill: bool) -> tuple[Mapping[int, int], int]:
         """Places in one file, spilling where there are too few. Raises `TooFewRegisters`."""
         if limit < 0:
             raise TooFewRegisters
         target = limit
-        demand = tenancy.demand(file)
+        relief = Relief(tenancy, file, self._loop_depths, self._staying)
         for _ in range(_PATIENCE if may_spill else 1):
-            if demand.max(initial=0) > target:
-                relieved = (
-                    relieve(tenancy, file, target, self._loop_depths.__getitem__, self._may_leave)
-                    if may_spill
-                    else None
-                )
-                if relieved is None:
-                    break
-                demand = relieved
-            least = int(demand.max(initial=0))
-            items = list(self._items(tenancy, file))
+            if relief.most() > target and not (may_spill and relief.to(target)):
+                break
+            least = relief.most()
+            items = self._items(tenancy, file)
             packing = pack(items, tenancy.n_points, min(limit, 2 * least + 8), self._copies, least)
             if packing.homeless or packing.n_units > least:
                 packing = self._as_named(items, tenancy.n_points, packing, limit)
@@ -252,7 +235,9 @@ class _Assigner:
             target -= 1
         raise TooFewRegisters
 
-    def _as_named(self, items: Sequence[Item], n_points: int, packing: Packing, limit: int) -> Packing:
+    def _as_named(
+        self, items: Sequence[Item | Member], n_points: int, packing: Packing, limit: int
+    ) -> Packing:
         """The places that the registers' names say, if they are allowed and take fewer units than a packing."""
         named: list[Item] = []
         for item in items:
@@ -260,7 +245,8 @@ class _Assigner:
             first = self._named_unit(webs[0]) if webs[0] < len(self.ranges) else -1
             if first < 0 or (item.fixed >= 0 and first != item.fixed):
                 return packing
-            named.append(msgspec.structs.replace(item, fixed=first - item.members[0].offset))
+            base = first - item.members[0].offset
+            named.append(Item(item.members, item.size, item.alignment, item.residue, base, item.avoid))
         n_units = max((item.fixed + item.size for item in named), default=0)
         most = limit if packing.homeless else packing.n_units - 1
         if n_units > most or any(item.fixed < 0 for item in named):
@@ -274,10 +260,15 @@ class _Assigner:
         return -1 if place is None else place.first
 
     @cached_property
+    def _loops(self) -> Loops:
+        if self.function.registers.is_ptxplus:
+            return loops(self.function)
+        cfg = self.ranges.cfg  # without calls that stay in the function both views are the same
+        return loops_of(cfg, dominators(cfg))
+
     def _loop_depths(self) -> Sequence[int]:
-        found = loops(self.function)
-        depths = [found.depth(block.index) for block in found.cfg.blocks]
-        return [depths[block] for block in found.cfg.block_of]
+        depths = [self._loops.depth(block.index) for block in self._loops.cfg.blocks]
+        return [depths[block] for block in self._loops.cfg.block_of]
 
     @cached_property
     def _staying(self) -> frozenset[int]:
@@ -287,22 +278,22 @@ class _Assigner:
         """
         return self.ranges.at_entry.union(self.groups, self.held)
 
-    def _may_leave(self, value: int) -> bool:
-        return value not in self._staying
-
-    def _items(self, tenancy: Tenancy, file: str) -> Iterator[Item]:
+    def _items(self, tenancy: Tenancy, file: str) -> list[Item | Member]:
         """What is to be placed in a file: webs alone, temporaries, and groups of webs that stay adjacent."""
-        is_ptxplus = self.function.registers.is_ptxplus
+        if not self.function.registers.is_ptxplus:
+            return [Member(number, v.segments, 0, v.width) for number, v in tenancy.in_file(file)]
+        items: list[Item | Member] = []
         done: set[int] = set()
         for number, value in tenancy.in_file(file):
-            group = self.groups.get(number) if is_ptxplus else None
+            group = self.groups.get(number)
             if group is None:
-                width = value.width
-                fixed, avoid = self._at_entry(number, file) if is_ptxplus else (-1, 0)
-                yield Item((Member(number, value.segments, 0, width),), width, width, 0, fixed, avoid)
+                fixed, avoid = self._at_entry(number, file)
+                member = Member(number, value.segments, 0, value.width)
+                items.append(Item((member,), value.width, value.width, 0, fixed, avoid))
             elif id(group) not in done:
                 done.add(id(group))
-                yield self._group_item(tenancy, group, file)
+                items.append(self._group_item(tenancy, group, file))
+        return items
 
     def _group_item(self, tenancy: Tenancy, group: "Group", file: str) -> Item:
         low = min(group.numbers.values())
@@ -332,11 +323,8 @@ class _Assigner:
 
 def _slots(tenancy: Tenancy) -> tuple[dict[int, int], int]:
     """Byte offsets in local memory: values whose ranges do not meet share them."""
-    items = [
-        Item((Member(n, v.segments, 0, v.width),), v.width, v.width)
-        for n, v in enumerate(tenancy.values)
-        if v.left == "slot"
-    ]
+    spilled = [(n, tenancy.values[n]) for n in sorted(tenancy.left["slot"])]
+    items = [Member(n, value.segments, 0, value.width) for n, value in spilled]
     if not items:
         return {}, 0
     size = sum(2 * item.size for item in items)
@@ -346,12 +334,8 @@ def _slots(tenancy: Tenancy) -> tuple[dict[int, int], int]:
 
 def _copies(function: Function, ranges: Ranges) -> Iterator[tuple[int, int]]:
     """The webs on both sides of every copy."""
-    for i, node in enumerate(function.instructions):
-        if (
-            node.opcode.base == "mov"
-            and len(ranges.writes[i]) == len(ranges.reads[i]) == 1
-            and is_copy(function, i)
-        ):
+    for i in function.at_bases("mov"):
+        if len(ranges.writes[i]) == len(ranges.reads[i]) == 1 and is_copy(function, i):
             yield ranges.writes[i][0], ranges.reads[i][0]
 
 

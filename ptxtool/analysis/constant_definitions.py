@@ -18,6 +18,7 @@ Reference: P. Briggs, K. Cooper, L. Torczon, "Rematerialization", 1992 (never-ki
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 from ptxtool.ir.defuse import DefUse
@@ -48,7 +49,7 @@ PURE = frozenset(
 
 def constant_definitions(function: Function, def_uses: Sequence[DefUse]) -> Mapping[int, int]:
     """Every such definition: instruction -> the register it defines."""
-    defined = Counter([register for one in def_uses for register in one.defs])
+    defined = Counter(chain.from_iterable([one.defs for one in def_uses]))
     parameters = function.parameters if function.kind == "entry" else ()
     in_parameter = frozenset(d.name for p in parameters if p.space == "param" for d in p.declarators)
     heads = {d.name for p in (*function.returns, *function.params) if p.space == "reg" for d in p.declarators}
@@ -57,7 +58,8 @@ def constant_definitions(function: Function, def_uses: Sequence[DefUse]) -> Mapp
     constant: set[int] = set()
     for i, (instruction, sets) in enumerate(zip(function.instructions, def_uses, strict=True)):
         # first what few instructions fulfil
-        if not constant.issuperset(sets.uses) or len(sets.defs) != 1 or defined[sets.defs[0]] != 1:
+        defs = sets.defs
+        if len(defs) != 1 or not constant.issuperset(sets.uses) or defined[defs[0]] != 1:
             continue
         register = _only_register(function, i, instruction, sets)
         if register < 0 or function.registers[register].name in heads:
@@ -126,6 +128,8 @@ def _meanings(function: Function) -> Counter[str]:
     found.update(d.name for p in (*function.returns, *function.params) for d in p.declarators)
     depth = 0
     for statement in function.body or ():
+        if type(statement) is Instruction:
+            continue
         if isinstance(statement, Declaration) and statement.space != "reg":
             for declarator in statement.declarators:
                 found[declarator.name] += 1 if not depth else 2

@@ -10,7 +10,8 @@ Reference: PTX ISA, sections 9.7.15 and 9.7.16 (asynchronous warpgroup-level mat
 
 from collections.abc import Iterator
 
-from ptxtool.analysis.ranges import Ranges, Segment, joined
+from ptxtool.analysis.accesses import Segment
+from ptxtool.analysis.ranges import Ranges, joined
 from ptxtool.ir.nodes import Immediate, Instruction, Memory, Name
 
 _WGMMA = "wgmma"
@@ -21,7 +22,8 @@ _OLDEST = 16
 def held(ranges: Ranges) -> dict[int, tuple[Segment, ...]]:
     """Per web that an asynchronous instruction uses, the points at which its place may hold nothing else."""
     found: dict[int, tuple[Segment, ...]] = {}
-    for i, node in enumerate(ranges.function.instructions):
+    for i in ranges.function.at_bases("wgmma", "tcgen05"):
+        node = ranges.function.instructions[i]
         kind = _launched(node)
         if kind:
             points = tuple(_until_wait(ranges, i, kind))

@@ -213,7 +213,9 @@ def _before(step: DefUse, after: int) -> int:
 
 def liveness(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Liveness:
     """The live registers of a function. Raises `PtxError` (E202) on an undeclared label."""
-    return live_registers(build(kernel), build(kernel, interprocedural=True), def_use(kernel), per)
+    cfg = build(kernel, interprocedural=True)
+    plain = build(kernel) if per == "warp" else cfg
+    return live_registers(plain, cfg, def_use(kernel), per)
 
 
 def live_registers(

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from ptxtool.analysis.assignment import Assignment
 
 Order = Literal["first-use", "pressure"]
@@ -19,40 +21,30 @@ def numbered(assignment: Assignment, order: Order) -> Assignment:
     """The assignment with its units renumbered in every file; that of PTXPlus, where places are fixed, as it is."""
     if assignment.ranges.function.registers.is_ptxplus:
         return assignment
-    unit = dict(assignment.unit)
-    values = assignment.tenancy.values
+    placed = [assignment.tenancy.values[n] for n in assignment.unit]
+    units = np.fromiter(assignment.unit.values(), np.int64, len(placed))
+    widths = np.array([value.width for value in placed], np.int64)
+    if order == "first-use":
+        found = np.array([value.segments[0][0] for value in placed], np.int64)
+    else:
+        found = np.array([sum([end - start for start, end in v.segments]) for v in placed], np.int64)
+    new = units.copy()
     for file in ("general", "predicate"):
-        placed = [n for n in unit if values[n].file == file]
-        n_units = assignment.used[file]
-        widest = max((values[n].width for n in placed), default=1)
-        first = [2 * assignment.ranges.n_points] * (n_units + 4)
-        weight = [0] * (n_units + 4)
-        blocks: dict[int, set[int]] = {
-            2: set(),
-            4: set(),
-        }  # block size -> the aligned blocks that stay together
-        for n in placed:
-            value, base = values[n], unit[n]
-            segments, width = value.segments, value.width
-            start, end = segments[0]
-            length = end - start if len(segments) == 1 else sum([e - s for s, e in segments])
-            for u in range(base, base + width):
-                if start < first[u]:
-                    first[u] = start
-                weight[u] += length
-            if width > 1:
-                blocks[2].add(base // 2)
-                if width > 2:
-                    blocks[4].add(base // 4)
-        keys: list[int] = first if order == "first-use" else [-w for w in weight]
-        new = _order(n_units, widest, blocks, keys)
-        for n in placed:
-            unit[n] = new[unit[n]]
-    return replace(assignment, unit=unit)
+        is_here = np.array([value.file == file for value in placed], np.bool_)
+        base, width, n_units = units[is_here], widths[is_here], assignment.used[file]
+        widest = int(width.max(initial=1))
+        keys = np.full(n_units + 4, 2 * assignment.ranges.n_points if order == "first-use" else 0)
+        combine = np.minimum if order == "first-use" else np.subtract
+        for k in range(widest):
+            combine.at(keys, base[width > k] + k, found[is_here][width > k])
+        # block size -> the aligned blocks that stay together
+        blocks = {size: {*(base[width > size // 2] // size).tolist()} for size in (2, 4)}
+        new[is_here] = np.array(_order(n_units, widest, blocks, keys.tolist()), np.int64)[base]
+    return replace(assignment, unit=dict(zip(assignment.unit, new.tolist(), strict=True)))
 
 
-def _order(n_units: int, widest: int, blocks: dict[int, set[int]], keys: Sequence[int]) -> dict[int, int]:
-    """Old unit -> new unit. A last block that is not full stays last, so that the count does not grow."""
+def _order(n_units: int, widest: int, blocks: dict[int, set[int]], keys: Sequence[int]) -> list[int]:
+    """The new number of every unit. A last block that is not full stays last, so that the count does not grow."""
 
     def key_of(units: Sequence[int]) -> tuple[int, ...]:
         return (min(keys[u] for u in units), *units)
@@ -70,4 +62,7 @@ def _order(n_units: int, widest: int, blocks: dict[int, set[int]], keys: Sequenc
     full.sort(key=key_of)
     tail = list(range(n_units - n_units % size, n_units))
     sequence = [u for block in full for u in block] + tail
-    return {old: new for new, old in enumerate(sequence)}
+    new = [0] * n_units
+    for number, old in enumerate(sequence):
+        new[old] = number
+    return new

@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.ranges import Segment
+from ptxtool.analysis.accesses import Segment
 
 _COLUMN = 64
 
@@ -37,6 +37,28 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     segments: Sequence[Segment]
     offset: int
     width: int
+
+    # by itself it is an item, as nearly all are, which may go wherever it stands aligned
+
+    @property
+    def members(self) -> "tuple[Member, ...]":
+        return (self,)
+
+    @property
+    def size(self) -> int:
+        return self.width
+
+    alignment = size
+
+    @property
+    def residue(self) -> int:
+        return 0
+
+    @property
+    def fixed(self) -> int:
+        return -1
+
+    avoid = residue
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -56,10 +78,10 @@ class Packing:
 
     unit: Mapping[int, int]
     n_units: int
-    homeless: tuple[Item, ...]
+    homeless: tuple[Item | Member, ...]
 
 
-def least_units(items: Iterable[Item], n_points: int) -> int:
+def least_units(items: Iterable[Item | Member], n_points: int) -> int:
     """The most units in use at one point: no packing can do with less."""
     change = [0] * (n_points + 1)
     for item in items:
@@ -71,7 +93,7 @@ def least_units(items: Iterable[Item], n_points: int) -> int:
 
 
 def pack(
-    items: Sequence[Item],
+    items: Sequence[Item | Member],
     n_points: int,
     limit: int,
     copies: Iterable[tuple[int, int]] = (),
@@ -87,8 +109,10 @@ def pack(
     for a, b in copies:
         partners.setdefault(a, []).append(b)
         partners.setdefault(b, []).append(a)
-    fixed = [item for item in items if item.fixed >= 0]
-    free = sorted([item for item in items if item.fixed < 0], key=_start)
+    fixed = [item for item in items if type(item) is not Member and item.fixed >= 0]
+    free = [item for item in items if type(item) is Member or item.fixed < 0] if fixed else [*items]
+    starts = [item.segments[0][0] if type(item) is Member else _start(item) for item in free]
+    free = [free[k] for k in np.argsort(np.array(starts, np.int64), kind="stable").tolist()]
     best = _pack(fixed, free, n_points, limit, partners)
     if best.homeless or best.n_units > least:
         free.sort(key=lambda item: -item.size)
@@ -97,20 +121,19 @@ def pack(
     return best
 
 
-def place_fixed(items: Sequence[Item], n_points: int, limit: int) -> Packing:
+def place_fixed(items: Sequence[Item | Member], n_points: int, limit: int) -> Packing:
     """Place items that all have a fixed base: whether they may stay there."""
     return _pack(items, (), n_points, limit, {})
 
 
-def _start(item: Item) -> int:
+def _start(item: Item | Member) -> int:
     """Its first point."""
-    members = item.members
-    return members[0].segments[0][0] if len(members) == 1 else min(m.segments[0][0] for m in members)
+    return min([m.segments[0][0] for m in item.members])
 
 
 def _pack(
-    first: Iterable[Item],
-    ordered: Sequence[Item],
+    first: Iterable[Item | Member],
+    ordered: Sequence[Item | Member],
     n_points: int,
     limit: int,
     partners: Mapping[int, Sequence[int]],
@@ -118,7 +141,7 @@ def _pack(
     """Place items one after the other; the `ordered` ones, which come last, are in the order of their first points."""
     placing = _Placing(n_points, limit, partners)
     placing.add(first)
-    if all(len(item.members) == 1 for item in ordered):
+    if all(type(item) is Member or len(item.members) == 1 for item in ordered):
         placing.add_in_order(ordered)
     else:  # members of one item may start at different points
         placing.add(ordered)
@@ -131,7 +154,7 @@ class _Placing:
     def __init__(self, n_points: int, limit: int, partners: Mapping[int, Sequence[int]]):
         self.unit: dict[int, int] = {}
         self.used = 0
-        self.homeless: list[Item] = []
+        self.homeless: list[Item | Member] = []
         self._n_points = n_points
         self._limit = limit
         self._partners = partners
@@ -139,7 +162,7 @@ class _Placing:
         self._coming: list[tuple[int, int, int]] = []  # what is in `_taken`: start, end, units
         self._even = int("01" * (limit // 2 + 1), 2)
 
-    def add(self, items: Iterable[Item]) -> None:
+    def add(self, items: Iterable[Item | Member]) -> None:
         """Place items that may start anywhere: every point of their ranges is looked at."""
         for item in items:
             blocked = item.avoid
@@ -154,7 +177,7 @@ class _Placing:
                 self.unit[member.web] = base + member.offset
             self.used = max(self.used, base + item.size)
 
-    def add_in_order(self, items: Iterable[Item]) -> None:
+    def add_in_order(self, items: Iterable[Item | Member]) -> None:
         """Place items of one member each that have no fixed base, in the order of their first points.
 
         What is live when an item starts blocks it, and what starts before it ends: that can only be what `add` has
@@ -169,8 +192,8 @@ class _Placing:
         point = -1
         halves = self._halves()
         for item in items:
-            member = item.members[0]
-            segments, size = member.segments, item.size
+            member = item if type(item) is Member else item.members[0]
+            segments, size = member.segments, member.width
             start, end = segments[0]
             while point < start:
                 point += 1
@@ -183,7 +206,8 @@ class _Placing:
             blocked = live
             if coming and coming[0][0] < segments[-1][1]:
                 blocked |= self._taken.over(segments)
-            if size > 1 or item.alignment > 1 or item.avoid or member.web in partners:
+            is_plain = size == 1 and (item is member or (item.alignment == 1 and not item.avoid))
+            if not is_plain or member.web in partners:
                 base = self._base(item, _blocked(member, blocked) | item.avoid)
             elif half := (blocked ^ blocked >> 1) & halves:  # pairs with one unit taken
                 base = (half & -half).bit_length() - 1
@@ -214,7 +238,7 @@ class _Placing:
         for start, end in segments:
             heappush(self._coming, (start, end, mask))
 
-    def _base(self, item: Item, blocked: int) -> int:
+    def _base(self, item: Item | Member, blocked: int) -> int:
         """Where an item goes whose bases in `blocked` are taken, -1 if it finds no place."""
         limit, size = self._limit, item.size
         free = ~blocked & ((1 << limit) - 1 >> (size - 1) if size <= limit else 0)
@@ -242,7 +266,9 @@ def _blocked(member: Member, taken: int) -> int:
     return blocked
 
 
-def _wanted(item: Item, free: int, unit: Mapping[int, int], partners: Mapping[int, Sequence[int]]) -> int:
+def _wanted(
+    item: Item | Member, free: int, unit: Mapping[int, int], partners: Mapping[int, Sequence[int]]
+) -> int:
     """The base that makes a copy superfluous, -1 if there is none."""
     for member in item.members:
         for partner in partners.get(member.web, ()):

@@ -17,18 +17,22 @@ Reference: P. Briggs, "Register allocation via graph coloring", 1992, section 2.
 M. Franz, "Linear scan register allocation on SSA form", 2010 (ranges with holes).
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, pairwise
+from typing import NamedTuple
 
+import numpy as np
+
+from ptxtool.analysis.accesses import Accesses, Flags, Numbers, Segment, accesses_of
 from ptxtool.analysis.dataflow import solve
 from ptxtool.analysis.liveness import Liveness, liveness
-from ptxtool.base.bits import from_indices, indices
+from ptxtool.base.bits import from_indices, indices, successive_indices
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
-
-Segment = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -57,23 +61,9 @@ class Ranges:
         return 2 * len(self.def_uses)
 
     @cached_property
-    def accesses(self) -> tuple[tuple[tuple[int, bool, bool], ...], ...]:
-        """Per web, its instructions in textual order: index, whether it reads, whether it writes.
-
-        A guarded or partial write that continues a value reads it.
-        """
-        found: list[list[tuple[int, bool, bool]]] = [[] for _ in self.register]
-        segments = self.segments
-        for i, (read, written) in enumerate(zip(self.reads, self.writes, strict=True)):
-            for web in read:
-                if web not in written:
-                    found[web].append((i, True, False))
-            point = 2 * i + 1
-            for web in written:
-                starts = segments[web]
-                continues = starts[0][0] != point and all(start != point for start, _ in starts)
-                found[web].append((i, continues or web in read, True))
-        return tuple(map(tuple, found))
+    def accesses(self) -> Accesses:
+        """Which instructions read and write every web."""
+        return accesses_of(self.reads, self.writes, self.segments)
 
 
 def live_ranges(function: Function) -> Ranges:
@@ -97,12 +87,15 @@ class _Builder:
         n = len(live.def_uses)
         self._reads: list[list[int]] = [[]] * n
         self._writes: list[list[int]] = [[]] * n
-        self._undefined = _undefined_at_start(live)
-        self._in: list[dict[int, int]] = []  # per block, the pieces open at its start by register
-        self._out: list[dict[int, int]] = []
-        for block in range(len(live.cfg.blocks)):
-            self._walk(block)
-        self._parent = list(range(len(self._start)))  # in a web, of pieces
+        self._at_start = _live_at_start(live)
+        self._undefined = _undefined_at_start(live, self._at_start)
+        self._n_pieces: list[int] = []  # per block
+        self._n_out: list[int] = []  # per block, of those open at its end, which come first
+        self._cut: list[
+            int
+        ] = []  # pieces open at the start of a block where their registers have no value yet
+        for block, at_end in enumerate(successive_indices(live.block_out)):
+            self._walk(block, at_end)
 
     def _piece(self, register: int, start: int, end: int) -> int:
         self._register.append(register)
@@ -110,8 +103,8 @@ class _Builder:
         self._end.append(end)
         return len(self._start) - 1
 
-    def _walk(self, number: int) -> None:
-        """The pieces of one block, backwards."""
+    def _walk(self, number: int, at_end: list[int]) -> None:
+        """The pieces of one block, backwards from the registers that are live at its end."""
         def_uses = self._live.def_uses
         block = self._live.cfg.blocks[number]
         undefined = self._undefined[number]
@@ -121,13 +114,14 @@ class _Builder:
                 for k in def_uses[i].defs:
                     if undefined >> k & 1:
                         first_def[k] = i
-        start = self._start
+            at_end = [k for k in at_end if not undefined >> k & 1 or k in first_def]
+        start, first, n = self._start, len(self._start), len(at_end)
         reads, writes = self._reads, self._writes
-        out: dict[int, int] = {}
-        for k in indices(self._live.block_out[number]):
-            if not undefined >> k & 1 or k in first_def:
-                out[k] = self._piece(k, 2 * block.start, 2 * block.end)
-        open_pieces = dict(out)
+        open_pieces = dict(zip(at_end, range(first, first + n), strict=True))
+        self._register += at_end
+        start += [2 * block.start] * n
+        self._end += [2 * block.end] * n
+        self._n_out.append(n)
         for i in reversed(block.instructions):
             step = def_uses[i]
             if step.defs:
@@ -149,62 +143,120 @@ class _Builder:
                         piece = open_pieces[k] = self._piece(k, 2 * block.start, 2 * i + 1)
                     read.append(piece)
                 reads[i] = read
-        self._in.append({k: p for k, p in open_pieces.items() if not undefined >> k & 1})
-        self._out.append(out)
-
-    def _find(self, piece: int) -> int:
-        parent = self._parent
-        while parent[piece] != piece:
-            parent[piece] = parent[parent[piece]]
-            piece = parent[piece]
-        return piece
+        self._n_pieces.append(len(start) - first)
+        if undefined:
+            self._cut += [piece for k, piece in open_pieces.items() if undefined >> k & 1]
 
     def result(self) -> Ranges:
         cfg = self._live.cfg
-        parent_of, find = self._parent, self._find
-        for block in cfg.blocks:
-            get_out = self._out[block.index].get
-            for successor in cfg.successors[block.index]:
-                if successor != cfg.exit:
-                    for k, piece in self._in[successor].items():
-                        other = get_out(k, -1)
-                        if other >= 0:
-                            if parent_of[other] != other:
-                                other = find(other)
-                            parent_of[other] = piece if parent_of[piece] == piece else find(piece)
-        number: dict[int, int] = {}  # root -> web
-        web_of: list[int] = []
-        register: list[int] = []
-        segments: list[tuple[Segment, ...]] = []
-        several: dict[int, list[Segment]] = {}
-        pieces = zip(self._parent, self._register, self._start, self._end, strict=True)
-        for p, (parent, k, start, end) in enumerate(pieces):
-            root = p if parent == p else find(p)
-            web = number.get(root)
-            if web is None:
-                web = number[root] = len(segments)
-                register.append(k)
-                segments.append(((start, end),))
-            else:
-                found = several.get(web)
-                if found is None:
-                    found = several[web] = [*segments[web]]
-                found.append((start, end))
-            web_of.append(web)
-        for web, found in several.items():
-            segments[web] = joined(found)
-        get = web_of.__getitem__
-        at_entry = frozenset(web_of[p] for p in self._in[0].values()) if self._in else frozenset[int]()
+        blocks = np.repeat(np.arange(len(self._n_pieces)), np.array(self._n_pieces, np.int64))  # per piece
+        starts = np.array([block.start for block in cfg.blocks], np.int64)
+        pieces = _Pieces(
+            np.array(self._register, np.int64),
+            np.array(self._start, np.int64),
+            np.array(self._end, np.int64),
+            blocks,
+        )
+        is_in = pieces.start == 2 * starts[blocks]
+        is_in[self._cut] = False
+        apart = _apart(self._live, self._at_start)
+        webs = _webs(cfg, pieces, is_in, np.array(self._n_out, np.int64), apart)
+        get = webs.tolist().__getitem__
+        register = np.zeros(webs.max(initial=-1) + 1, np.int64)
+        register[webs] = pieces.register
         return Ranges(
             cfg.kernel,
             cfg,
             self._live.def_uses,
-            tuple(register),
-            tuple(segments),
+            tuple(register.tolist()),
+            tuple(_segments(webs, pieces)),
             tuple([tuple(map(get, read)) for read in self._reads]),
             tuple([tuple(map(get, written)) for written in self._writes]),
-            at_entry,
+            frozenset(webs[is_in & (blocks == 0)].tolist()),
         )
+
+
+class _Pieces(NamedTuple):
+    """Pieces as arrays: their registers, where they start and end, and their blocks, which ascend."""
+
+    register: Numbers
+    start: Numbers
+    end: Numbers
+    block: Numbers
+
+
+def _webs(cfg: Cfg, pieces: _Pieces, is_in: Flags, n_out: Numbers, apart: frozenset[int]) -> Numbers:
+    """The web of every piece; webs are numbered by their first pieces.
+
+    Pieces open at the start of a block are those of `is_in`, the first `n_out` of a block are open at its end. Those of
+    registers that are not `apart` are one web each.
+    """
+    number = np.arange(len(pieces.block))
+    registers, first, rank = np.unique(pieces.register, return_index=True, return_inverse=True)
+    is_apart = np.array([k in apart for k in registers.tolist()], np.bool_)[rank]
+    label = np.where(is_apart, number, first[rank])
+    first_piece = np.searchsorted(pieces.block, np.arange(len(n_out) + 1))
+    ins = number[is_in & is_apart]
+    outs = number[(number - first_piece[pieces.block] < n_out[pieces.block]) & is_apart]
+    # every edge of the graph with every piece that is open behind it
+    edges = [(b.index, s) for b in cfg.blocks for s in cfg.successors[b.index] if s != cfg.exit]
+    source, target = np.array(edges, np.int64).reshape(-1, 2).T
+    first_in = np.searchsorted(pieces.block[ins], np.arange(len(n_out) + 1))
+    n_in = (first_in[1:] - first_in[:-1])[target]
+    behind = ins[np.arange(n_in.sum()) + np.repeat(first_in[target] - np.cumsum(n_in) + n_in, n_in)]
+    # and the piece of the same register in front of it, where there is one
+    keys = pieces.block[outs] * len(registers) + rank[outs]
+    wanted = np.repeat(source, n_in) * len(registers) + rank[behind]
+    place = np.searchsorted(keys, wanted)
+    found = np.append(keys, -1)[place] == wanted
+    label = _components(label, outs[place[found]], behind[found])
+    return (np.cumsum(label == number) - 1)[label]
+
+
+def _components(label: Numbers, a: Numbers, b: Numbers) -> Numbers:
+    """Per element the least one that it is connected with, by labels that are such already and by pairs of elements.
+
+    In every round what is no least neighbour is hung below one, so that at least half of the labels go.
+    """
+    while True:
+        one, other = label[a], label[b]
+        is_open = one != other
+        if not is_open.any():
+            return label
+        a, b, one, other = a[is_open], b[is_open], one[is_open], other[is_open]
+        label[np.maximum(one, other)] = np.minimum(one, other)
+        while True:
+            below = label[label]
+            if np.array_equal(below, label):
+                break
+            label = below
+
+
+def _segments(webs: Numbers, pieces: _Pieces) -> Iterator[tuple[Segment, ...]]:
+    """Per web its pieces in ascending order, those that touch as one."""
+    order = np.lexsort((pieces.start, webs))
+    web, start, end = webs[order], pieces.start[order], pieces.end[order]
+    goes_on = (web[1:] == web[:-1]) & (start[1:] == end[:-1])
+    begins, ends = np.append(True, ~goes_on)[: len(web)], np.append(~goes_on, True)[: len(web)]
+    segments = [*zip(start[begins].tolist(), end[ends].tolist(), strict=True)]
+    first = np.searchsorted(web[begins], np.arange(webs.max(initial=-1) + 2)).tolist()
+    return (tuple(segments[a:b]) for a, b in pairwise(first))
+
+
+def _apart(live: Liveness, at_start: frozenset[int]) -> frozenset[int]:
+    """The registers of which pieces may be of several webs: few, in what compilers emit.
+
+    What one instruction writes, and what has no value at the start, has that value wherever it is live, as far as code
+    is reached.
+    """
+    written = Counter(chain.from_iterable([step.defs for step in live.def_uses]))
+    apart = {k for k, n in written.items() if n > 1} | at_start
+    apart.update({*chain.from_iterable([step.uses for step in live.def_uses])} - written.keys())
+    for block in live.cfg.unreachable:
+        if block != live.cfg.exit:
+            apart.update(indices(live.block_out[block]))
+            apart.update(k for i in live.cfg.blocks[block].instructions for k in live.def_uses[i].touched)
+    return frozenset(apart)
 
 
 def joined(segments: list[Segment]) -> tuple[Segment, ...]:
@@ -221,25 +273,32 @@ def joined(segments: list[Segment]) -> tuple[Segment, ...]:
     return tuple(joined)
 
 
-def _undefined_at_start(live: Liveness) -> Sequence[int]:
-    """Per block, the registers that surely have no value yet when it starts, among those live there."""
+def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[int]:
+    """Per block, the registers that surely have no value yet when it starts, among those live at the function's."""
     cfg = live.cfg
     n = len(cfg.blocks)
-    if live.registers.is_ptxplus or not n:
-        return [0] * n
-    at_entry = live.block_out[0]
-    for i in reversed(cfg.blocks[0].instructions):
-        step = live.def_uses[i]
-        at_entry = at_entry & ~from_indices(step.kills) | from_indices(step.uses)
-    at_entry &= ~from_indices(head_registers(live.kernel))
-    if not at_entry:
+    waiting = at_start.difference(head_registers(live.kernel))
+    if live.registers.is_ptxplus or not waiting:
         return [0] * n
     defined = [
-        from_indices(k for i in block.instructions for k in live.def_uses[i].defs if at_entry >> k & 1)
+        from_indices(waiting.intersection(k for i in block.instructions for k in live.def_uses[i].defs))
         for block in cfg.blocks
     ]
     reached = solve(cfg.successors, [*defined, 0], [0] * (n + 1), direction="forward").entry
+    at_entry = from_indices(waiting)
     return [at_entry & ~reached[b] for b in range(n)]
+
+
+def _live_at_start(live: Liveness) -> frozenset[int]:
+    """The registers that are live before the first instruction."""
+    if not live.cfg.blocks:
+        return frozenset()
+    found = {*indices(live.block_out[0])}
+    for i in reversed(live.cfg.blocks[0].instructions):
+        step = live.def_uses[i]
+        found.difference_update(step.kills)
+        found.update(step.uses)
+    return frozenset(found)
 
 
 def head_registers(function: Function) -> range:

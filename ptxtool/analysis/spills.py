@@ -14,15 +14,17 @@ its loop depth; a value whose only crowded points are its own accesses gains not
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 (spill everywhere, costs).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from typing import Literal, Protocol
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.ranges import Segment
+from ptxtool.analysis.accesses import Access, Accesses, Numbers, Segment
 
 Kind = Literal["slot", "word", "recipe"]
 _FETCH: dict[Kind, Literal["load", "restore", "compute"]] = {
@@ -30,14 +32,11 @@ _FETCH: dict[Kind, Literal["load", "restore", "compute"]] = {
     "word": "restore",
     "recipe": "compute",
 }
+_STORE: dict[Kind, Literal["store", "save"]] = {"slot": "store", "word": "save", "recipe": "save"}
 _RECIPE_COST = 0.5
 _DEEPEST = 6
-_WEIGHTS = [8.0**depth for depth in range(_DEEPEST + 1)]
 _ENOUGH = 0.8
-
-
-Access = tuple[int, bool, bool]
-"""An instruction, whether it reads a value, and whether it writes it."""
+_FEW = 64
 
 
 class Value(msgspec.Struct, gc=False):
@@ -53,17 +52,20 @@ class Value(msgspec.Struct, gc=False):
 class Webs(Protocol):
     """What spilling wants to know of the first values; nobody asks where everything fits."""
 
-    def accesses(self, value: int) -> Sequence[Access]: ...
+    @property
+    def accesses(self) -> Accesses: ...
 
-    def recipe(self, value: int) -> tuple[int, ...]: ...
+    @property
+    def recipes(self) -> Mapping[int, tuple[int, ...]]:
+        """How to compute the constant ones anew."""
+        ...
 
     def shares_guard(self, instruction: int, writes: bool) -> bool:
         """Whether a load in front of an instruction, and a store behind it if it writes, may stand under its guard."""
         ...
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One instruction to insert: between a temporary and a value that left, or what the value became.
 
     `kind` is "load", "store" (of a slot), "restore", "save" (of a predicate's word), "compute" (by the recipe), or
@@ -81,7 +83,8 @@ class Step:
 class Tenancy:
     """The values of a function, and what must be inserted around its instructions.
 
-    `temporary[v, i]` stands for a value that left at instruction i; `word[v]` is the general value of a predicate.
+    `temporary[v, i]` stands for a value that left at instruction i; `word[v]` is the general value of a predicate,
+    `left` are the values that left, by how they did.
     """
 
     n_points: int
@@ -92,6 +95,7 @@ class Tenancy:
     temporary: dict[tuple[int, int], int] = field(default_factory=dict)
     word: dict[int, int] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
+    left: dict[Kind, list[int]] = field(default_factory=lambda: {"slot": [], "word": [], "recipe": []})
     _predicate: dict[int, int] = field(default_factory=dict)
     _numbers: dict[str, list[int]] = field(default_factory=dict)  # by file
 
@@ -105,11 +109,15 @@ class Tenancy:
 
     def accesses(self, value: int) -> Sequence[Access]:
         """The accesses of a value that is no temporary; a word's are its predicate's."""
-        return self.webs.accesses(self._predicate.get(value, value))
+        return self.webs.accesses[self._predicate.get(value, value)]
+
+    def webs_of(self, values: Sequence[int]) -> Numbers:
+        """The webs whose accesses are those of values; for each one at most."""
+        return np.array([self._predicate.get(value, value) for value in values], np.int64)
 
     def recipe(self, value: int) -> tuple[int, ...]:
         """How to compute a value anew, () if it cannot be."""
-        return () if value in self._predicate else self.webs.recipe(value)
+        return self.webs.recipes.get(value, ())
 
     def in_file(self, file: str) -> Iterator[tuple[int, Value]]:
         """The values that need places in a file, with their numbers."""
@@ -118,7 +126,7 @@ class Tenancy:
             if value.left is None:
                 yield number, value
 
-    def demand(self, file: str) -> npt.NDArray[np.int64]:
+    def demand(self, file: str) -> npt.NDArray[np.int32]:
         """The units of a file in use at every point."""
         change = [0] * (self.n_points + 1)
         for _, value in self.in_file(file):
@@ -126,7 +134,7 @@ class Tenancy:
             for start, end in value.segments:
                 change[start] += width
                 change[end] -= width
-        return np.cumsum(change, dtype=np.int64)[:-1]
+        return np.cumsum(change, dtype=np.int32)[:-1]
 
     def _add(self, value: Value) -> int:
         self.values.append(value)
@@ -136,126 +144,149 @@ class Tenancy:
     def leave(self, number: int) -> list[int]:
         """Take a value out of its file; the temporaries that stay of it."""
         value, accesses = self.values[number], self.accesses(number)
-        value.left = "recipe" if self.recipe(number) else "word" if value.file == "predicate" else "slot"
-        if value.left == "word":
+        is_recipe = bool(self.recipe(number))
+        kind: Kind = "recipe" if is_recipe else "word" if value.file == "predicate" else "slot"
+        value.left = kind
+        self.left[kind].append(number)
+        if kind == "word":
             word = self.word[number] = self._add(Value("general", 1, value.segments))
             self._predicate[word] = number
+        may_be_guarded = kind == "slot" and number not in self._predicate
+        fetch, store = _FETCH[kind], _STORE[kind]
+        values, before, after, shares_guard = self.values, self.before, self.after, self.webs.shares_guard
         made: list[int] = []
         for i, reads, writes in accesses:
-            if value.left == "recipe" and writes:
+            if is_recipe and writes:
                 self.dropped.add(i)
                 continue
             span = (2 * i + (not reads), 2 * i + 1 + writes)
-            temporary = self._add(Value(value.file, value.width, (span,), is_temporary=True))
+            temporary = len(values)
+            values.append(Value(value.file, value.width, (span,), is_temporary=True))
             self.temporary[number, i] = temporary
             made.append(temporary)
-            is_slot = value.left == "slot"
-            is_guarded = is_slot and number not in self._predicate and self.webs.shares_guard(i, writes)
+            is_guarded = may_be_guarded and shares_guard(i, writes)
             if reads:
-                # what a restored predicate's word needs comes before it, what stands under a predicate behind
-                steps = self.before.setdefault(i, [])
-                place = len(steps) if is_guarded else 0
-                steps.insert(place, Step(_FETCH[value.left], temporary, number, is_guarded))
+                step = Step(fetch, temporary, number, is_guarded)
+                steps = before.get(i)
+                if steps is None:
+                    before[i] = [step]
+                else:
+                    # what a restored predicate's word needs comes before it, what stands under a predicate behind
+                    steps.insert(len(steps) if is_guarded else 0, step)
             if writes:
-                kind: Literal["store", "save"] = "store" if is_slot else "save"
-                self.after.setdefault(i, []).append(Step(kind, temporary, number, is_guarded))
+                after.setdefault(i, []).append(Step(store, temporary, number, is_guarded))
+        self._numbers[value.file] += made
         return made
 
 
-def relieve(
-    tenancy: Tenancy,
-    file: str,
-    limit: int,
-    depth_at: Callable[[int], int],
-    may_leave: Callable[[int], bool],
-) -> npt.NDArray[np.int64] | None:
-    """Let values leave a file until at most `limit` units are live everywhere; the demand then, None if it cannot be.
+class Relief:
+    """Lets values leave a file, until what is live fits.
 
-    The best by its score leaves, one after the other; all are ranked anew as soon as one gains less than it promised.
+    `demand` are the units in use at every point. The values of `staying` may not leave; `depths` makes the loop depths
+    of all instructions, for which nobody asks where everything fits.
     """
-    demand = tenancy.demand(file)
-    candidates: _Candidates | None = None
-    while demand.max(initial=0) > limit:
-        candidates = candidates or _Candidates(tenancy, file, depth_at, may_leave)
-        n_left = 0
-        for candidate, promised in candidates.ranked(demand > limit):
-            number = candidates.numbers[candidate]
-            value = tenancy.values[number]
-            gained = -np.count_nonzero(demand[_kept_points(tenancy, number)] > limit)
-            gained += sum([np.count_nonzero(demand[start:end] > limit) for start, end in value.segments])
-            if gained < _ENOUGH * promised:  # those behind it may be better now
-                break
-            candidates.leave(candidate)
-            for start, end in value.segments:
-                demand[start:end] -= value.width
-            stay = [point for t in tenancy.leave(number) for point in range(*tenancy.values[t].segments[0])]
-            demand[stay] += value.width  # they are of one instruction each, so no point is there twice
-            n_left += 1
-        if not n_left:
-            return None
-    return demand
 
+    def __init__(
+        self, tenancy: Tenancy, file: str, depths: Callable[[], Sequence[int]], staying: Container[int]
+    ):
+        self.demand = tenancy.demand(file)
+        self._tenancy = tenancy
+        self._file = file
+        self._depths = depths
+        self._staying = staying
 
-def _kept_points(tenancy: Tenancy, number: int) -> list[int]:
-    """The points at which a value takes a place even if it leaves."""
-    points: list[int] = []
-    recipe = tenancy.recipe(number)
-    for i, reads, writes in tenancy.accesses(number):
-        if reads:
-            points.append(2 * i)
-        if writes and not recipe:
-            points.append(2 * i + 1)
-    return points
+    def most(self) -> int:
+        """The most units in use at a point."""
+        return int(self.demand.max(initial=0))
+
+    def to(self, limit: int) -> bool:
+        """Let values leave until at most `limit` units are live everywhere; False if it cannot be.
+
+        The best by its score leaves, one after the other; all are ranked anew as soon as one gains less than promised.
+        """
+        tenancy, demand = self._tenancy, self.demand
+        while demand.max(initial=0) > limit:
+            crowded, candidates = demand > limit, self._candidates
+            n_left = 0
+            for candidate, promised in candidates.ranked(crowded):
+                number = candidates.numbers[candidate]
+                value, kept = tenancy.values[number], candidates.kept(candidate)
+                parts = [(demand[start:end], crowded[start:end]) for start, end in value.segments]
+                gained = -np.count_nonzero(crowded[kept])
+                for _, crowd in parts:
+                    gained += np.count_nonzero(crowd)
+                if gained < _ENOUGH * promised:  # those behind it may be better now
+                    break
+                candidates.leave(candidate)
+                tenancy.leave(number)
+                for part, _ in parts:
+                    part -= value.width
+                demand[kept] += value.width
+                for part, crowd in parts:
+                    np.greater(part, limit, out=crowd)
+                n_left += 1
+            if not n_left:
+                return False
+        return True
+
+    @cached_property
+    def _candidates(self) -> "_Candidates":
+        return _Candidates(self._tenancy, self._file, self._depths(), self._staying)
 
 
 class _Candidates:
     """The values that may leave a file, as arrays: what leaving costs, and how many crowded points it relieves."""
 
-    def __init__(
-        self,
-        tenancy: Tenancy,
-        file: str,
-        depth_at: Callable[[int], int],
-        may_leave: Callable[[int], bool],
-    ):
-        weights = [_WEIGHTS[min(depth_at(i), _DEEPEST)] for i in range(tenancy.n_points // 2)]
-        self.numbers = [n for n, v in tenancy.in_file(file) if not v.is_temporary and may_leave(n)]
-        segments: list[int] = []  # place among the candidates, start, end; one after the other
-        kept: list[int] = []  # place, point
-        costs: list[float] = []
-        for place, n in enumerate(self.numbers):
-            for start, end in tenancy.values[n].segments:
-                segments += (place, start, end)
-            n_computed = len(tenancy.recipe(n))
-            cost = 0.0
-            for i, reads, writes in tenancy.accesses(n):
-                if reads:
-                    kept += (place, 2 * i)
-                if n_computed:
-                    cost += n_computed * _RECIPE_COST * weights[i] * reads
-                else:
-                    if writes:
-                        kept += (place, 2 * i + 1)
-                    cost += (reads + writes) * weights[i]
-            costs.append(cost)
-        self._segments = np.array(segments, np.int64).reshape(-1, 3).T
-        self._kept = np.array(kept, np.int64).reshape(-1, 2).T
-        self._costs = np.array(costs)
-        self._is_here = np.ones(len(costs), np.bool_)
-        self._widths = np.array([tenancy.values[n].width for n in self.numbers])
+    def __init__(self, tenancy: Tenancy, file: str, depths: Sequence[int], staying: Container[int]):
+        self.numbers = [n for n, v in tenancy.in_file(file) if not v.is_temporary and n not in staying]
+        values, n = tenancy.values, len(self.numbers)
+        segments = [values[number].segments for number in self.numbers]
+        points = np.fromiter(chain.from_iterable(chain.from_iterable(segments)), np.int64)
+        self._start, self._end = points[::2], points[1::2]
+        n_segments = np.array([len(some) for some in segments], np.int64)
+        self._place = np.repeat(np.arange(n), n_segments)  # of segments, a candidate's
+        self._widths = np.array([values[number].width for number in self.numbers], np.int64)
+        self._is_here = np.ones(n, np.bool_)
+
+        accesses = tenancy.webs.accesses
+        first = np.array(accesses.first)
+        webs = tenancy.webs_of(self.numbers)
+        counts = first[webs + 1] - first[webs]
+        place = np.repeat(np.arange(n), counts)
+        # the accesses of the first candidate, of the second one, ...
+        index = np.arange(len(place)) + (first[webs] - np.cumsum(counts) + counts)[place]
+        instruction, reads, writes = (
+            a[index] for a in (accesses.instruction, accesses.reads, accesses.writes)
+        )
+        recipes = tenancy.webs.recipes
+        n_computed = np.array([len(recipes.get(number, ())) for number in self.numbers], np.int64)[place]
+        weights = 8.0 ** np.minimum(np.array(depths, np.int64), _DEEPEST)
+        per_access = np.where(n_computed > 0, n_computed * _RECIPE_COST * reads, reads + 1.0 * writes)
+        self._costs = np.bincount(place, per_access * weights[instruction], n)
+        # the points at which a candidate takes a place even if it leaves
+        stays = np.stack((reads, writes & (n_computed == 0)), axis=1)
+        self._kept: Numbers = (2 * instruction[:, None] + (0, 1))[stays]
+        self._kept_place = np.stack((place, place), axis=1)[stays]
+        self._first_kept = np.searchsorted(self._kept_place, np.arange(n + 1)).tolist()
+
+    def kept(self, place: int) -> Numbers:
+        """The points at which a candidate takes a place even if it leaves."""
+        return self._kept[self._first_kept[place] : self._first_kept[place + 1]]
 
     def ranked(self, crowded: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         """The candidates that relieve crowded points, the cheapest per point first, and how many points it is."""
         before = np.concatenate(([0], np.cumsum(crowded)))
         n = len(self.numbers)
-        place, start, end = self._segments
-        relieved = np.bincount(place, before[end] - before[start], n)
-        place, point = self._kept
-        relieved -= np.bincount(place, crowded[point], n)
+        relieved = np.bincount(self._place, before[self._end] - before[self._start], n)
+        relieved -= np.bincount(self._kept_place[crowded[self._kept]], None, n)
         useful = np.flatnonzero((relieved > 0) & self._is_here)
         score = self._costs[useful] / (relieved[useful] * self._widths[useful])
-        for k in useful[np.argsort(score, kind="stable")]:
-            yield int(k), int(relieved[k])
+        while len(useful):  # a few at a time: seldom more are wanted before all are ranked anew
+            bound = np.partition(score, min(_FEW, len(score)) - 1)[min(_FEW, len(score)) - 1]
+            is_next = score <= bound
+            best = useful[is_next][np.argsort(score[is_next], kind="stable")]
+            yield from zip(best.tolist(), relieved[best].tolist(), strict=True)
+            useful, score = useful[~is_next], score[~is_next]
 
     def leave(self, place: int) -> None:
         self._is_here[place] = False

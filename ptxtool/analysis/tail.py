@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
+from ptxtool.analysis.accesses import Accesses, Segment
 from ptxtool.analysis.assignment import groups, refuse
 from ptxtool.analysis.frequency import static_probabilities, visits
 from ptxtool.analysis.in_flight import held
 from ptxtool.analysis.physical import place_of
-from ptxtool.analysis.ranges import Ranges, Segment, live_ranges
+from ptxtool.analysis.ranges import Ranges, live_ranges
 from ptxtool.analysis.release_points import may_touch
-from ptxtool.analysis.spills import Access
 from ptxtool.cfg.dominance import dominators
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.table import table
@@ -77,13 +77,15 @@ class Settled:
     copies: tuple[Copy, ...]
     gain: float
 
-    def accesses(self, web: int) -> Sequence[Access]:
-        """The accesses of a web."""
-        return self.ranges.accesses[web]
+    @property
+    def accesses(self) -> Accesses:
+        """Those of the webs."""
+        return self.ranges.accesses
 
-    def recipe(self, web: int) -> tuple[int, ...]:
+    @property
+    def recipes(self) -> Mapping[int, tuple[int, ...]]:
         """Nothing is computed anew."""
-        return ()
+        return {}
 
     def shares_guard(self, instruction: int, writes: bool) -> bool:
         """Nothing is loaded or stored."""

@@ -6,9 +6,12 @@ significant first.
 """
 
 import struct
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 
 WORD_BITS = 64
+_SPARSE = 512
+"""With fewer elements than one per so many bits, a set is taken apart element by element."""
 
 
 def from_indices(indices: Iterable[int]) -> int:
@@ -25,6 +28,12 @@ def from_indices(indices: Iterable[int]) -> int:
 def indices(bits: int) -> tuple[int, ...]:
     """The elements in ascending order."""
     found: list[int] = []
+    if bits.bit_count() * _SPARSE < bits.bit_length():
+        while bits:
+            low = bits & -bits
+            found.append(low.bit_length() - 1)
+            bits ^= low
+        return tuple(found)
     for base, word in enumerate(to_words(bits, word_count(bits.bit_length()))):
         first = base * WORD_BITS - 1
         while word:
@@ -32,6 +41,21 @@ def indices(bits: int) -> tuple[int, ...]:
             found.append(first + low.bit_length())
             word ^= low
     return tuple(found)
+
+
+def successive_indices(sets: Iterable[int]) -> Iterator[list[int]]:
+    """`indices` of sets of which each resembles the one before: only what is different costs something."""
+    elements: list[int] = []
+    before = 0
+    for bits in sets:
+        for element in indices(bits ^ before):
+            place = bisect_left(elements, element)
+            if bits >> element & 1:
+                elements.insert(place, element)
+            else:
+                del elements[place]
+        before = bits
+        yield elements.copy()
 
 
 def word_count(n_bits: int) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ptxtool.base.counted import counted
 from ptxtool.check.functions import is_block, size_of
 from ptxtool.check.shapes import Shape, description
 from ptxtool.ir.nodes import Declaration, Directive, Function, Group, Instruction, Name, Operand
@@ -115,7 +116,7 @@ def call_trouble(
     ):
         if len(given) != len(formals):
             takes = "takes" if noun == "argument" else "has"
-            message = f"'{name}' {takes} {_count(len(formals), noun)}, not {len(given)}"
+            message = f"'{name}' {takes} {counted(len(formals), noun)}, not {len(given)}"
             return Trouble(message, _expected(name, expected), name)
     pairs = [
         *zip(called.arguments, expected.params, strict=True),
@@ -166,10 +167,6 @@ def _expected(name: str, expected: Signature) -> str:
     lists = [", ".join(str(f).strip("'") for f in formals) for formals in (expected.returns, expected.params)]
     results, arguments = (f"({text})" if text else "" for text in lists)
     return f"call it as 'call {', '.join(filter(None, (results, name, arguments)))}'"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
 def targets(directive: Directive) -> Sequence[str]:

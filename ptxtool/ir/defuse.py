@@ -201,6 +201,17 @@ def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]
             return Access((), names, names)
         if role == "w":
             return Access(((names[0], True),), (), names)
+    # what `_Reader` would find, sooner: nearly all vectors and addresses are like this
+    if isinstance(operand, Vector):
+        inside = tuple([item.text for item in operand.items if isinstance(item, Name) and not item.part])
+        if len(inside) == len(operand.items) and role == "r":
+            return Access((), inside, inside)
+        if len(inside) == len(operand.items) and role == "w":
+            return Access(tuple([(name, True) for name in inside]), (), inside)
+    elif isinstance(operand, Memory) and isinstance(operand.base, Name) and role in ("r", "w"):
+        is_plain = operand.offset is None or isinstance(operand.offset, Immediate)
+        if is_plain and not operand.post_increment and not operand.coordinates:
+            return Access((), (operand.base.text,), (operand.base.text,))
     reader = _Reader(words)
     if role in ("r", "x"):
         reader.read(operand)

@@ -284,6 +284,20 @@ class Function:
         return tuple(s for s in self.body or () if type(s) is Instruction)
 
     @cached_property
+    def bases(self) -> tuple[str, ...]:
+        """The first words of the instructions' opcodes."""
+        return tuple([node.opcode.base for node in self.instructions])
+
+    @cached_property
+    def _known_bases(self) -> frozenset[str]:
+        return frozenset(self.bases)
+
+    def at_bases(self, *bases: str) -> list[int]:
+        """The indices of the instructions whose opcodes begin with one of these words, in textual order."""
+        wanted = self._known_bases.intersection(bases)
+        return [i for i, base in enumerate(self.bases) if base in wanted] if wanted else []
+
+    @cached_property
     def parameters(self) -> tuple[Declaration, ...]:
         """What a launch or a call passes: `params`, or the `.param`s in the body of a kernel from before PTX 1.4."""
         if self.params or self.kind != "entry" or self.module.version >= (1, 4):

@@ -18,7 +18,7 @@ Reference: PTX ISA, sections 5.1.1 (register state space), 5.4.4 (parameterized 
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -400,6 +400,23 @@ class RegisterTable(Sequence[Register]):
     def declarator_of(self, index: int) -> int:
         """The number of the declarator that a register's index stands in: of one, registers have the same type."""
         return bisect_right(self._firsts, index) - 1
+
+    def by_declarator(self, indices: Sequence[int]) -> Iterator[Sequence[int]]:
+        """Registers, given in ascending order, those of one declarator together: of one type."""
+        place = 0
+        while place < len(indices):
+            segment = self._segment(indices[place])
+            end = bisect_left(indices, segment.first + segment.count, place)
+            yield indices[place:end]
+            place = end
+
+    def names_of(self, indices: Sequence[int]) -> list[str]:
+        """The names of registers of one declarator."""
+        segment = self._segment(indices[0])
+        if segment.low is None:
+            return [segment.name] * len(indices)
+        prefix, offset = segment.name, segment.low - segment.first
+        return [f"{prefix}{offset + k}" for k in indices]
 
     @cached_property
     def names(self) -> tuple[str, ...]:

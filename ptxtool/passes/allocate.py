@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ptxtool.analysis.physical import GENERAL_LIMIT, PREDICATES
-from ptxtool.base.diag import error
+from ptxtool.base.diag import Diagnostic, error
 from ptxtool.ir.nodes import Directive, Module
-from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.base import PassResult, Remark, WrongOption
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,19 @@ class Allocate:
     spill: Literal["local", "none"] = "local"
     name: ClassVar[str] = "allocate"
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_regs <= GENERAL_LIMIT:
+            help = f"a thread has 1 to {GENERAL_LIMIT} registers"
+            raise WrongOption(
+                "max_regs", Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
+            )
+
     def run(self, module: Module) -> PassResult:
         from ptxtool.passes.placement import Bounds, place_registers  # numpy: only who allocates waits for it
 
         if module.is_ptxplus:
             what = "allocate is for PTX: the registers of PTXPlus are physical already"
-            raise error("E301", what, module.source, 0, 0, help="compact renumbers them")
-        if not 1 <= self.max_regs <= GENERAL_LIMIT:
-            what = f"max-regs cannot be {self.max_regs}"
-            raise error(
-                "E301", what, module.source, 0, 0, help=f"a thread has 1 to {GENERAL_LIMIT} registers"
-            )
+            raise error("E301", what, help="compact renumbers them")
 
         bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local")
         result = place_registers(module, self.name, bounds, self.order)

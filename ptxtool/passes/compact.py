@@ -15,27 +15,28 @@ section 3.3 (compaction).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Module
-from ptxtool.passes.base import PassResult
+from ptxtool.passes.base import PassResult, Shown, WrongOption
 
 
 @dataclass(frozen=True)
 class Compact:
     """Renumber registers onto the fewest that interference allows."""
 
-    max_regs: int = 0
+    max_regs: Annotated[int, Shown("N", "default: the fewest")] = 0
     name: ClassVar[str] = "compact"
+
+    def __post_init__(self) -> None:
+        if self.max_regs < 0:
+            help = "give a number of registers, or 0 for the fewest"
+            raise WrongOption(
+                "max_regs", Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
+            )
 
     def run(self, module: Module) -> PassResult:
         from ptxtool.passes.placement import Bounds, place_registers  # numpy: only who allocates waits for it
-
-        if self.max_regs < 0:
-            what = f"max-regs cannot be {self.max_regs}"
-            raise error(
-                "E301", what, module.source, 0, 0, help="give a number of registers, or 0 for the fewest"
-            )
 
         return place_registers(module, self.name, Bounds(self.max_regs or None), "first-use")

@@ -32,6 +32,36 @@ class PhysicalNames:
         return [f".reg .{_TYPES[bits]} {self._prefixes[bits]}<{n}>;" for bits, n in sorted(used.items()) if n]
 
 
+class DeclaredNames:
+    """Places are a function's own registers, by index, and stay declared as they are."""
+
+    def __init__(self, function: Function):
+        self._registers = function.registers
+        self.is_ptxplus = function.registers.is_ptxplus
+
+    def of(self, file: str, bits: int, unit: int) -> str:
+        return self._registers.name_of(unit)
+
+
+class Spelling(dict[int, str]):
+    """The names of places for values of one file and width: unit -> name, as far as they have been asked for."""
+
+    def __init__(self, names: PhysicalNames | DeclaredNames, file: str, bits: int):
+        super().__init__()
+        self._names = names
+        self._file = file
+        self.bits = bits
+
+    def __missing__(self, unit: int) -> str:
+        name = self[unit] = self._names.of(self._file, self.bits, unit)
+        return name
+
+    @property
+    def n_names(self) -> int:
+        """How many registers of that width it takes to have all these names."""
+        return max(self) // max(1, self.bits // 32) + 1 if self else 0
+
+
 def _free(prefix: str, taken: set[str]) -> str:
     while prefix in taken:
         prefix += "_"

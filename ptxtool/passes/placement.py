@@ -6,12 +6,13 @@ from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign
 from ptxtool.analysis.numbering import Order, numbered
 from ptxtool.analysis.physical import GENERAL_LIMIT
 from ptxtool.base.collector import paused_collector
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
 from ptxtool.passes.proof import Proof
-from ptxtool.passes.renaming import rename
+from ptxtool.passes.renaming import Renamed, rename
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,33 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
     remarks: list[Remark] = []
     origins: dict[str, tuple[int, ...]] = {}
     problems: list[Diagnostic] = []
-    for function in (item for item in module.items if isinstance(item, Function) and item.body is not None):
-        with paused_collector():
+    with (
+        paused_collector()
+    ):  # until the ranges of the last function, hundreds of thousands of objects, are gone
+        for function in (
+            item for item in module.items if isinstance(item, Function) and item.body is not None
+        ):
             try:
-                assignment = numbered(_assigned(function, bounds), order)
+                renamed, remark = _placed(module, function, name, bounds, order)
             except PtxError as problem:
                 problems += problem.diagnostics
                 continue
-            renamed = rename(module, function, assignment)
-        edits += renamed.edits
-        origins[function.name] = renamed.origins
-        message = describe(assignment, renamed.n_copies)
-        remarks.append(Remark(name, message, function.name, function.source.line(function.start)))
+            edits += renamed.edits
+            origins[function.name] = renamed.origins
+            remarks.append(remark)
     if problems:
         raise PtxError(problems)
     return PassResult(tuple(edits), tuple(remarks), Proof(origins))
+
+
+def _placed(
+    module: Module, function: Function, name: str, bounds: Bounds, order: Order
+) -> tuple[Renamed, Remark]:
+    """The edits of one function, and what there is to say."""
+    assignment = numbered(_assigned(function, bounds), order)
+    renamed = rename(module, function, assignment)
+    message = describe(assignment, renamed.n_copies)
+    return renamed, Remark(name, message, function.name, function.source.line(function.start))
 
 
 def _assigned(function: Function, bounds: Bounds) -> Assignment:
@@ -54,7 +67,7 @@ def _assigned(function: Function, bounds: Bounds) -> Assignment:
         least = _least(function, bounds, bounds.registers)
         raise error(
             "E301",
-            f"'{function.name}' does not fit into {bounds.registers} registers"
+            f"'{function.name}' does not fit into {counted(bounds.registers, 'register')}"
             f"{'' if bounds.spill else ' without spilling'}: it needs {least}",
             function.source,
             function.start,
@@ -80,20 +93,22 @@ def _least(function: Function, bounds: Bounds, failed: int) -> int:
 
 def describe(assignment: Assignment, n_copies: int) -> str:
     """What became of a function's registers, in one line."""
-    values = assignment.tenancy.values
     n_names = len(set(assignment.ranges.register))
-    parts = [f"{n_names} registers in {assignment.registers}"]
+    parts = [f"{counted(n_names, 'register')} in {assignment.registers}"]
     if assignment.predicates:
-        parts[0] += f" and {assignment.predicates} predicates"
+        parts[0] += f" and {counted(assignment.predicates, 'predicate')}"
     for n, what in (
-        (n_copies, "copies dropped"),
-        (assignment.n_rematerialised, "constants computed where they are read"),
-        (sum(v.left == "word" for v in values), "predicates kept as words"),
+        (n_copies, ("copy dropped", "copies dropped")),
+        (
+            assignment.n_rematerialised,
+            ("constant computed where it is read", "constants computed where they are read"),
+        ),
+        (len(assignment.tenancy.left["word"]), ("predicate kept as a word", "predicates kept as words")),
     ):
         if n:
-            parts.append(f"{n} {what}")
+            parts.append(counted(n, *what))
     if assignment.n_spilled:
         parts.append(
-            f"{assignment.n_spilled} values spilled to {assignment.frame_bytes} bytes of local memory"
+            f"{counted(assignment.n_spilled, 'value')} spilled to {assignment.frame_bytes} bytes of local memory"
         )
     return "; ".join(parts)

@@ -9,6 +9,8 @@ computed anew where they are read go as well.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq
+from typing import NamedTuple
 
 from ptxtool.analysis.assignment import Assignment
 from ptxtool.analysis.copies import is_copy
@@ -17,15 +19,11 @@ from ptxtool.ir.defuse import roles
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, Module, ScopeOpen
 from ptxtool.isa.table import table
-from ptxtool.passes.physical_names import PhysicalNames
+from ptxtool.passes.physical_names import DeclaredNames, PhysicalNames, Spelling
+from ptxtool.passes.register_words import HEAD, MARKED, TOKEN, operands, replaced
 
 SPILLS = "__ptxtool_spill"
 """The variable in local memory that spilled values of PTX live in."""
-
-# a word, or what words have no meaning in
-_TOKEN = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![.\w$%])[%$A-Za-z_][\w$]*)", re.DOTALL)
-_MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![\w$%])[%$][\w$]+)", re.DOTALL)
-_HEAD = re.compile(r"(?:@\s*!?\s*[%$\w]+(?:\.\w+)?\s*)?[\w.:]+")
 
 
 @dataclass(frozen=True)
@@ -42,24 +40,22 @@ def rename(module: Module, function: Function, assignment: Assignment) -> Rename
     return _Renamer(function, assignment, PhysicalNames(module, function)).run()
 
 
-class _DeclaredNames:
-    """Places are a function's own registers, by index, and stay declared as they are."""
-
-    def __init__(self, function: Function):
-        self._registers = function.registers
-        self.is_ptxplus = function.registers.is_ptxplus
-
-    def of(self, file: str, bits: int, unit: int) -> str:
-        return self._registers.name_of(unit)
-
-
 def rename_among_declared(function: Function, assignment: Assignment) -> Renamed:
     """The same where the units of the assignment are the indices of registers that are declared already."""
-    return _Renamer(function, assignment, _DeclaredNames(function)).run()
+    return _Renamer(function, assignment, DeclaredNames(function)).run()
+
+
+class _Slot(NamedTuple):
+    """How a spilled value is loaded and stored: what stands around the name of its temporary, which ends a store."""
+
+    spelling: Spelling
+    load: str
+    address: str
+    store: str
 
 
 class _Renamer:
-    def __init__(self, function: Function, assignment: Assignment, names: PhysicalNames | _DeclaredNames):
+    def __init__(self, function: Function, assignment: Assignment, names: PhysicalNames | DeclaredNames):
         self.function = function
         self.registers = function.registers
         self.assignment = assignment
@@ -68,25 +64,28 @@ class _Renamer:
         self.text = function.source.text
         self.edits: list[TextEdit] = []
         self.origins: list[int] = []
-        self.used: dict[int, int] = {}  # width -> number of names
         self.n_copies = 0
         self.old_names: dict[int, str] = {}  # of the registers that have webs
-        self.bits: dict[int, int] = {}  # by declarator
-        self.place_names: dict[tuple[str, int, int], str] = {}  # file, width, unit
-        self.web_names: dict[int, str | None] = {}  # of webs, and of temporaries in their place
-        self.words = _TOKEN  # what finds the names of registers, `_MARKED` where all have a mark
+        self.spellings: dict[tuple[str, int], Spelling] = {}  # by file and width
+        # by register that has webs; None for those of the head
+        self.spelling: dict[int, Spelling | None] = {}
+        self.web_names: list[str | None] = []  # by web, None where temporaries stand for it
+        self.slots: dict[int, _Slot] = {}  # by spilled value
+        self.stretch: list[
+            str
+        ] = []  # the new text from `start` to `end` of the old one: statements side by side
+        self.start = self.end = -1
+        self.words = TOKEN  # what finds the names of registers, `MARKED` where all have a mark
 
     def run(self) -> Renamed:
-        """Stretches of plain instructions are renamed as one text, the others one by one."""
+        """Plain instructions that follow each other are renamed as one text, the others one by one."""
         new_names, unsettled = self._settled()
-        start = end = -1  # of the stretch
+        start = end = -1  # of plain instructions
 
         def flush() -> None:
             nonlocal start
             if start >= 0:
-                self.edits.append(
-                    TextEdit(start, end, _replaced(self.text[start:end], self.words, new_names))
-                )
+                self._put(start, end, replaced(self.text[start:end], self.words, new_names))
                 start = -1
 
         tenancy, def_uses = self.tenancy, self.assignment.ranges.def_uses
@@ -107,35 +106,63 @@ class _Renamer:
                     self._instruction(i, statement)
             elif type(statement) is Declaration:
                 flush()
+                self._close()
         flush()
+        self._close()
         if isinstance(self.names, PhysicalNames):
             self.edits += self._declarations(self.names)
         return Renamed(tuple(self.edits), tuple(self.origins), self.n_copies)
 
+    def _put(self, start: int, end: int, text: str) -> None:
+        """Replace a part of the text behind what is replaced so far. What is between them stays."""
+        if self.stretch:
+            self.stretch.append(self.text[self.end : start])
+        else:
+            self.start = start
+        self.stretch.append(text)
+        self.end = end
+
+    def _close(self) -> None:
+        """Edits of one stretch are one edit: a text that spills changes nearly everywhere."""
+        if self.stretch:
+            self.edits.append(TextEdit(self.start, self.end, "".join(self.stretch)))
+            self.stretch.clear()
+
     def _settled(self) -> tuple[dict[str, str], set[int]]:
         """The new names of registers that are called the same everywhere; the other registers."""
-        unit, values, names = self.assignment.unit, self.tenancy.values, self.old_names
-        registers = self.assignment.ranges.register
-        webs: dict[int, int] = {}  # register -> one of its webs
-        changing = {web for web, _ in self.tenancy.temporary}
-        unsettled: set[int] = set()
+        registers, temporary = self.assignment.ranges.register, self.tenancy.temporary
+        place, values, names = self.assignment.unit.get, self.tenancy.values, self.old_names
+        webs = dict(
+            zip(reversed(registers), reversed(range(len(registers))), strict=True)
+        )  # the first of each
+        for indices in self.registers.by_declarator(sorted(webs)):
+            names.update(zip(indices, self.registers.names_of(indices), strict=True))
+            first = self.registers[indices[0]]
+            file = values[webs[indices[0]]].file
+            bits = 1 if first.is_predicate else first.bits
+            spelling = None if file == "head" else self._spelling(file, bits)
+            self.spelling.update(dict.fromkeys(indices, spelling))
+        changing = {web for web, _ in temporary}
         for web, k in enumerate(registers):
-            value = values[web]
-            apart = value.left is not None or value.file == "head" or web in changing
-            if apart or unit[webs.setdefault(k, web)] != unit[web]:
-                unsettled.add(k)
-        opcodes = {node.opcode.base for node in self.function.instructions}
-        owner: dict[str, int] = {}
-        for k in dict.fromkeys(registers):
-            name = names[k] = self.registers.name_of(k)
-            if owner.setdefault(name, k) != k:  # blocks that hide names
-                unsettled |= {k, owner[name]}
-            if name in opcodes:
-                unsettled.add(k)
+            spelling = self.spelling[k]
+            unit = None if web in changing else place(web)  # none of what has left its file
+            self.web_names.append(names[k] if spelling is None else None if unit is None else spelling[unit])
+        unsettled = {k for k, name in zip(registers, self.web_names, strict=True) if name is None}
+        unsettled.update(
+            k for web, k in enumerate(registers) if self.web_names[web] != self.web_names[webs[k]]
+        )
+        unsettled.update(k for k in webs if self.spelling[k] is None)
+        owner = {name: k for k, name in names.items()}
+        if len(owner) < len(names):  # blocks that hide names
+            hidden = [k for k, name in names.items() if owner[name] != k]
+            unsettled.update(hidden, [owner[names[k]] for k in hidden])
+        unsettled.update(owner[base] for base in owner.keys() & {*self.function.bases})
         if all(name[0] in "%$" for name in owner):
-            self.words = _MARKED
+            self.words = MARKED
         new_names = {
-            names[k]: self._name(web, self._bits(k)) for k, web in webs.items() if k not in unsettled
+            names[k]: name
+            for k, web in webs.items()
+            if k not in unsettled and (name := self.web_names[web]) is not None
         }
         return new_names, unsettled
 
@@ -147,92 +174,101 @@ class _Renamer:
 
     # ---- names
 
-    def _bits(self, register: int) -> int:
-        declarator = self.registers.declarator_of(register)
-        found = self.bits.get(declarator)
+    def _spelling(self, file: str, bits: int) -> Spelling:
+        found = self.spellings.get((file, bits))
         if found is None:
-            one = self.registers[register]
-            found = self.bits[declarator] = 1 if one.is_predicate else one.bits
+            found = self.spellings[file, bits] = Spelling(self.names, file, bits)
         return found
+
+    def _bits(self, value: int) -> int:
+        """The width of a value that is no temporary."""
+        ranges = self.assignment.ranges
+        spelling = self.spelling[ranges.register[value]] if value < len(ranges) else None
+        return spelling.bits if spelling is not None else 32  # beyond the webs are words
 
     def _name(self, value: int, bits: int) -> str:
         """The name of a value's place, spelled for a width."""
-        file, unit = self.tenancy.values[value].file, self.assignment.unit[value]
-        name = self.place_names.get((file, bits, unit))
-        if name is None:
-            name = self.place_names[file, bits, unit] = self.names.of(file, bits, unit)
-            n = unit // (bits // 32) + 1 if bits > 32 else unit + 1
-            self.used[bits] = max(self.used.get(bits, 0), n)
-        return name
+        return self._spelling(self.tenancy.values[value].file, bits)[self.assignment.unit[value]]
 
-    def _new_names(self, registers: Sequence[int], webs: Sequence[int], i: int) -> dict[int, str | None]:
-        """The new names of registers, given with their webs, at an instruction; None for those that keep their own."""
-        found: dict[int, str | None] = {}
-        known, temporary = self.web_names, self.tenancy.temporary
-        for k, web in zip(registers, webs, strict=True):
-            value = temporary.get((web, i), web)
-            if value not in known:
-                is_head = self.tenancy.values[value].file == "head"
-                known[value] = None if is_head else self._name(value, self._bits(k))
-            found[k] = known[value]
-        return found
+    def _new_name(self, register: int, web: int, i: int) -> str:
+        """The new name of a register at an instruction; its own if it is one of the head."""
+        spelling = self.spelling[register]
+        if spelling is None:
+            return self.old_names[register]
+        return spelling[self.assignment.unit[self.tenancy.at(web, i)]]
 
     # ---- instructions
 
     def _instruction(self, i: int, node: Instruction) -> None:
-        tenancy = self.tenancy
+        tenancy, ranges = self.tenancy, self.assignment.ranges
         if i in tenancy.dropped:
             self._delete(node)
             return
         before, after = tenancy.before.get(i, ()), tenancy.after.get(i, ())
-        ranges = self.assignment.ranges
         step = ranges.def_uses[i]
-        read = self._new_names(step.uses, ranges.reads[i], i)
-        written = self._new_names(step.defs, ranges.writes[i], i)
-        if node.opcode.base == "mov" and not before and not after and len(read) == len(written) == 1:
-            is_same = [*read.values()] == [*written.values()] != [None]
-            if is_same and is_copy(self.function, i):
-                self.n_copies += 1
-                self._delete(node)
-                return
-        if not before and not after:
-            self.origins.append(i)
-            self._rename(i, node, read, written)
+        registers, webs = step.uses + step.defs, ranges.reads[i] + ranges.writes[i]
+        names, spelling, temporary, unit = (
+            self.web_names,
+            self.spelling,
+            tenancy.temporary,
+            self.assignment.unit,
+        )
+        # `_new_name` of each, written out: a text that spills has ten thousand of them
+        found = [
+            names[web] or spelling[k][unit[temporary.get((web, i), web)]]  # type: ignore[index]  # none of the head
+            for k, web in zip(registers, webs, strict=True)
+        ]
+        is_alone = not before and not after and node.opcode.base == "mov"
+        is_same = is_alone and len(step.uses) == len(step.defs) == 1 and found[0] == found[1]
+        if is_same and is_copy(self.function, i) and self.spelling[registers[0]] is not None:
+            self.n_copies += 1
+            self._delete(node)
             return
-        indent = self._indent(node.start)
-        lines = [line for s in before for line in self._lines(s, i)]
-        if lines:
-            self.edits.append(
-                TextEdit(node.start, node.start, "".join([f"{line}\n{indent}" for line in lines]))
-            )
-        self.origins += [-1] * len(lines) + [i]
-        self._rename(i, node, read, written)
-        lines = [line for s in after for line in self._lines(s, i)]
-        if lines:
-            self.edits.append(TextEdit(node.end, node.end, "".join([f"\n{indent}{line}" for line in lines])))
-            self.origins += [-1] * len(lines)
+        text = self.text[node.start : node.end]
+        if registers:
+            text = self._renamed(text, i, node, registers, found)
+        if before or after:
+            first = self._lines(before, i) if before else []
+            last = self._lines(after, i) if after else []
+            self.origins += [-1] * len(first)
+            self.origins.append(i)
+            self.origins += [-1] * len(last)
+            text = f"\n{self._indent(node.start)}".join((*first, text, *last))
+        else:
+            self.origins.append(i)
+        self._put(node.start, node.end, text)
 
     def _indent(self, offset: int) -> str:
+        if self.text.startswith("\n\t", offset - 2):  # as compilers write it
+            return "\t"
         start = self.text.rfind("\n", 0, offset) + 1
         line = self.text[start:offset]
         return line[: len(line) - len(line.lstrip())] or "\t"
 
-    def _rename(
-        self, i: int, node: Instruction, read: Mapping[int, str | None], written: Mapping[int, str | None]
-    ) -> None:
-        """Replace the registers' names in an instruction's text."""
-        if not read and not written:
-            return
-        text = self.text[node.start : node.end]
-        differs = any(read.get(k, new) != new for k, new in written.items())
-        if self.words is _MARKED and not differs:
-            changes = (*read.items(), *written.items())
-            new_text = _replaced(
-                text, _MARKED, {self.old_names[k]: new for k, new in changes if new is not None}
-            )
-            if new_text != text:
-                self.edits.append(TextEdit(node.start, node.end, new_text))
-            return
+    def _renamed(
+        self, text: str, i: int, node: Instruction, registers: Sequence[int], found: Sequence[str]
+    ) -> str:
+        """An instruction's text with the new names of the registers that it reads and then of those that it writes."""
+        old = [*map(self.old_names.__getitem__, registers)]
+        names = dict(zip(old, found))  # noqa: B905  (of one length; every instruction comes by here)
+        # whether a register that is read and written keeps its place
+        is_simple = len(names) == len(found) or all(map(eq, map(names.get, old), found))
+        if is_simple and self.words is MARKED:
+            return replaced(text, MARKED, names)
+        n_read = len(self.assignment.ranges.def_uses[i].uses)
+        read = dict(zip(registers[:n_read], found, strict=False))
+        written = dict(zip(registers[n_read:], found[n_read:], strict=True))
+        return self._renamed_by_role(text, i, node, read, written)
+
+    def _renamed_by_role(
+        self,
+        text: str,
+        i: int,
+        node: Instruction,
+        read: Mapping[int, str],
+        written: Mapping[int, str],
+    ) -> str:
+        """The same where names have no marks, or mean one place where they are read and another where written."""
         resolve = self.registers.resolve_index
 
         def replace(names: Callable[[int], str | None]) -> Callable[[re.Match[str]], str]:
@@ -246,7 +282,7 @@ class _Renamer:
         def either(k: int) -> str | None:
             return written[k] if k in written else read.get(k)
 
-        head_hit = _HEAD.match(text)
+        head_hit = HEAD.match(text)
         if head_hit is None:  # a comment inside the head: no register can be mistaken for an opcode there
             head_end = 0
         else:
@@ -254,20 +290,19 @@ class _Renamer:
         head = text[:head_end]
         if node.guard is not None:
             head = re.sub(r"[%$A-Za-z_][\w$]*", replace(read.get), head, count=1)
-        if not differs:
-            body = _TOKEN.sub(replace(either), text[head_end:])
+        if all(read.get(k, new) == new for k, new in written.items()):
+            body = TOKEN.sub(replace(either), text[head_end:])
         else:
             match = table().match(node.opcode.text, len(node.operands), self.registers.is_ptxplus)
             kinds = roles(node, match)
-            pieces = _operands(text[head_end:])
+            pieces = operands(text[head_end:])
             body = ""
             for number, piece in enumerate(pieces):
                 operand = node.operands[number] if number < len(node.operands) else None
                 is_result = number < len(kinds) and kinds[number] == "w" and not isinstance(operand, Memory)
                 names = written.get if is_result else read.get
-                body += _TOKEN.sub(replace(lambda k, names=names: names(k) or either(k)), piece)  # type: ignore[misc]
-        if head + body != text:
-            self.edits.append(TextEdit(node.start, node.end, head + body))
+                body += TOKEN.sub(replace(lambda k, names=names: names(k) or either(k)), piece)  # type: ignore[misc]
+        return head + body
 
     def _delete(self, node: Instruction) -> None:
         """Take an instruction out, with its line where it stands alone there."""
@@ -276,36 +311,52 @@ class _Renamer:
         stop = self.text.find("\n", end)
         if stop >= 0 and not self.text[line:start].strip() and not self.text[end:stop].strip():
             start, end = line, stop + 1
+        self._close()
         self.edits.append(TextEdit(start, end, ""))
 
     # ---- what is inserted
 
-    def _lines(self, step: Step, i: int) -> list[str]:
-        temporary, value = step.temporary, step.value
-        if step.kind == "compute":
-            return self._computed(step)
-        ranges = self.assignment.ranges
-        bits = self._bits(ranges.register[value]) if value < len(ranges) else 32  # beyond the webs are words
-        name = self._name(temporary, bits)
-        if step.kind == "copy":
-            type_ = "u32" if self.names.is_ptxplus else f"b{bits}"
-            return [f"mov.{type_} {name}, {self._name(value, bits)};"]
-        if step.kind in ("restore", "save"):
-            word = self._name(self.tenancy.at(self.tenancy.word[value], i), 32)
-            if self.names.is_ptxplus:
-                return [f"mov.pred {name}, {word};" if step.kind == "restore" else f"mov.u32 {word}, {name};"]
-            if step.kind == "restore":
-                return [f"setp.ne.b32 {name}, {word}, 0;"]
-            return [f"selp.b32 {word}, 1, 0, {name};"]
-        offset = self.assignment.slot[value]
+    def _lines(self, steps: Sequence[Step], i: int) -> list[str]:
+        """The instructions that stand before or behind instruction i, a line each."""
+        lines: list[str] = []
+        for step in steps:
+            kind = step.kind
+            if kind == "load" or kind == "store":
+                slot = self.slots.get(step.value) or self._slot(step.value)
+                name = slot.spelling[self.assignment.unit[step.temporary]]
+                guard = self._guard(i) if step.is_guarded else ""
+                line = f"{slot.load}{name}{slot.address}" if kind == "load" else f"{slot.store}{name};"
+                lines.append(guard + line)
+            elif kind == "compute":
+                lines += self._computed(step)
+            elif kind == "copy":
+                name, source = (self._name(v, self._bits(step.value)) for v in (step.temporary, step.value))
+                type_ = "u32" if self.names.is_ptxplus else f"b{self._bits(step.value)}"
+                lines.append(f"mov.{type_} {name}, {source};")
+            else:
+                lines.append(self._moved(step, i))
+        return lines
+
+    def _moved(self, step: Step, i: int) -> str:
+        """Between a predicate and its word."""
+        name = self._name(step.temporary, self._bits(step.value))
+        word = self._name(self.tenancy.at(self.tenancy.word[step.value], i), 32)
+        if self.names.is_ptxplus:
+            return f"mov.pred {name}, {word};" if step.kind == "restore" else f"mov.u32 {word}, {name};"
+        return (
+            f"setp.ne.b32 {name}, {word}, 0;" if step.kind == "restore" else f"selp.b32 {word}, 1, 0, {name};"
+        )
+
+    def _slot(self, value: int) -> "_Slot":
+        offset, bits = self.assignment.slot[value], self._bits(value)
         if self.names.is_ptxplus:
             address, type_ = f"[0x{offset:04x}]", "u32"
         else:
             address, type_ = f"[{SPILLS}+{offset}]" if offset else f"[{SPILLS}]", f"b{bits}"
-        guard = self._guard(i) if step.is_guarded else ""
-        if step.kind == "load":
-            return [f"{guard}ld.local.{type_} {name}, {address};"]
-        return [f"{guard}st.local.{type_} {address}, {name};"]
+        spelling = self._spelling(self.tenancy.values[value].file, bits)
+        load, store = f"ld.local.{type_} ", f"st.local.{type_} {address}, "
+        found = self.slots[value] = _Slot(spelling, load, f", {address};", store)
+        return found
 
     def _guard(self, i: int) -> str:
         """The guard of an instruction of PTX, in front of another one."""
@@ -313,7 +364,7 @@ class _Renamer:
         assert guard is not None, "of an instruction that has one"
         k = self.registers.resolve_index(guard.name, i)
         web = self.assignment.ranges.reads[i][self.assignment.ranges.def_uses[i].uses.index(k)]
-        name = self._new_names((k,), (web,), i)[k] or guard.name
+        name = self._new_name(k, web, i)
         return f"@{'!' if guard.negated else ''}{name} "
 
     def _computed(self, step: Step) -> list[str]:
@@ -325,11 +376,12 @@ class _Renamer:
 
             def one(hit: re.Match[str], index: int = index) -> str:
                 k = self.registers.resolve_index(hit.group(), index) if hit.group()[0] not in '/"' else -1
-                return hit.group() if k < 0 else self._name(step.temporary, self._bits(k))
+                spelling = self.spelling[k] if k >= 0 else None
+                return hit.group() if spelling is None else spelling[self.assignment.unit[step.temporary]]
 
-            head = _HEAD.match(text)
+            head = HEAD.match(text)
             assert head is not None, "a recipe has no guards and no comments before its opcode"
-            lines.append(" ".join((head.group() + _TOKEN.sub(one, text[head.end() :])).split()))
+            lines.append(" ".join((head.group() + TOKEN.sub(one, text[head.end() :])).split()))
         return lines
 
     # ---- declarations
@@ -356,7 +408,10 @@ class _Renamer:
     def _new_declarations(self, names: PhysicalNames) -> Sequence[str]:
         frame = self.assignment.frame_bytes
         if not names.is_ptxplus:
-            lines = names.declarations(self.used)
+            used: dict[int, int] = {}
+            for spelling in self.spellings.values():
+                used[spelling.bits] = max(spelling.n_names, used.get(spelling.bits, 0))
+            lines = names.declarations(used)
             return [f".local .align 16 .b8 {SPILLS}[{frame}];", *lines] if frame else lines
         return self._ptxplus_declarations()
 
@@ -378,34 +433,3 @@ class _Renamer:
         if stop >= 0 and not self.text[line:start].strip() and not self.text[end:stop].strip():
             start, end = line, stop + 1
         yield TextEdit(start, end, "")
-
-
-def _replaced(text: str, words: re.Pattern[str], names: Mapping[str, str]) -> str:
-    """A text with other names: half as long as with `sub` and a function (measured), for nothing is called."""
-    pieces = words.split(text)  # every other one is a word
-    pieces[1::2] = map(names.get, pieces[1::2], pieces[1::2])
-    return "".join(pieces)
-
-
-def _operands(text: str) -> list[str]:
-    """An instruction's text behind its opcode, cut in front of the commas between operands."""
-    pieces: list[str] = []
-    depth = start = position = 0
-    while position < len(text):
-        character = text[position]
-        if text.startswith("//", position):
-            position = text.find("\n", position) % (len(text) + 1)
-        elif text.startswith("/*", position):
-            position = text.find("*/", position) + 1
-        elif character == '"':
-            position = text.find('"', position + 1)
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and not depth:
-            pieces.append(text[start:position])
-            start = position
-        position += 1
-    pieces.append(text[start:])
-    return pieces

@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from ptxtool.analysis.constant_definitions import constant_definitions
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.assignment.align import NONE, same_operation, same_shape
-from ptxtool.check.assignment.slots import Slot, slot_of, spill_variables
+from ptxtool.check.assignment.slots import slot_of, spill_variables
 from ptxtool.check.assignment.steps import (
     Constant,
     Equal,
@@ -60,9 +60,13 @@ class Reader:
         # what need not be looked at again: pairs of names, and of other operands, that mean the same everywhere
         self._known: dict[tuple[str, str], tuple[tuple[int, int], ...] | None] = {}
         self._known_sources: dict[tuple[int, int], tuple[tuple[int, int], ...] | None] = {}  # by identity
+        self._known_targets: dict[tuple[int, int], tuple[tuple[int, int], ...] | None] = {}
         self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
         self._spills = spill_variables(before, after)
-        self._slots: dict[tuple[int, int], Slot | None] = {}  # by address, by identity, and width
+        self._slots: dict[
+            tuple[int, int], int
+        ] = {}  # the place by address, by identity, and width; -1 for none
+        self._widths: dict[int, int] = {}  # of registers that may be spilled, 0 of others
 
     def step(self, i: int, j: int) -> Step:
         """The step of an item."""
@@ -129,13 +133,20 @@ class Reader:
             sources = self._sources[key] = plain_sources(old)
         first, last = sources
         if first:
-            target, place = old.operands[0], new.operands[0]
-            if last < 0 or type(target) is not Name or type(place) is not Name or target.part or place.part:
+            if last < 0:
                 return False
-            found = self._known_names(target.text, place.text, i, j)
+            target, place = old.operands[0], new.operands[0]
+            if type(target) is Name and type(place) is Name and not target.part and not place.part:
+                found = self._known_names(target.text, place.text, i, j)
+            else:
+                pair = id(target), id(place)
+                if pair not in self._known_targets:
+                    self._known_targets[pair] = self._everywhere(target, place, i, j, "w")
+                found = self._known_targets[pair]
             if not found:
                 return False
-            writes[found[0]] = True
+            for one in found:
+                writes[one] = True
         elif not last and old.operands:  # a branch
             return False
         for a, b in zip(old.operands[first:last], new.operands[first:last], strict=True):
@@ -144,7 +155,7 @@ class Reader:
             else:
                 pair = id(a), id(b)
                 if pair not in self._known_sources:
-                    self._known_sources[pair] = self._everywhere(a, b, i, j)
+                    self._known_sources[pair] = self._everywhere(a, b, i, j, "r")
                 found = self._known_sources[pair]
             if found is None:
                 return False
@@ -162,15 +173,23 @@ class Reader:
             self._known[pair] = None if numbers is None else () if numbers is NEITHER else (numbers,)
         return self._known[pair]
 
-    def _everywhere(self, a: Operand, b: Operand, i: int, j: int) -> tuple[tuple[int, int], ...] | None:
-        """The pairs in two operands that are read, None if they differ or depend on their place."""
+    def _everywhere(
+        self, a: Operand, b: Operand, i: int, j: int, role: str
+    ) -> tuple[tuple[int, int], ...] | None:
+        """The pairs in two operands that are read, or with role "w" wholly written; None if they differ, depend on
+        their place or do something else as well."""
         if not same_shape(a, b):
             return None
-        was, now = accessed(a, "r"), accessed(b, "r")
-        found: tuple[tuple[int, int], ...] = ()
-        if was.writes or now.writes or len(was.reads) != len(now.reads):
+        was, now = accessed(a, role), accessed(b, role)
+        if role == "r":
+            names, is_plain = (was.reads, now.reads), not was.writes and not now.writes
+        else:
+            names = tuple(name for name, _ in was.writes), tuple(name for name, _ in now.writes)
+            is_plain = not was.reads and not now.reads and all(whole for _, whole in was.writes)
+        if not is_plain or len(names[0]) != len(names[1]):
             return None
-        for old, new in zip(was.reads, now.reads, strict=True):
+        found: tuple[tuple[int, int], ...] = ()
+        for old, new in zip(*names, strict=True):
             pair = self._known_names(old, new, i, j)
             if pair is None:
                 return None
@@ -281,17 +300,19 @@ class Reader:
 
     def _inserted(self, j: int) -> Step:
         node = self.after.instructions[j]
+        spill = self._spill(node, j)
         if node.guard is not None:
-            spill = self._spill(node, j)
             place = self.after.registers.resolve_index(node.guard.name, j)
             if place < 0 or not isinstance(spill, Move):
                 return self.complain(j, f"the inserted '{self.after.text(j)}' has a guard")
             guard = Guard(self.places.register(place), node.guard.negated, node.guard.condition)
             return GuardedMove(spill.to, spill.source, guard)
+        if spill is not None:
+            return spill
         copy = self._copy(self.after, j)
         if copy is not None:
             return Move(self.places.register(copy[0]), self.places.register(copy[1]))
-        step = self._spill(node, j) or self._predicate(node, j) or self._constant(node, j)
+        step = self._predicate(node, j) or self._constant(node, j)
         if step is not None:
             return step
         return self.complain(
@@ -308,13 +329,23 @@ class Reader:
         address, value = node.operands if kind == "st" else reversed(node.operands)
         key = id(address), bits  # equal operand texts share a node
         if key not in self._slots:
-            self._slots[key] = slot_of(address, bits, self._spills)
+            found = slot_of(address, bits, self._spills)
+            self._slots[key] = -1 if found is None else self.places.slot(found)
         slot = self._slots[key]
-        register = self._register(self.after, value, j)
-        if slot is None or register is None or register.is_predicate or register.bits != bits:
+        index = -1 if type(value) is not Name or value.part else self._resolve_new(value.text, j)
+        if slot < 0 or index < 0 or self._width(index) != bits:
             return None
-        places = self.places.slot(slot), self.places.register(register.index)
-        return Move(*places) if kind == "st" else Move(*reversed(places))
+        register = self.places.register(index)
+        return Move(slot, register) if kind == "st" else Move(register, slot)
+
+    def _width(self, index: int) -> int:
+        """The width of a new register that may be spilled, 0 of another one."""
+        found = self._widths.get(index)
+        if found is None:
+            register = self.after.registers[index]
+            found = 0 if register.role or register.is_predicate else register.bits
+            self._widths[index] = found
+        return found
 
     def _predicate(self, node: Instruction, j: int) -> Step | None:
         """A predicate saved in a word or restored from one; PTXPlus's has four flags, which `mov` carries."""

@@ -3,7 +3,8 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.ranges import Ranges, Segment, live_ranges
+from ptxtool.analysis.accesses import Segment
+from ptxtool.analysis.ranges import Ranges, live_ranges
 
 
 def webs(ranges: Ranges) -> list[tuple[str, tuple[Segment, ...]]]:
@@ -130,3 +131,9 @@ def test_reads_and_writes_follow_the_definitions_and_uses() -> None:
 def test_writing_a_half_goes_on_with_the_value(half: str) -> None:
     body = f"mov.u32 $r1, 0x00000005;\nmov.u16 {half}, 0x0001;\nst.global.u32 [$r1], $r1;\nexit;"
     assert [s for name, s in webs(live_ranges(ptxplus(body))) if name == "$r1"] == [((1, 5),)]
+
+
+def test_code_that_nothing_reaches_reads_another_value() -> None:
+    """Instruction 3 comes behind `ret`: what instruction 0 writes is not what it reads."""
+    body = "mov.b32 %r1, 1;\nadd.u32 %r2, %r1, %r1;\nret;\nadd.u32 %r3, %r1, %r1;\nret;"
+    assert of(body, "%r1") == [((1, 3),), ((6, 7),)]

@@ -1,26 +1,38 @@
 """Values that leave a register file: what stays of them, and which ones leave."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
-from ptxtool.analysis.spills import Access, Step, Tenancy, Value, relieve
+from ptxtool.analysis.accesses import Access, Accesses
+from ptxtool.analysis.spills import Relief, Step, Tenancy, Value
 
 
 class Webs:
     """Accesses and recipes by value."""
 
     def __init__(self, accesses: Sequence[Sequence[Access]], recipes: Mapping[int, tuple[int, ...]]):
-        self._accesses, self._recipes = accesses, recipes
-
-    def accesses(self, value: int) -> Sequence[Access]:
-        return self._accesses[value]
-
-    def recipe(self, value: int) -> tuple[int, ...]:
-        return self._recipes.get(value, ())
+        self.accesses, self.recipes = as_arrays(accesses), recipes
 
     def shares_guard(self, instruction: int, writes: bool) -> bool:
         return instruction == 4 or (instruction == 6 and not writes)
+
+
+def as_arrays(accesses: Sequence[Sequence[Access]]) -> Accesses:
+    flat = np.array([access for some in accesses for access in some], np.int64).reshape(-1, 3)
+    reads, writes = flat[:, 1].astype(np.bool_), flat[:, 2].astype(np.bool_)
+    first = np.cumsum([0, *(len(some) for some in accesses)]).tolist()
+    return Accesses(flat[:, 0], reads, reads, writes, first)
+
+
+def relieve(
+    found: Tenancy, limit: int, staying: Container[int] = (), deep: int = -1
+) -> npt.NDArray[np.int32] | None:
+    """The demand when at most so many units are live, None if that cannot be; instruction `deep` is in a loop."""
+    relief = Relief(found, "general", lambda: [int(i == deep) for i in range(20)], staying)
+    return relief.demand if relief.to(limit) else None
 
 
 def read(i: int) -> Access:
@@ -97,14 +109,6 @@ def test_demand_counts_units_per_file() -> None:
     assert found.demand("predicate").sum() == 9
 
 
-def flat(instruction: int) -> int:
-    return 0
-
-
-def anyone(value: int) -> bool:
-    return True
-
-
 def crowd(first: Sequence[Access] = (write(0), read(18))) -> Tenancy:
     """Two values that are live from 1 to 37, and a third, from 21 to 25."""
     return tenancy(
@@ -116,7 +120,7 @@ def crowd(first: Sequence[Access] = (write(0), read(18))) -> Tenancy:
 
 def test_the_cheapest_leaves() -> None:
     found = crowd()
-    demand = relieve(found, "general", 2, flat, anyone)
+    demand = relieve(found, 2)
     assert demand is not None
     assert demand.max() == 2
     assert [v.left for v in found.values[:3]] == ["slot", None, None]
@@ -125,26 +129,26 @@ def test_the_cheapest_leaves() -> None:
 def test_what_is_read_in_a_loop_is_dear() -> None:
     """The first value has fewer accesses, but one of them in a loop."""
     found = crowd((write(0), read(15)))
-    relieve(found, "general", 2, lambda i: int(i == 15), anyone)
+    relieve(found, 2, deep=15)
     assert [v.left for v in found.values[:3]] == [None, "slot", None]
 
 
 def test_constants_go_first() -> None:
     found = crowd()
     found.webs = Webs([found.accesses(n) for n in range(3)], {1: (0,)})
-    relieve(found, "general", 2, flat, anyone)
+    relieve(found, 2)
     assert [v.left for v in found.values[:3]] == [None, "recipe", None]
 
 
 def test_who_may_not_leave_stays() -> None:
     found = crowd()
-    assert relieve(found, "general", 2, flat, lambda value: value == 1) is not None
+    assert relieve(found, 2, staying=(0, 2)) is not None
     assert [v.left for v in found.values[:3]] == [None, "slot", None]
 
 
 def test_leaving_is_no_use_where_its_own_accesses_are_crowded() -> None:
     """The third value is written and read where the others are live: its temporaries need the place as much."""
-    assert relieve(crowd(), "general", 2, flat, lambda value: value == 2) is None
+    assert relieve(crowd(), 2, staying=(0, 1)) is None
 
 
 @pytest.mark.parametrize("limit", [0, 1])
@@ -153,10 +157,10 @@ def test_operands_of_one_instruction_cannot_be_fewer(limit: int) -> None:
         (Value("general", 1, ((1, 7),)), (write(0), read(3))),
         (Value("general", 1, ((3, 7),)), (write(1), read(3))),
     )
-    assert relieve(found, "general", limit, flat, anyone) is None
+    assert relieve(found, limit) is None
 
 
 def test_nobody_leaves_where_all_fit() -> None:
     found = crowd()
-    assert relieve(found, "general", 3, flat, anyone) is not None
+    assert relieve(found, 3) is not None
     assert not any(v.left for v in found.values)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxtool.base.bits import from_indices, from_words, indices, to_words, word_count
+from ptxtool.base.bits import from_indices, from_words, indices, successive_indices, to_words, word_count
 
 
 @given(st.sets(st.integers(0, 300)))
@@ -19,3 +19,13 @@ def test_elements_round_trip(elements: set[int]) -> None:
 def test_words() -> None:
     assert [word_count(n) for n in (0, 1, 64, 65, 128)] == [1, 1, 1, 2, 2]
     assert to_words(1 << 64 | 3, 2) == (3, 1)
+
+
+@given(st.sets(st.integers(0, 20_000), max_size=8))
+def test_elements_of_sparse_sets(elements: set[int]) -> None:
+    assert indices(from_indices(elements)) == tuple(sorted(elements))
+
+
+@given(st.lists(st.sets(st.integers(0, 100))))
+def test_elements_of_sets_one_after_the_other(sets: list[set[int]]) -> None:
+    assert list(successive_indices(map(from_indices, sets))) == [sorted(elements) for elements in sets]

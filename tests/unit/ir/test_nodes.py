@@ -1,6 +1,7 @@
 """What a module and its functions tell of themselves."""
 
 import pytest
+from kernels import ptx
 
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
@@ -31,3 +32,10 @@ def test_version_and_target() -> None:
     assert (module.version, module.target) == ((1, 3), "sm_13")
     bare = parse(".entry k { ret; }")
     assert (bare.version, bare.target) == ((1, 0), "")
+
+
+def test_instructions_by_the_first_words_of_their_opcodes() -> None:
+    function = ptx("mov.b32 %r1, 1;\nadd.u32 %r1, %r1, 1;\n@%p1 mov.f32 %f1, %f2;\nret;")
+    assert function.bases == ("mov", "add", "mov", "ret")
+    assert function.at_bases("ret", "mov", "sub") == [0, 2, 3]
+    assert function.at_bases("sub") == []

@@ -132,3 +132,16 @@ def test_what_a_name_means_wherever_it_stands() -> None:
 def test_a_large_range_settles_name_by_name() -> None:
     settled = ptx("mov.b32 %r1, 1;", ".reg .b32 %r<1000000000>;").registers.settled
     assert (settled["%r999999999"], settled["%r1000000000"], len(settled)) == ((999999999,), (), 2)
+
+
+def test_registers_by_their_declarators() -> None:
+    """Three declarators: `%r3` to `%r5` have indices 3 to 5, `%x` and `%y` behind them."""
+    registers = ptx("ret;", ".reg .b32 %r<6>, %x; .reg .b64 %y;").registers
+    groups = list(registers.by_declarator([3, 4, 6, 7]))
+    assert groups == [[3, 4], [6], [7]]
+    assert [registers.names_of(some) for some in groups] == [["%r3", "%r4"], ["%x"], ["%y"]]
+
+
+def test_names_of_a_range_that_repeats_names_before_it() -> None:
+    registers = ptx("ret;", ".reg .b32 %r0, %r1; .reg .b32 %r<5>;").registers
+    assert registers.names_of([2, 4]) == ["%r2", "%r4"] == [registers[2].name, registers[4].name]

@@ -75,7 +75,7 @@ BODY = "mov.u32 $r5, s[0x0010];\nmov.u32 $r6, s[0x0014];\nst.global.u32 [$r5], $
 def test_a_bound_is_kept_or_refused() -> None:
     assert len(compacted(BODY, "{max-regs=2}")) == 3
     with pytest.raises(
-        PtxError, match=r"E301.*'k' does not fit into 1 registers without spilling: it needs 2"
+        PtxError, match=r"E301.*'k' does not fit into 1 register without spilling: it needs 2"
     ):
         compacted(BODY, "{max-regs=1}")
     with pytest.raises(PtxError, match=r"E301.*max-regs cannot be -1"):
