@@ -21,6 +21,8 @@ from ptxtool.base.diag import error
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
+MAX_THREADS = 1024
+"""Of a CTA, in every launch; an SM may have room for more."""
 LIMITERS = ("registers", "scratchpad", "threads", "ctas")
 """The resources, in the order in which ties are named: what a kernel can change most easily comes first."""
 

@@ -25,6 +25,8 @@ from itertools import pairwise
 
 from ptxtool.analysis.assignment import Assignment, assign
 from ptxtool.analysis.physical import PREDICATES
+from ptxtool.analysis.pressure import pressure
+from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
 
 
@@ -61,6 +63,22 @@ class RegisterNeed:
             f"{self.live} live at once, {self.registers} allocated{through}; {self.predicates} predicates"
         ]
         return "\n".join([*lines, *(f"not counted: {reason}" for reason in self.uncounted)])
+
+
+def registers_per_thread(kernel: Function) -> int:
+    """The registers per thread of a launch that does not say.
+
+    PTXPlus: the general registers that are declared. PTX: what the allocator needs, with the functions that the kernel
+    calls; for what it does not take (E301: vector registers), the most that are live at once in the kernel.
+    """
+    if kernel.registers.is_ptxplus:
+        return sum(r.units for r in kernel.registers if r.kind == "general") or 1
+    try:
+        return max(1, register_need(kernel).registers)
+    except PtxError as problem:
+        if any(d.code != "E301" for d in problem.diagnostics):
+            raise
+        return max(1, pressure(kernel).maximum)
 
 
 def register_need(function: Function) -> RegisterNeed:

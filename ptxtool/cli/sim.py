@@ -20,8 +20,10 @@ from ptxtool.cli.common import (
     scheduler_option,
     share_registers_option,
     share_scratchpad_option,
+    switching_option,
 )
 from ptxtool.cli.job import Job, job_options
+from ptxtool.cli.outputs import reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, Status
 from ptxtool.cli.timeline import trace_options
 
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     metavar="K=V,...",
     help="The same with options: period, step, stalls (window, cumulative), draws (cycle, sticky), seed.",
 )
+@switching_option("CTAs that wait for memory give way to others. [default: as the GPU file says]")
 @click.option("--max-cycles", type=click.IntRange(1), metavar="N", help="Stop after this many cycles.")
 @click.option("--no-event-skip", is_flag=True, help="Step through every cycle: slower, same results.")
 @click.option("--hotspots", is_flag=True, help="Also print where the time goes, by reason and instruction.")
@@ -70,6 +73,7 @@ def command(
     registers: int | None,
     dynamic: bool,
     dynamic_options: str | None,
+    switching: str | None,
     max_cycles: int | None,
     no_event_skip: bool,
     hotspots: bool,
@@ -92,6 +96,7 @@ def command(
         raise click.UsageError("--hotspots goes with --stats table or json")
     as_json = as_json or stats == "json"
     module, launch = job.load_any()
+    reads_scheduler(scheduler)
     chosen = machine(gpu)
     status = Status(quiet)
     options: dict[str, Any] = {
@@ -104,6 +109,7 @@ def command(
         "event_skip": not no_event_skip,
         "hotspots": hotspots,
         "dynamic": dynamic if dynamic_options is None else dynamic_options,
+        "switching": switching,
         "timeline": timeline,
         "progress": status.progress,
         "output": None if as_json else status.printed,

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from ptxtool.analysis.occupancy import SmLimits
+from ptxtool.analysis.switching import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.base.source import Source
@@ -57,6 +58,7 @@ class Gpu(Part, frozen=True):
     latency: dict[str, dict[Literal["int", "fp32", "fp64"], Timing]]
     dispatch: Dispatch
     sharing: Sharing
+    switching: Switching
     ldst: Ldst
     l1c: L1c
     l1t: L1t

@@ -30,7 +30,9 @@ from ptxsim.sharing.locks import heeded
 from ptxsim.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED, pair_slots
 from ptxsim.spares import Records
 from ptxsim.state import RUN, WHEEL_MARGIN
+from ptxsim.switching.setup import Switcher
 from ptxtool.analysis.sharing import SharingPlan
+from ptxtool.analysis.switching import SwitchingPlan
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Pipeline
 
@@ -76,6 +78,7 @@ class Configuration:
     bank_conflicts: bool = True
     hotspots: bool = False
     dynamic: DynamicExecution | None = None
+    switching: SwitchingPlan | None = None
 
 
 @dataclass
@@ -97,6 +100,7 @@ class Simulation:
     recorder: "Recorder | None" = None
     """Of a timeline."""
     dynamic: Controller | None = None
+    switcher: Switcher | None = None
 
     @property
     def cycles(self) -> int:
@@ -127,12 +131,19 @@ def build(
     shared_bytes = image.shared_image.nbytes
     n_ctas = grid[0] * grid[1] * grid[2]
     per_sm = -(-n_ctas // n_sms)  # a small grid spreads over the SMs (timing-model section 1.8)
-    resident = min(configuration.plan.resident_ctas, max(1, per_sm))
+    switching = configuration.switching
+    limit = switching.active.resident_ctas if switching else configuration.plan.resident_ctas
+    resident = min(limit, max(1, per_sm))
+    switcher, ctas, contexts = None, resident, sm_limits.warps
+    if switching is not None:
+        ctas = min(switching.ctas, max(1, per_sm))
+        resident, contexts = min(resident, ctas), ctas * switching.warps
+        switcher = Switcher(switching, gpu, program.places[0][0], program, ctas)
     banks_written, banks_read = _banks_of(program, gpu.pipeline)
     arrays = {
-        "ready_at": np.empty((n_sms, sm_limits.warps * n_registers), np.int64),
-        "long_set": np.zeros((n_sms, sm_limits.warps * n_registers), np.uint8),
-        "shared": np.empty((n_sms, max(1, resident * shared_bytes)), np.uint8),
+        "ready_at": np.empty((n_sms, contexts * n_registers), np.int64),
+        "long_set": np.zeros((n_sms, contexts * n_registers), np.uint8),
+        "shared": np.empty((n_sms, max(1, ctas * shared_bytes)), np.uint8),
         "stall_warps": np.zeros(n_instructions, np.int64),
         "stall_cycles": np.zeros(n_instructions, np.int64),
         "stall_first": np.full(n_instructions, -1, np.int64),
@@ -155,7 +166,9 @@ def build(
     r["n_ctas"] = n_ctas
     r["grid"], r["block"] = grid, block
     r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
-    r["resident_ctas"] = resident
+    r["resident_ctas"], r["contexts"] = resident, contexts
+    if switcher is not None:
+        r["switching"] = switcher.units.ctypes.data
     r["shared_image"] = arrays["shared_image"].ctypes.data
     r["model_banks"] &= configuration.bank_conflicts
     plan = configuration.plan
@@ -202,7 +215,18 @@ def build(
     if configuration.event_skip and not _needs_order(program, configuration, memory):
         r["ahead"] = _AHEAD
     return Simulation(
-        program, gpu, configuration, run, sms, l1s, memory, image.context, arrays, records, dynamic=dynamic
+        program,
+        gpu,
+        configuration,
+        run,
+        sms,
+        l1s,
+        memory,
+        image.context,
+        arrays,
+        records,
+        dynamic=dynamic,
+        switcher=switcher,
     )
 
 
@@ -248,6 +272,7 @@ _runs: Remembered[Any] = Remembered(8)
 def _needs_order(program: Program, configuration: Configuration, memory: Any) -> bool:
     """Whether it shows in which order SMs do what no other SM sees: print, draw, stop at a limit, stand in a queue."""
     queues = memory["requests"]["by_output"].any() or configuration.dynamic is not None
+    queues |= configuration.switching is not None
     return bool(queues or configuration.max_cycles or (program.uops["op"] >= FIRST_HOST_CODE).any())
 
 
@@ -255,7 +280,7 @@ def _run_of(gpu: Gpu) -> Any:
     run = np.zeros(1, RUN)
     r = run[0]
     pipeline, fetch = gpu.pipeline, gpu.fetch
-    r["n_sms"], r["max_warps"], r["n_schedulers"] = gpu.sm.count, gpu.sm.warps, gpu.sm.schedulers
+    r["n_sms"], r["contexts"], r["n_schedulers"] = gpu.sm.count, gpu.sm.warps, gpu.sm.schedulers
     r["port_width"] = pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem
     r["oc_ex_width"] = pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem
     collectors = (pipeline.collectors_sp, pipeline.collectors_sfu, pipeline.collectors_mem)

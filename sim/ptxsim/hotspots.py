@@ -49,7 +49,7 @@ NAMES: Mapping[int, str] = {
 
 def count_hotspots(run: Any, n_sms: int, arrays: dict[str, Any]) -> None:
     """Let a run that has not begun count where its time goes, in arrays that are kept in `arrays`."""
-    n, warps = int(run["n_instructions"]), int(run["max_warps"])
+    n, warps = int(run["n_instructions"]), int(run["contexts"])
     shapes = {
         "slots": (n_sms, codes.N_REASONS),
         "reasons": (n + 1, codes.N_REASONS),

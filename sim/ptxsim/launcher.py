@@ -42,8 +42,11 @@ from ptxsim.schedulers import policy as policy_named
 from ptxsim.state import MAX_WARPS, SM
 from ptxsim.stats import SimResult, StallPoint, slot_counts
 from ptxsim.sums import Sums
+from ptxsim.switching.setup import check_switching
 from ptxsim.timeline import Timeline, recorded
+from ptxtool.analysis.register_need import registers_per_thread
 from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
+from ptxtool.analysis.switching import Scheme, scheme_named, switching_plan
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
@@ -69,6 +72,7 @@ def launch(
     bank_conflicts: bool = True,
     hotspots: bool = False,
     dynamic: bool | str | DynamicExecution = False,
+    switching: str | None = None,
     progress: Progress | None = None,
     output: Callable[[str], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
@@ -93,9 +97,10 @@ def launch(
     `bank_conflicts=False` lets operand reads never conflict. `hotspots=True` finds out where the time goes: `hotspots`
     of the result (docs/hotspots.md). `dynamic` holds memory instructions of non-owner warps back, as dynamic warp
     execution of these authors: True, a `DynamicExecution` with other options, or their text
-    (`period=500,draws=sticky`); it needs one of the two percentages. What the kernel prints is in the result's
-    `printed`; `output` is called with pieces of it as they come. On Ctrl-C the exception is raised, or with
-    `on_interrupt="return"` the counters so far are returned with status "interrupted".
+    (`period=500,draws=sticky`); it needs one of the two percentages. `switching` is `none`, `virtual-thread` or
+    `finereg`: CTAs that wait for memory give way to others (docs/switching.md); without it the machine's. What the
+    kernel prints is in the result's `printed`; `output` is called with pieces of it as they come. On Ctrl-C the
+    exception is raised, or with `on_interrupt="return"` the counters so far are returned with status "interrupted".
     `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim (docs/ptxplus-semantics.md).
     A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as many for `alloca`; `malloc`
     has `heap_bytes`. `timeline` is a file (`.json`, `.json.gz`) for Perfetto, or a `Timeline`. `names` is what
@@ -123,6 +128,7 @@ def launch(
     check_names(names, args)
     check_limits(stack_bytes, heap_bytes)
     threads = block3[0] * block3[1] * block3[2]
+    scheme = machine.switching.scheme if switching is None else scheme_named(switching)
     if _kept is None:
         program = lower(kernel, machine, block3, ptxplus_semantics, stack_bytes)
     else:
@@ -137,15 +143,23 @@ def launch(
         dynamic_shared=dynamic_shared,
         names=names,
         heap_bytes=heap_bytes,
+        warp_slots=_warp_slots(machine, scheme, grid3, threads),
         device=None if _kept is None else _kept.device,
     )
-    per_thread = program.registers_per_thread if registers is None else registers
+    per_thread = registers
+    if per_thread is None:
+        per_thread = _registers.get(kernel, None, lambda: registers_per_thread(kernel))
     scratchpad = int(image.shared_image.nbytes)
     try:
         needs = threads, per_thread, scratchpad, dynamic_shared, *shares
         plan = _plans.get(machine, needs, lambda: _plan(machine, *needs))
+        switched = None
+        if scheme != "none":
+            switched = switching_plan(machine, scheme, threads, per_thread, scratchpad)
+            refused = (any(shares), "sharing of registers or scratchpad"), (timeline, "a timeline")
+            check_switching(kernel, program, switched, machine, refused)
     except PtxError as problem:
-        raise _placed(problem, kernel) from None
+        raise _placed(machine.placed(problem), kernel) from None
     configuration = Configuration(
         grid=grid3,
         block=block3,
@@ -156,6 +170,7 @@ def launch(
         bank_conflicts=bank_conflicts,
         hotspots=hotspots,
         dynamic=_dynamic(dynamic, any(shares)),
+        switching=switched,
     )
     try:
         simulation = build(program, image, machine, configuration, _kept)
@@ -200,7 +215,22 @@ def launch(
     return result
 
 
+def _warp_slots(gpu: Gpu, scheme: Scheme, grid: tuple[int, int, int], threads: int) -> int | None:
+    """Room for warps of the GPU where CTAs are switched; None: as many as it has slots.
+
+    A multiple of these: local memory is interleaved over all of them, and which of its words share a set of L1 should
+    depend on the scheme as little as possible.
+    """
+    if scheme == "none":
+        return None
+    warps = -(-threads // gpu.sm.warp_size)
+    per_sm = -(-grid[0] * grid[1] * grid[2] // gpu.sm.count)
+    resident = warps * min(gpu.switching.ctas, max(1, gpu.switching.warps // warps), per_sm)
+    return gpu.sm.count * gpu.sm.warps * -(-resident // gpu.sm.warps)
+
+
 _plans: Remembered[SharingPlan] = Remembered(32)
+_registers: Remembered[int] = Remembered(32)
 """Of machines: the resident CTAs, by what they need."""
 
 
@@ -286,6 +316,8 @@ def _result(
     scratchpad: int,
 ) -> SimResult:
     run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
+    switching = configuration.switching
+    active = switching.active if switching else plan.unshared
     counts = _counts.of(sms)
     slots, by_lanes = slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
@@ -302,12 +334,12 @@ def _result(
         ctas_done=int(run["ctas_done"]),
         registers=registers,
         scratchpad_bytes=scratchpad,
-        resident_ctas=plan.resident_ctas,
-        unshared_ctas=plan.unshared_ctas,
+        resident_ctas=active.resident_ctas if switching else plan.resident_ctas,
+        unshared_ctas=active.resident_ctas if switching else plan.unshared_ctas,
         shared_pairs=plan.shared_pairs,
         private_registers=plan.private_registers,
         private_scratchpad=plan.private_scratchpad,
-        limiter=plan.limiter,
+        limiter=active.limiter if switching else plan.limiter,
         cycles=int(run["cycle"]),
         warp_instructions=counts.pop("warp_instructions"),
         thread_instructions=counts.pop("thread_instructions"),
@@ -324,6 +356,7 @@ def _result(
         printed=simulation.printer.text,
         issues=tuple(simulation.arrays["issues"].tolist()),
         dynamic=simulation.dynamic.result() if simulation.dynamic else None,
+        switching=simulation.switcher.result(int(run["cycle"])) if simulation.switcher else None,
         hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
         if configuration.hotspots
         else None,

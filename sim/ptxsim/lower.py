@@ -50,7 +50,6 @@ from ptxsim.program import (
 from ptxsim.semantics.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PRINT
 from ptxsim.semantics.start import SHARED_HEADER
 from ptxsim.state import MAX_STACK
-from ptxtool.analysis.pressure import pressure_of
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
@@ -301,7 +300,6 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
         register_rows=np.array(rows, np.int32).reshape(-1, 3),
         special_rows=np.array(sorted(b.special_rows.items()), np.int32).reshape(-1, 2),
         n_registers=sum(len(each.registers) for each in builders),
-        registers_per_thread=_registers_per_thread(builders),
         static_shared_bytes=layout.static_shared_bytes,
         local_bytes=layout.local_bytes,
         param_bytes=layout.param_bytes,
@@ -320,14 +318,3 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
 def _constant_rows(values: Mapping[int, int], kind: type) -> np.ndarray:
     column: Any = np.array([max(value, 0) for value in values], kind).reshape(-1, 1)
     return np.ascontiguousarray(np.broadcast_to(column, (len(values), 32)))
-
-
-def _registers_per_thread(builders: Sequence[Builder]) -> int:
-    """Registers per thread for allocation: PTXPlus those declared, PTX (virtual registers) the largest pressure.
-
-    With calls, the largest sum of them along a chain of calls; of functions that call one another, all once.
-    """
-    b = builders[0]
-    if b.ptxplus:
-        return sum(r.units for r in b.registers if r.kind == "general") or 1
-    return max(1, b.graph.longest({each.kernel.name: pressure_of(each.live).maximum for each in builders}))

@@ -208,7 +208,6 @@ class Program:
     )
     special_rows: Any  # int32 (n, 2): (special register number, row): rows filled when a warp starts
     n_registers: int  # declared registers
-    registers_per_thread: int  # for allocation: what occupancy counts
     static_shared_bytes: int  # header, parameters and variables
     local_bytes: int
     param_bytes: int

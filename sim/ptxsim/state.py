@@ -12,6 +12,8 @@ from ptxsim.program import COPY_GROUPS
 
 MAX_WARPS = 64
 MAX_CTAS = 32
+MAX_CONTEXTS = 512  # warps of resident CTAs, active or not (`switching/`)
+MAX_RESIDENT = 128  # such CTAs
 MAX_SCHEDULERS = 4
 MAX_STACK = 64
 FRONT = 64  # instructions between issue and their unit
@@ -33,6 +35,7 @@ BARRIERS = 16
 SHARED_PIPE = 64  # loads behind the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
 CODE_BASE = 0xF000_0000  # and code
+VECTORS_BASE = 0xF800_0000  # and the live-register vectors of FineReg
 POLICY = 8 + 2 * MAX_WARPS  # numbers that a scheduling policy may keep: a few, and two lists of warps
 FOREVER = 1 << 62
 LONG = FOREVER + 1  # the same for a register that a load from beyond the SM will write
@@ -74,8 +77,9 @@ RUN = record(
         ("threads_per_cta", "i8"),
         ("warps_per_cta", "i8"),
         ("resident_ctas", "i8"),  # CTA slots in use per SM
+        ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
+        ("switching", "u8"),  # address of a SWITCH record of switching/records.py for every SM; 0: none
         # machine
-        ("max_warps", "i8"),
         ("n_schedulers", "i8"),
         ("rotate_schedulers", "i8"),  # another one is first in every cycle; 0: scheduler 0
         ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
@@ -212,8 +216,8 @@ SM = record(
         (
             "long_set",
             "u8",
-        ),  # address of bytes [warps][registers]: written by a load from beyond the SM, not since by an ALU
-        ("ready_at", "u8"),  # address of int64 [warps][registers]: scoreboard release cycles
+        ),  # address of bytes [contexts][registers]: written by a load from beyond the SM, not since by an ALU
+        ("ready_at", "u8"),  # address of int64 [contexts][registers]: scoreboard release cycles
         ("shared_memory", "u8"),
         ("shared_bytes", "i8"),
         # counters
@@ -238,8 +242,9 @@ SM = record(
         ("front_count", "i4", (MAX_WARPS,)),  # instructions issued, not yet in a unit
         ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
         ("wake", "i8", (MAX_WARPS,)),
-        ("loads", "i4", (MAX_WARPS,)),
-        ("stores", "i4", (MAX_WARPS,)),
+        # which of the resident warps is in a slot: functional rows, scoreboard, what is in flight go by context
+        ("context", "i4", (MAX_WARPS,)),
+        ("first_register", "i8", (MAX_WARPS,)),  # of the context, in `ready_at` and `long_set`
         ("dynamic_id", "i8", (MAX_WARPS,)),
         ("warp_class", "i4", (MAX_WARPS,)),  # 0 owner, 1 unshared, 2 non-owner
         ("warp_in_cta", "i4", (MAX_WARPS,)),
@@ -279,7 +284,7 @@ SM = record(
         ("memory_words", "i8", (LDST_QUEUE, ACCESSES)),
         ("bypass", "i4", (PENDING,)),
         ("pending_free", "i4", (PENDING,)),
-        ("pending_warp", "i4", (PENDING,)),
+        ("pending_context", "i4", (PENDING,)),
         ("pending_ins", "i4", (PENDING,)),
         ("pending_left", "i4", (PENDING,)),
         ("pending_group", "i4", (PENDING,)),
@@ -319,6 +324,12 @@ SM = record(
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
         ("locks_released_early", "i8"),
+        # by context
+        ("slot_of", "i4", (MAX_CONTEXTS,)),  # warp slot; -1: its CTA has been switched out
+        ("loads", "i4", (MAX_CONTEXTS,)),
+        ("stores", "i4", (MAX_CONTEXTS,)),
+        ("cta_context", "i4", (MAX_CTAS,)),  # of a CTA slot: its scratchpad, and the first of its warps
+        ("aside", "i8"),  # CTAs that have been switched out
         ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
     ]
 )

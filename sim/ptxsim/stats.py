@@ -13,6 +13,7 @@ import numpy as np
 
 from ptxsim.dynamic import DynamicResult
 from ptxsim.state import IDLE, SCOREBOARD, STALL
+from ptxsim.switching.setup import SwitchingResult
 from ptxtool.formats.hotspots import Hotspots
 
 # GPGPU-Sim's names, as far as they differ from those of the parts
@@ -97,6 +98,7 @@ class SimResult:
     issues: tuple[int, ...] = field(default=(), repr=False)
     hotspots: Hotspots | None = field(default=None, repr=False)
     dynamic: DynamicResult | None = None
+    switching: SwitchingResult | None = None
     printed: str = field(default="", repr=False)
 
     @property
@@ -132,6 +134,8 @@ class SimResult:
         for prefix, counts in (("l1d", self.l1), ("l2", self.l2), ("dram", self.dram)):
             flat |= {f"{prefix}_{name}": n for name, n in counts.items()}
         flat |= {_CORE_NAMES.get(name, name): n for name, n in self.core.items()}
+        if self.switching is not None:
+            flat |= self.switching.counts
         return flat | {f"issued_w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,6 +145,8 @@ class SimResult:
             data["hotspots"] = self.hotspots.to_dict()
         if self.dynamic is None:
             del data["dynamic"]
+        if self.switching is None:
+            del data["switching"]
         data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
         data["stats"] = self.stats
         data["thread_ipc"] = self.thread_ipc
@@ -174,6 +180,8 @@ class SimResult:
         lines += [f"  stall point: {p}" for p in self.stall_points[:3]]
         if self.dynamic is not None:
             lines.append(f"  {self.dynamic}")
+        if self.switching is not None:
+            lines += [f"  {line}" for line in str(self.switching).splitlines()]
         return "\n".join(lines)
 
 

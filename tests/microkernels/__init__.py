@@ -8,9 +8,12 @@ from microkernels.core import CORE
 from microkernels.gpgpusim42 import GPGPUSIM42
 from microkernels.memory import MEMORY
 from microkernels.scheme import SCHEME
+from microkernels.switching import SWITCHING
 
 C2050: tuple[Case, ...] = tuple(
-    sorted((*CORE, *MEMORY, *SCHEME), key=lambda case: int(case.row))  # rows of timing-model section 7.3
+    sorted(
+        (*CORE, *MEMORY, *SCHEME, *SWITCHING), key=lambda case: int(case.row)
+    )  # rows of timing-model section 7.3
 )
 
 __all__ = ["C2050", "GPGPUSIM42", "Case"]

@@ -691,21 +691,6 @@ B:	mov.u32 r, 22;
     assert results(functions, "and.b32 %r3, %r1, 1;\ncall (%r0), pick, (%r3);") == [11, 22] * 16
 
 
-def test_registers_per_thread_follow_the_deepest_chain() -> None:
-    """The chain k -> a -> b needs all three; c is shorter, and the recursive b counts once."""
-
-    def function(name: str, n: int, inner: str = "") -> str:
-        moves = "".join(f"mov.u32 %x{i}, {i};\n" for i in range(n))
-        adds = "".join(f"add.u32 %x0, %x0, %x{i};\n" for i in range(1, n))
-        code = f"{moves}{adds}st.global.u32 [0], %x0;\n{inner}\nret;"
-        return f".func {name}()\n{{\n.reg .u32 %x<{n}>;\n{code}\n}}\n"
-
-    gpu = load_gpu("tesla-c2050")
-    alone = lower(kernel_of("", ""), gpu).registers_per_thread
-    functions = ".func a();\n" + function("b", 7, "call b;") + function("c", 9) + function("a", 5, "call b;")
-    assert lower(kernel_of(functions, "call a;\ncall c;"), gpu).registers_per_thread == alone + 7 + 5
-
-
 def numbers(values: Sequence[int]) -> list[int]:
     return [int(v) & 0xFFFFFFFF for v in values]
 

@@ -7,6 +7,7 @@ import pytest
 
 import ptxsim
 import ptxtool
+from ptxtool.analysis.register_need import register_need
 from ptxtool.base.diag import PtxError
 
 TEXT = """\
@@ -37,6 +38,26 @@ TEXT = """\
 def launch(**changes: Any) -> ptxsim.SimResult:
     options: dict[str, Any] = {"grid": 1, "block": 32, "args": [np.zeros(32, np.uint32)]} | changes
     return ptxsim.launch(ptxtool.parse(TEXT, name="k.ptx").kernels["k"], **options)
+
+
+def test_registers_are_counted_as_for_occupancy() -> None:
+    """With a call, whose registers stand behind what lives across it, too."""
+    functions = """.func f(.param .u32 a)
+{
+    .reg .b32 %x<7>;
+    mov.u32 %x0, 1;  mov.u32 %x1, 2;  mov.u32 %x2, 3;  mov.u32 %x3, 4;  mov.u32 %x4, 5;  mov.u32 %x5, 6;
+    add.u32 %x0, %x0, %x1;  add.u32 %x0, %x0, %x2;  add.u32 %x0, %x0, %x3;  add.u32 %x0, %x0, %x4;
+    add.u32 %x0, %x0, %x5;
+    ret;
+}
+"""
+    call = "{ .param .u32 a; st.param.u32 [a], %r3; call f, (a); }\n    st.global.u32 [%d4], %r3;"
+    text = TEXT.replace(".visible", functions + ".visible").replace("st.global.u32 [%d4], %r3;", call)
+    for each in (TEXT, text):
+        kernel = ptxtool.parse(each, name="k.ptx").kernels["k"]
+        result = ptxsim.launch(kernel, 1, 32, [np.zeros(32, np.uint32)])
+        assert result.registers == register_need(kernel).registers
+    assert result.registers == 3 + 6  # %d4 and %r3 live across the call, and %x0 to %x5
 
 
 def test_constants_fill_module_variables() -> None:

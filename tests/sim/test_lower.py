@@ -165,14 +165,6 @@ def test_ptx_guards_and_accesses() -> None:
     assert first("ld.u32 %r1, [%rd1];", PTX)["space"] == p.GENERIC
 
 
-def test_registers_per_thread() -> None:
-    assert lowered("exit;").registers_per_thread == 8  # $r0-$r7
-    # %rd1 is two registers, %r1 and %r2 one each, all live before the last instruction
-    body = """ld.param.u64 %rd1, [a]; ld.param.u32 %r1, [n]; mov.u32 %r2, %r1;
-	add.s32 %r2, %r1, %r2; st.global.u32 [%rd1], %r2; ret;"""
-    assert lowered(body, PTX).registers_per_thread == 4
-
-
 def test_parameters_lie_in_shared_memory() -> None:
     layout = lay_out(kernel("exit;"))
     assert [(q.offset, q.size) for q in layout.parameters] == [(0x10, 8), (0x18, 4)]

@@ -119,7 +119,8 @@ def test_what_fails_stops_nothing_else(tmp_path: Path) -> None:
 def test_a_cycle_limit_is_a_failure_with_counters(tmp_path: Path) -> None:
     result = swept(write(tmp_path, 'kernels = ["scale.ptx"]\nmax_cycles = 50\n'))
     assert result["scale"].status == "failed"
-    assert result["scale"].outcome.problems[0]["code"] == "E408"
+    (problem,) = result["scale"].outcome.problems
+    assert (problem["code"], "help: raise max_cycles (--max-cycles)" in problem["text"]) == ("E408", True)
     assert result["scale"].value("cycles") == 50
 
 

@@ -66,7 +66,7 @@ def _test(run, sm, x, slot, number):
         for k in range(sm.depth[w]):
             if sm.stack_wait[k, w] == number + 1:
                 instruction = instruction_at(run.code, sm.waits_since[k, w])
-                x.warp = sm.index * run.max_warps + w
+                x.warp = sm.index * run.contexts + sm.context[w]
                 give_reduction(
                     x,
                     instruction,

@@ -38,6 +38,7 @@ from ptxsim.program import CONTEXT
 from ptxsim.schedulers.signature import PICK, WINDOW
 from ptxsim.sharing.locks import retest, settle_wait
 from ptxsim.state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
+from ptxsim.switching.monitor import switch_ctas, switch_next
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
@@ -169,12 +170,14 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
     for _ in range(run.fetches):
         decode(run, sm)
         fetch(run, sm, memory)
-    if l1.flush and sm.resident == sm.finishing:
+    if run.switching:
+        switch_ctas(run, sm, x, memory)
+    if l1.flush and sm.resident == sm.finishing and sm.aside == 0:
         l1_forget(l1)
     _look(run, sm, window, run.cycle)
     sm.last_cycle = run.cycle
     run.sm_next[sm.index] = _next_cycle(run, sm, l1, issued)
-    if sm.resident == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
+    if sm.resident == 0 and sm.aside == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
         charge_until(run, sm, window, run.cycle)
         sm.counting = 0
 
@@ -204,6 +207,8 @@ def _next_cycle(run, sm, l1, issued):
         following = min(following, next_retirement(sm))
     if sm.in_membar:
         following = min(following, _next_membar(run, sm))
+    if run.switching:
+        following = min(following, switch_next(run, sm))
     return max(following, soon)
 
 

@@ -7,6 +7,7 @@ from ptxsim.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
 from ptxsim.semantics.start import init_warp
 from ptxsim.sharing.pairs import cta_started
 from ptxsim.state import BARRIERS, sm_at
+from ptxsim.switching.monitor import cta_launched
 
 
 @inline
@@ -42,12 +43,16 @@ def _launch(run, sm, x, special_rows):
         sm.cta_counted[slot, number] = 0
         sm.cta_holds[slot, number] = 0
         sm.cta_seen[slot, number] = 0
+    context = slot
+    if run.switching:
+        context = cta_launched(run, sm, slot)
+    sm.cta_context[slot] = context
     if sm.shared_bytes:
         image = flat_u8(run.shared_image, sm.shared_bytes)
-        memory = flat_u8(sm.shared_memory + slot * sm.shared_bytes, sm.shared_bytes)
+        memory = flat_u8(sm.shared_memory + context * sm.shared_bytes, sm.shared_bytes)
         for k in range(sm.shared_bytes):
             memory[k] = image[k]
-        x.shared_memory = sm.shared_memory + slot * sm.shared_bytes
+        x.shared_memory = sm.shared_memory + context * sm.shared_bytes
     for k in range(run.warps_per_cta):
         _start_warp(run, sm, x, special_rows, slot, k, cta)
     cta_started(run, sm, slot)
@@ -63,6 +68,10 @@ def _launch(run, sm, x, special_rows):
 def _start_warp(run, sm, x, special_rows, slot, k, cta):
     w = slot * run.warps_per_cta + k
     me = bit(w)
+    context = sm.cta_context[slot] * run.warps_per_cta + k
+    sm.context[w] = context
+    sm.first_register[w] = context * run.n_registers
+    sm.slot_of[context] = w
     threads = min(32, run.threads_per_cta - 32 * k)
     simt.start(sm, w, bit(threads) - 1)
     sm.resident |= me
@@ -75,10 +84,10 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     sm.ib_pc[w] = 0
     sm.fetch_pc[w] = 0
     sm.done_at[w] = 0
-    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
-    for r in range(w * run.n_registers, (w + 1) * run.n_registers):
+    ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
+    for r in range(context * run.n_registers, (context + 1) * run.n_registers):
         ready_at[r] = 0
-    x.warp = sm.index * run.max_warps + w
+    x.warp = sm.index * run.contexts + context
     columns, rows = run.grid[0], run.grid[1]
     init_warp(
         x,

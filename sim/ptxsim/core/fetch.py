@@ -116,6 +116,7 @@ def pass_refused(sm, turns):
     refused = sm.fetch_stuck & fetchable(sm)
     if refused:
         sm.l1i.reservation_fails += turns
-        for _ in range(turns % popcount(refused)):
+        # the warp that fetched last may not be one of them: behind the first turn it is
+        for _ in range((turns - 1) % popcount(refused) + 1):
             above = refused & from_bit(sm.last_fetched + 1)
             sm.last_fetched = ctz(above) if above else ctz(refused)

@@ -161,8 +161,8 @@ def _issue_warp(run, sm, x, w):
     instruction = instruction_at(run.code, i)
     active = sm.stack_mask[sm.depth[w] - 1, w]
     slot = sm.cta_slot[w]
-    x.warp = sm.index * run.max_warps + w
-    x.shared_memory = sm.shared_memory + slot * sm.shared_bytes
+    x.warp = sm.index * run.contexts + sm.context[w]
+    x.shared_memory = sm.shared_memory + sm.cta_context[slot] * sm.shared_bytes
     x.cycle = run.cycle
     mask = active
     if instruction.guard_row >= 0:

@@ -39,7 +39,7 @@ from ptxsim.memory.readonly import FAIL as READ_FAIL
 from ptxsim.memory.readonly import HIT as READ_HIT
 from ptxsim.memory.readonly import fill, next_waiter, read, sent
 from ptxsim.memory.state import ATOMIC as ATOMIC_REQUEST
-from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, READ, UNCACHED
+from ptxsim.memory.state import CONSTANT, FAIL, HIT, INSTRUCTION, READ, UNCACHED, VECTOR
 from ptxsim.memory.state import TEXTURE as TEXTURE_REQUEST
 from ptxsim.memory.state import WRITE as WRITE_REQUEST
 from ptxsim.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
@@ -65,6 +65,7 @@ from ptxsim.program import (
     instruction_at,
 )
 from ptxsim.state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
+from ptxsim.switching.monitor import load_came, vector_arrived
 
 # clients of the writeback latch
 _SHARED_CLIENT, _TEXTURE_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT = range(5)
@@ -123,10 +124,11 @@ def prepare_access(run, sm, x, i, w, mask, entry):
         sm.pending_free_n -= 1
         p = sm.pending_free[sm.pending_free_n]
         sm.memory_pending[slot] = p
-        sm.pending_warp[p] = w
+        context = sm.context[w]
+        sm.pending_context[p] = context
         sm.pending_ins[p] = i
         sm.pending_left[p] = 1 if space == SHARED else count
-        sm.loads[w] += 1
+        sm.loads[context] += 1
         if run.timeline and count and space != SHARED and space != CONST and space != PARAM:
             note(run, sm, SENT, p, w, i, count)
         if instruction.copies and instruction.access == LOAD:
@@ -148,17 +150,21 @@ def copies_done(sm, w):
 @inline
 def _complete(run, sm, p, cycle):
     """A load or atomic has all its data: its destinations are written at `cycle`."""
-    w = sm.pending_warp[p]
-    sm.loads[w] -= 1
+    context = sm.pending_context[p]
+    sm.loads[context] -= 1
     if run.timeline:
         note(run, sm, BACK, p, 0, 0, 0)
+    sm.pending_free[sm.pending_free_n] = p
+    sm.pending_free_n += 1
+    w = np.int64(sm.slot_of[context])
+    if w < 0:
+        load_came(run, sm, sm.pending_ins[p], context, cycle)
+        return
     if instruction_at(run.code, sm.pending_ins[p]).copies:
         sm.copies[w, sm.pending_group[p]] -= 1
     if instruction_at(run.code, sm.pending_ins[p]).access == ATOMIC:
         sm.in_atomic &= ~bit(w)
     sm.done_at[w] = max(sm.done_at[w], cycle)
-    sm.pending_free[sm.pending_free_n] = p
-    sm.pending_free_n += 1
     release(run, sm, sm.pending_ins[p], w, cycle)
 
 
@@ -221,16 +227,16 @@ def next_shared(sm):
 @inline
 def _expect(sm, w, acknowledgements):
     """Warp w has stored what will be acknowledged so often."""
-    sm.stores[w] += acknowledgements
+    sm.stores[sm.context[w]] += acknowledgements
     sm.storing |= bit(w)
 
 
 @inline
-def _acknowledge(sm, w, acknowledgements):
-    """So many acknowledgements have come for warp w."""
-    sm.stores[w] -= acknowledgements
-    if sm.stores[w] == 0:
-        sm.storing &= ~bit(w)
+def _acknowledge(sm, context, acknowledgements):
+    """So many acknowledgements have come for a warp."""
+    sm.stores[context] -= acknowledgements
+    if sm.stores[context] == 0 and sm.slot_of[context] >= 0:
+        sm.storing &= ~bit(sm.slot_of[context])
 
 
 @inline
@@ -255,6 +261,8 @@ def _take_reply(run, sm, l1, memory):
     elif kind == CONSTANT:
         fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.head_stuck = 0
+    elif kind == VECTOR:
+        vector_arrived(run, sm)
     else:
         l1_fill(l1, memory.request[found].line)
         _l1_changed(sm, l1)
@@ -267,11 +275,12 @@ def take_quietly(run, sm, l1, memory):
     found = next_reply(memory, sm.index)
     kind = memory.request[found].kind
     if kind == WRITE_REQUEST:
-        w = memory.request[found].tag
-        if w >= 0:
-            if sm.stores[w] == 1 and (sm.finishing | sm.in_membar) & bit(w):
+        context = memory.request[found].tag
+        if context >= 0:
+            w = sm.slot_of[context]
+            if sm.stores[context] == 1 and w >= 0 and (sm.finishing | sm.in_membar) & bit(w):
                 return False
-            _acknowledge(sm, w, 1)
+            _acknowledge(sm, context, 1)
     elif kind != READ or not l1_fill_part(l1, memory.request[found].line):
         return False
     pop_reply(memory, sm.index, run.cycle - run.response_hops)
@@ -428,7 +437,7 @@ def _enter_pipe(run, sm, l1, slot, p, w):
     tag = p
     if sm.memory_kind[slot] == STORE:
         kind = PIPE_LOCAL_STORE if sm.memory_space[slot] == LOCAL else PIPE_GLOBAL_STORE
-        tag = w
+        tag = np.int64(sm.context[w])
     if not pipe_enter(l1, sm.memory_line[slot, k], size, kind, tag, sm.memory_words[slot, k], run.cycle):
         sm.head_stuck = _BY_L1D
         return False
@@ -449,7 +458,7 @@ def _pass_by(run, sm, l1, memory, slot, p, w):
         kind = ATOMIC_REQUEST
     elif sm.memory_kind[slot] == STORE:
         kind = WRITE_REQUEST
-        tag = w
+        tag = np.int64(sm.context[w])
     line = sm.memory_line[slot, k]
     if not inject_words(memory, sm.index, run.cycle, line, size, kind, tag, sm.memory_words[slot, k]):
         return False
@@ -483,7 +492,9 @@ def _serve_line(run, sm, l1, memory, slot, p, w):
         if outcome == HIT:
             sm.pending_left[p] -= 1
     else:
-        outcome = l1_store(l1, line, size, local, w, run.cycle, sm.memory_words[slot, k])
+        outcome = l1_store(
+            l1, line, size, local, np.int64(sm.context[w]), run.cycle, sm.memory_words[slot, k]
+        )
         if outcome == FAIL:
             sm.head_stuck = _BY_L1D
             return False

@@ -80,7 +80,7 @@ def _idle_reason(run, sm, last, w):
     me = bit(w)
     top = sm.depth[w] - 1
     pc = np.int64(sm.stack_pc[top, w])
-    issued = last[sm.index * run.max_warps + w]
+    issued = last[sm.index * run.contexts + sm.context[w]]
     if sm.at_barrier & me:
         return BARRIER, np.int64(sm.waits_since[top, w])
     if sm.in_membar & me:
@@ -99,10 +99,10 @@ def _idle_reason(run, sm, last, w):
 @njit
 def _register_reason(run, sm, h, w):
     """What the register is that holds up a warp's next instruction longest, and the instruction that writes it."""
-    n = run.max_warps * run.n_registers
+    n = run.contexts * run.n_registers
     ready_at = flat_i64(sm.ready_at, n)
     writer = flat_i64(h.writer, run.n_sms * n)
-    base = w * run.n_registers
+    base = sm.first_register[w]
     instruction = instruction_at(run.code, sm.ib_pc[w])
     latest = instruction.register[0]
     for k in range(1, instruction.n_registers):
@@ -166,7 +166,7 @@ def _port_reason(run, sm, w):
 )
 def _charge(run, sm, scheduler, kind, own, valid, cycles):
     h = _hotspots(run.hotspots, 1)[0]
-    last = flat_i64(h.last_issued, run.n_sms * run.max_warps)
+    last = flat_i64(h.last_issued, run.n_sms * run.contexts)
     none = run.n_instructions
     unfinished = sm.resident & ~sm.finishing
     ready = valid & sm.ready & ~sm.lock_wait
@@ -183,7 +183,7 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
             reason, at = WINDOW, sm.stack_pc[sm.depth[w] - 1, w]
         elif sm.supervised[scheduler] & sm.finishing:
             w = oldest(sm, sm.supervised[scheduler] & sm.finishing)
-            reason, at = EXITED, last[sm.index * run.max_warps + w]
+            reason, at = EXITED, last[sm.index * run.contexts + sm.context[w]]
     elif kind == SCOREBOARD or ready == 0:
         # a slot without a ready warp counts as stall where locks do: then they are the reason
         w = oldest(sm, valid if kind == SCOREBOARD else valid & sm.lock_wait)
@@ -222,7 +222,7 @@ def _note_issue(run, sm, i, w, mask, active):
     seen = flat_i64(h.divergent_seen, run.n_sms)
     counts[first + DIVERGENT] += sm.divergent_branches - seen[sm.index]
     seen[sm.index] = sm.divergent_branches
-    flat_i64(h.last_issued, run.n_sms * run.max_warps)[sm.index * run.max_warps + w] = i
+    flat_i64(h.last_issued, run.n_sms * run.contexts)[sm.index * run.contexts + sm.context[w]] = i
     code = np.int64(i)
     if instruction.access != NO_ACCESS:
         slot = sm.front_memory[last_queued(sm.id_oc[2], sm.id_oc_n[2])]  # it has just taken its place
@@ -233,9 +233,9 @@ def _note_issue(run, sm, i, w, mask, active):
         if load >= 0:
             flat_i64(h.missed, run.n_sms * PENDING)[sm.index * PENDING + load] = 0
         code |= np.int64(sm.memory_space[slot]) << _SPACE_SHIFT | (load + 1) << _LOAD_SHIFT
-    n = run.max_warps * run.n_registers
+    n = run.contexts * run.n_registers
     writer = flat_i64(h.writer, run.n_sms * n)
-    base = sm.index * n + w * run.n_registers
+    base = sm.index * n + sm.first_register[w]
     for k in range(instruction.n_destinations):
         writer[base + instruction.register[k]] = code
 

@@ -9,6 +9,7 @@ from ptxsim.jit import bit, ctz, inline
 from ptxsim.sharing.locks import warp_exited
 from ptxsim.sharing.pairs import cta_ended
 from ptxsim.state import FOREVER, MAX_WARPS
+from ptxsim.switching.monitor import cta_left
 
 
 @inline
@@ -30,7 +31,7 @@ def finish_warp(run, sm, x, w):
 @inline
 def may_retire(run, sm, w):
     """True if nothing of a finished warp but its stores is in flight."""
-    return sm.front_count[w] == 0 and sm.loads[w] == 0 and sm.done_at[w] <= run.cycle
+    return sm.front_count[w] == 0 and sm.loads[sm.context[w]] == 0 and sm.done_at[w] <= run.cycle
 
 
 @inline
@@ -61,6 +62,8 @@ def _retire(run, sm, w):
         run.ctas_done += 1
         if sm.pair[slot] >= 0:
             cta_ended(run, sm, slot)
+        if run.switching:
+            cta_left(run, sm, slot)
 
 
 @inline
@@ -71,6 +74,6 @@ def next_retirement(sm):
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
-        if sm.front_count[w] == 0 and sm.loads[w] == 0:
+        if sm.front_count[w] == 0 and sm.loads[sm.context[w]] == 0:
             best = min(best, sm.done_at[w])
     return best

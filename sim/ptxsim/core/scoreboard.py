@@ -20,8 +20,8 @@ def reserve(run, sm, instruction, w, space):
     pending = FOREVER
     if instruction.access == LOAD and space != SHARED and space != CONST:
         pending = LONG
-    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
-    base = w * run.n_registers
+    ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
+    base = sm.first_register[w]
     if instruction.n_destinations:  # mostly one
         ready_at[base + instruction.register[0]] = pending
         for k in range(1, instruction.n_destinations):
@@ -33,31 +33,37 @@ def reserve(run, sm, instruction, w, space):
 @njit
 def _set_long(run, sm, instruction, w, value):
     """Note whether the destinations of an instruction are long from now on."""
-    long_set = flat_u8(sm.long_set, run.max_warps * run.n_registers)
+    long_set = flat_u8(sm.long_set, run.contexts * run.n_registers)
     for k in range(instruction.n_destinations):
-        long_set[w * run.n_registers + instruction.register[k]] = value
+        long_set[sm.first_register[w] + instruction.register[k]] = value
 
 
 @inline
 def _reads_long(run, sm, instruction, w):
     """True if an instruction reads a register that is long."""
-    long_set = flat_u8(sm.long_set, run.max_warps * run.n_registers)
+    long_set = flat_u8(sm.long_set, run.contexts * run.n_registers)
     for k in range(instruction.n_destinations, instruction.n_registers):
-        if long_set[w * run.n_registers + instruction.register[k]]:
+        if long_set[sm.first_register[w] + instruction.register[k]]:
             return True
     return False
 
 
 @inline
+def written(run, sm, i, first, cycle):
+    """The destinations of instruction i are written at `cycle`, for a warp whose registers begin at `first`."""
+    ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
+    instruction = instruction_at(run.code, i)
+    if instruction.n_destinations:  # mostly one
+        ready_at[first + instruction.register[0]] = cycle
+        for k in range(1, instruction.n_destinations):
+            ready_at[first + instruction.register[k]] = cycle
+
+
+@inline
 def release(run, sm, i, w, cycle):
     """The destinations of instruction i of warp w are written at `cycle`."""
-    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    written(run, sm, i, sm.first_register[w], cycle)
     instruction = instruction_at(run.code, i)
-    base = w * run.n_registers
-    if instruction.n_destinations:  # mostly one
-        ready_at[base + instruction.register[0]] = cycle
-        for k in range(1, instruction.n_destinations):
-            ready_at[base + instruction.register[k]] = cycle
     if run.long_lasting and instruction.access == NO_ACCESS:
         _set_long(run, sm, instruction, w, 0)
     if instruction.n_destinations and sm.blocked & bit(w):
@@ -67,9 +73,10 @@ def release(run, sm, i, w, cycle):
 @njit
 def writes_done(run, sm, w):
     """When the last pending register write of warp w is released; FOREVER or more while that is not known."""
-    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
     last = 0
-    for k in range(w * run.n_registers, (w + 1) * run.n_registers):
+    base = sm.first_register[w]
+    for k in range(base, base + run.n_registers):
         last = max(last, ready_at[k])
     return last
 
@@ -77,9 +84,9 @@ def writes_done(run, sm, w):
 @inline
 def set_wake(run, sm, w):
     """Work out when the head of warp w is free of hazards, and note it."""
-    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
+    ready_at = flat_i64(sm.ready_at, run.contexts * run.n_registers)
     instruction = instruction_at(run.code, sm.ib_pc[w])
-    base = w * run.n_registers
+    base = sm.first_register[w]
     wake = 0
     me = bit(w)
     sm.long_wait &= ~me

@@ -43,7 +43,7 @@ def live_lanes(run, sm, x, w):
     """The lanes of a warp that have not exited."""
     lanes = bit(0) & 0
     if x.call_words:
-        lanes |= lanes_aside(x, sm.index * run.max_warps + w)
+        lanes |= lanes_aside(x, sm.index * run.contexts + sm.context[w])
     for k in range(sm.depth[w]):
         lanes |= sm.stack_mask[k, w]
     return lanes

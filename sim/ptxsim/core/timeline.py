@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from ptxsim.core.long_waits import waits_long
 from ptxsim.core.timeline_codes import (
     ABSENT,
     ATOMIC,
@@ -33,9 +34,8 @@ from ptxsim.core.timeline_codes import (
     WORDS,
 )
 from ptxsim.jit import bit, ctz, flat_i64, njit, record_type
-from ptxsim.program import instruction_at
 from ptxsim.semantics.boundary import boundary
-from ptxsim.state import LONG, MAX_WARPS, RUN, SM
+from ptxsim.state import MAX_WARPS, RUN, SM
 
 
 @njit(
@@ -60,17 +60,6 @@ def _note(run, sm, kind, a, b, c, d):
 
 
 @njit
-def _waits_long(run, sm, w):
-    """True if the head of a warp waits for a load from beyond the SM."""
-    ready_at = flat_i64(sm.ready_at, run.max_warps * run.n_registers)
-    instruction = instruction_at(run.code, sm.ib_pc[w])
-    for k in range(instruction.n_registers):
-        if ready_at[w * run.n_registers + instruction.register[k]] == LONG:
-            return True
-    return False
-
-
-@njit
 def _state(run, sm, w):
     me = bit(w)
     if sm.resident & me == 0:
@@ -87,7 +76,7 @@ def _state(run, sm, w):
         return ATOMIC
     if sm.lock_wait & me:
         return LOCK
-    if sm.blocked & sm.has_head & me and _waits_long(run, sm, w):
+    if sm.blocked & sm.has_head & me and waits_long(run, sm, w):
         return MEMORY
     return FETCHING if sm.imiss & me else RUNNING
 

@@ -26,9 +26,9 @@ MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 24, 12
 MAX_PORTS = 64  # of one side of a crossbar
 
 # what a request is; all but WRITEBACK are answered
-READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE = range(9)
+READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE, VECTOR = range(10)
 """UNCACHED is a load that has passed the L1 by, WRITEBACK an evicted dirty line (of the L1 for SMs), FILL the line that
-an L2 slice reads from DRAM."""
+an L2 slice reads from DRAM, VECTOR a live-register vector (`switching/vectors.py`)."""
 
 # state of a cache line
 INVALID, RESERVED, VALID, DIRTY, PARTIAL = range(5)

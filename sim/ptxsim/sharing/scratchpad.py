@@ -32,8 +32,8 @@ def holds(sm, w):
 @njit
 def shared_byte(run, sm, x, w):
     """The lowest byte beyond the private ones that the head of warp w will access, -1 if none."""
-    x.warp = sm.index * run.max_warps + w
-    x.shared_memory = sm.shared_memory + sm.cta_slot[w] * sm.shared_bytes
+    x.warp = sm.index * run.contexts + sm.context[w]
+    x.shared_memory = sm.shared_memory + sm.cta_context[sm.cta_slot[w]] * sm.shared_bytes
     x.cycle = run.cycle
     return reach(x, sm.ib_pc[w], sm.stack_mask[sm.depth[w] - 1, w], run.private_scratchpad)
 

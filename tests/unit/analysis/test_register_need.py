@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.register_need import RegisterNeed, register_need
+from ptxtool.analysis.register_need import RegisterNeed, register_need, registers_per_thread
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 
@@ -211,6 +211,18 @@ def test_a_list_of_targets_is_followed() -> None:
 def test_vectors_are_refused_by_name() -> None:
     with pytest.raises(PtxError, match="registers of vector type"):
         need(".visible .entry k()\n{\n.reg .v2 .f32 %v;\nret;\n}\n")
+
+
+def test_a_launch_that_does_not_say() -> None:
+    """%d is two registers, %x and %y one each, all live before the store."""
+    loads = "ld.param.b64 %d, [p]; ld.param.b32 %x, [p]; mov.b32 %y, %x;"
+    body = f"{loads} add.s32 %y, %x, %y; st.v2.b32 [%d], {{%x, %y}}; ret;"
+    text = f"{HEAD}.entry k(.param .b64 p)\n{{\n.reg .b32 %x, %y;\n.reg .b64 %d;\n{body}\n}}\n"
+    assert registers_per_thread(parse(text).functions["k"]) == 4
+    vectors = f"{HEAD}.entry k()\n{{\n.reg .v4 .b32 %v;\nmov.b32 %v.x, 1;\nst.b32 [0], %v.x;\nret;\n}}\n"
+    assert registers_per_thread(parse(vectors).functions["k"]) == 4
+    plus = ".version 1.4+\n.entry k()\n{\n.reg .u32 $r<8>;\n.reg .pred $p0;\nexit;\n}\n"
+    assert registers_per_thread(parse(plus, "k.ptxplus").functions["k"]) == 8
 
 
 def test_a_long_chain_of_calls() -> None:

@@ -1,0 +1,1 @@
+"""Switching of CTAs: more of them are resident than the pipeline has places for (Virtual Thread, FineReg)."""

@@ -1,0 +1,85 @@
+"""Cases of CTA switching on `gtx980-finereg`: row 23 of timing-model section 7.3.
+
+Every CTA waits for a load that takes far longer than all CTAs need to get there, with a known number v of 32-bit
+registers live in each warp. FineReg's ACRF of 32768 registers holds CTAs as a whole; what waits beyond
+them has warps * v entries in the PCRF of 1024.
+"""
+
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+import ptxsim
+from microkernels.case import Case, exactly
+from microkernels.measure import parsed
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.settings import with_settings
+
+LONG = ("fetch.perfect=true", "l1c.perfect=true", "l2.rop_cycles=40000")
+
+
+def waiting_kernel(live: int) -> str:
+    """A kernel that waits for a load with so many 32-bit registers live: what it loads, and others that it adds to it.
+
+    The load passes the L1 by, which has fewer entries for misses than there are warps.
+    """
+    others = range(1, live)
+    lines = [
+        ".version 4.0\n.target sm_35\n.address_size 64\n.visible .entry k(.param .u64 p)\n{",
+        "\t.reg .b64 %l<4>;\n\t.reg .b32 %r<80>;",
+        "\tmov.u32 %r70, %tid.x;\n\tmov.u32 %r71, %ctaid.x;\n\tmov.u32 %r72, %ntid.x;",
+        "\tmad.lo.u32 %r70, %r71, %r72, %r70;",
+        *(f"\tadd.u32 %r{k}, %r70, {k};" for k in others),
+        "\tld.param.u64 %l0, [p];\n\tmul.wide.u32 %l1, %r70, 4;\n\tadd.s64 %l2, %l0, %l1;",
+        "\tld.global.cg.u32 %r0, [%l2];",
+        *(f"\tadd.u32 %r0, %r0, %r{k};" for k in others),  # the first one waits: %r0 and the others are live
+        "\tmov.u32 %r70, %tid.x;\n\tmov.u32 %r71, %ctaid.x;\n\tmov.u32 %r72, %ntid.x;",
+        "\tmad.lo.u32 %r70, %r71, %r72, %r70;",
+        "\tld.param.u64 %l0, [p];\n\tmul.wide.u32 %l1, %r70, 4;\n\tadd.s64 %l2, %l0, %l1;",
+        "\tst.global.u32 [%l2], %r0;\n\tret;\n}\n",
+    ]
+    return "\n".join(lines)
+
+
+def launch_waiting(warps: int, live: int, registers: int, **options: Any) -> Any:
+    """Run it on one SM with far more CTAs than can be resident, and check what it stores."""
+    gpu = with_settings(load_gpu("gtx980-finereg"), LONG)
+    gpu = replace(gpu, sm=replace(gpu.sm, count=1))
+    threads, grid = 32 * warps, 300
+    loaded = np.arange(grid * threads, dtype=np.uint32)[::-1].copy()
+    memory = loaded.copy()
+    given = {"gpu": gpu, "switching": "finereg", "registers": registers} | options
+    result = ptxsim.launch(parsed(waiting_kernel(live)), grid, threads, [memory], **given)
+    thread = np.arange(grid * threads, dtype=np.uint32)
+    others = np.uint32(live - 1)
+    assert (memory == loaded + others * thread + np.uint32(live * (live - 1) // 2)).all()
+    return result
+
+
+def _resident(warps: int, live: int, registers: int, shared_bytes: int = 0) -> float:
+    return float(launch_waiting(warps, live, registers, dynamic_shared=shared_bytes).switching.resident_most)
+
+
+def _case(figure: int, how: str, *shape: int) -> Case:
+    warps, live = shape[:2]
+    what = f"FineReg: resident CTAs of {warps} warps with {live} live registers ({how}; gtx980-finereg)"
+    return exactly("23", what, figure, lambda: _resident(*shape))
+
+
+SWITCHING: tuple[Case, ...] = (
+    # 2 warps x 32 lanes x 32 registers = 2048 of the ACRF's 32768: 16 CTAs; 1024 // (2 * 10) = 51 more
+    _case(67, "16 + 51", 2, 10, 32),
+    # 4 x 32 x 32 = 4096: 8; 1024 // (4 * 20) = 12
+    _case(20, "8 + 12", 4, 20, 32),
+    # 8 x 32 x 24 = 6144: 5; 1024 // (8 * 7) = 18
+    _case(23, "5 + 18", 8, 7, 24),
+    # 1 x 32 x 64 = 2048: 16; 1024 // (1 * 60) = 17
+    _case(33, "16 + 17", 1, 60, 64),
+    # 16 + 1024 // 5 = 220 would be more than 128
+    _case(128, "at most 128", 1, 5, 64),
+    # 16 x 32 x 16 = 8192: 4; 4 + 1024 // (16 * 2) = 36, with 16 warps each more than 512
+    _case(32, "at most 512 warps", 16, 2, 16),
+    # 98304 bytes of scratchpad // 4096
+    _case(24, "scratchpad for 24", 2, 10, 32, 4096),
+)
