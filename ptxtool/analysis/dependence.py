@@ -1,17 +1,18 @@
 """What an instruction reads and writes besides registers: for whoever changes the order of instructions.
 
 Two instructions of one thread may trade places if neither writes what the other reads or writes. Resources are the
-registers (by index), "cc" (the carry flag), "memory", "param" (parameters of calls) and "order": an instruction that
-nothing may pass writes "order", all others read it. So pass by nothing:
+registers (by index), "cc" (the carry flag), "shared" (shared memory), "memory" (all other that can be written), "param"
+(parameters of calls) and "order": an instruction that nothing may pass writes "order", all others read it. So pass by
+nothing:
 
 * what the thread does together with others or leaves by: branches, calls, exits, barriers, votes, shuffles, fences,
   asynchronous copies, instructions for matrices and textures: all but plain arithmetic, moves, loads and stores;
 * readings of clocks, counters and other special registers that change while a kernel runs;
 * opcodes outside the table.
 
-All memory that can be written is one resource: addresses are not compared. Volatile, relaxed and acquiring loads write
-it, so that they keep their order; loads of a kernel's parameters and of constants touch nothing that changes. A guarded
-or partial write reads what it leaves in place.
+Addresses are not compared, only state spaces: an access without one (generic) may go to shared and to other memory.
+Volatile, relaxed and acquiring loads write both, so that they keep their order; loads of a kernel's parameters and of
+constants touch nothing that changes. A guarded or partial write reads what it leaves in place.
 
 Reference: A. Aho et al., "Compilers", 2nd edition, section 10.2 (dependences that a schedule must respect).
 """
@@ -22,6 +23,7 @@ from typing import NamedTuple
 
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.locations import is_location
 from ptxtool.ir.nodes import Function, Instruction, Memory, Unary
 from ptxtool.ir.verify import names
 from ptxtool.isa.special import special
@@ -35,6 +37,17 @@ _FIXED = frozenset({"alloca", "stacksave", "stackrestore", "discard", "applyprio
 _ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "sc"})
 _CONSTANT = re.compile(r"c\d*|const(ant)?\d*")
 """Constant memory as PTXPlus names it."""
+_SHARED, _OTHER, _ANY_MEMORY = frozenset({"shared"}), frozenset({"memory"}), frozenset({"memory", "shared"})
+_SPACES: dict[str, frozenset[Resource]] = {
+    "shared": _SHARED,
+    "global": _OTHER,
+    "local": _OTHER,
+    "const": _OTHER,
+    "param": frozenset({"param"}),
+}
+"""The memory that an access may go to by the state space it names."""
+_LETTERS = {"s": _SHARED, "g": _OTHER, "l": _OTHER}
+"""The same by the letter before the brackets of PTXPlus."""
 _STEADY = frozenset({"lane", "cta", "grid", "warp"})
 """Scopes of special registers that stay the same for a thread between two instructions."""
 
@@ -47,10 +60,14 @@ class Effect(NamedTuple):
 
 
 def stretches(function: Function) -> Iterator[range]:
-    """The runs of instructions that stand in one block with nothing between them."""
+    """The runs of instructions in one block with nothing between them; `.loc` counts as nothing, but for the first."""
     starts = {block.start for block in build(function).blocks}
     first = position = 0
+    is_located = False
     for statement in function.body or ():
+        if is_located and is_location(statement):
+            continue
+        is_located |= is_location(statement)
         if isinstance(statement, Instruction):
             if position in starts and first < position:
                 yield range(first, position)
@@ -100,7 +117,7 @@ def _effect(kernel: Function, node: Instruction, step: DefUse, match: Match | No
     reads: set[Resource] = {*step.uses, *(k for k in step.defs if k not in step.kills)}
     writes: set[Resource] = set(step.defs)
     if match is None or match.form.family not in _MOVABLE or node.opcode.base in _FIXED or _is_unsteady(node):
-        return Effect(frozenset(reads), frozenset({*writes, "order", "memory", "param", "cc"}))
+        return Effect(frozenset(reads), frozenset({*writes, *_ANY_MEMORY, "order", "param", "cc"}))
     reads.add("order")
     for role, name in match.form.implicit:
         (writes if "w" in role else reads).add(name)
@@ -112,16 +129,26 @@ def _effect(kernel: Function, node: Instruction, step: DefUse, match: Match | No
         ]
         stores = _memory(node.operands[0]) is not None and not node.opcode.base.startswith("ld")
         if reaches:
-            (writes if stores or "store" in match.form.effects else reads).add("memory")
+            symbols = {m.symbol for m in reaches}
+            places = _LETTERS.get(symbols.pop()[:1], _space(node)) if len(symbols) == 1 else _ANY_MEMORY
+            (writes if stores or "store" in match.form.effects else reads).update(places)
         return Effect(frozenset(reads), frozenset(writes))
     modifiers = set(node.opcode.modifiers)
     if match.form.effects:
-        place = "param" if any(m.partition("::")[0] == "param" for m in modifiers) else "memory"
-        if match.form.effects != {"load"} or modifiers & _ORDERED:
-            writes.add(place)
-        elif "const" not in modifiers and not (place == "param" and _is_own_parameter(kernel, node)):
-            reads.add(place)
+        places = _space(node)
+        if modifiers & _ORDERED:
+            writes |= _ANY_MEMORY | places
+        elif match.form.effects != {"load"}:
+            writes |= places
+        elif "const" not in modifiers and not ("param" in places and _is_own_parameter(kernel, node)):
+            reads |= places
     return Effect(frozenset(reads), frozenset(writes))
+
+
+def _space(node: Instruction) -> frozenset[Resource]:
+    """The memory that an access may go to, by its modifiers."""
+    named = (m.partition("::")[0] for m in node.opcode.modifiers)
+    return next((_SPACES[m] for m in named if m in _SPACES), _ANY_MEMORY)
 
 
 def _is_unsteady(node: Instruction) -> bool:

@@ -15,7 +15,7 @@ Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TAC
 
 from collections.abc import Sequence
 
-from ptxtool.analysis.liveness import live_registers
+from ptxtool.analysis.liveness import Liveness, live_registers
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
@@ -26,9 +26,18 @@ _NO_TOUCH = DefUse((), (), (), ())
 
 def may_touch(kernel: Function, touches: Sequence[bool]) -> tuple[bool, ...]:
     """Per instruction, whether the warp may touch the shared part there or later. Raises E202."""
+    return tuple(bits != 0 for bits in _wanted(kernel, touches).before_bits)
+
+
+def last_touches(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:
+    """The instructions that touch the shared part, and behind which the warp touches it no more. Raises E202."""
+    behind = _wanted(kernel, touches).after_bits
+    return tuple(i for i, touch in enumerate(touches) if touch and not behind[i])
+
+
+def _wanted(kernel: Function, touches: Sequence[bool]) -> Liveness:
     cfg = build(kernel, interprocedural=True)
-    live = live_registers(build(kernel), cfg, tuple(_TOUCH if t else _NO_TOUCH for t in touches))
-    return tuple(bits != 0 for bits in live.before_bits)
+    return live_registers(build(kernel), cfg, tuple(_TOUCH if t else _NO_TOUCH for t in touches))
 
 
 def release_points(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:

@@ -5,8 +5,8 @@ PTX the variables that the kernel names lie one behind the other from 0 on, by t
 then those of the body, each in textual order; an unsized one (`.extern .shared .b8 x[]`) begins where the sized ones
 end. In PTXPlus 16 bytes of header and the parameters lie before them, and every declared variable takes room.
 
-Not handled: kernels that call functions, whose variables have places between these; their layout is not `exact`, and
-nothing may be taken for private.
+Not handled: kernels that call functions with shared variables (or functions that are not known), which have places
+between these; their layout is not `exact`, and nothing may be taken for private.
 Reference: PTX ISA, section 5.4; V. Jatala, J. Anantpur, A. Karkare, HPDC 2016, section III (equation 4).
 """
 
@@ -78,13 +78,12 @@ def shared_declarations(kernel: Function) -> Iterator[tuple[Declaration, Declara
 def shared_layout(kernel: Function) -> SharedLayout:
     """The layout of a kernel's shared variables."""
     ptxplus = kernel.module.is_ptxplus
-    named = {n.text for node in kernel.instructions for o in node.operands for n in names(o)}
     start = HEADER_BYTES + _parameter_bytes(kernel) if ptxplus else 0
     end = start
     found: dict[str, SharedVariable] = {}
     unsized: list[tuple[Declaration, Declarator, bool]] = []
-    for declaration, declarator, in_body in shared_declarations(kernel):
-        if declarator.name in found or (declarator.name not in named and not ptxplus):
+    for declaration, declarator, in_body in _in_use(kernel):
+        if declarator.name in found:
             continue
         size, alignment = declared_size(declaration, declarator), alignment_of(declaration)
         if size == 0:
@@ -106,8 +105,35 @@ def shared_layout(kernel: Function) -> SharedLayout:
         tuple(found.values()),
         start,
         round_up(end, 16) if ptxplus else end,
-        exact=all(node.opcode.base != "call" for node in kernel.instructions),
+        exact=_calls_no_variables(kernel),
     )
+
+
+def _in_use(function: Function) -> Iterator[tuple[Declaration, Declarator, bool]]:
+    """Those of `shared_declarations` that take room: in PTX what the function names."""
+    named = {n.text for node in function.instructions for o in node.operands for n in names(o)}
+    for declared in shared_declarations(function):
+        if function.module.is_ptxplus or declared[1].name in named:
+            yield declared
+
+
+def _calls_no_variables(kernel: Function) -> bool:
+    """Whether all that a kernel calls, directly and through others, is known and has no shared variables."""
+    functions = kernel.module.functions
+    known, left = {kernel.name}, [kernel]
+    while left:
+        for node in left.pop().instructions:
+            if node.opcode.base != "call":
+                continue
+            called = {n.text for o in node.operands for n in names(o) if n.text in functions}
+            if not called:  # through a register
+                return False
+            for name in called - known:
+                if functions[name].body is None or any(_in_use(functions[name])):
+                    return False
+                left.append(functions[name])
+            known |= called
+    return True
 
 
 def _parameter_bytes(kernel: Function) -> int:

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Literal
 
 from ptxtool.analysis.occupancy import LIMITERS, Machine, Occupancy, occupancy
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import error
 
 Pairs = Literal["fewest", "most"]
@@ -96,8 +97,9 @@ class SharingPlan:
         )
         without = self.unshared.resident_ctas
         lines = [
-            f"{self.resident_ctas} resident CTAs at {_number(self.percent)}% {self.resource.removesuffix('s')} "
-            f"sharing, {without} without; limited by {' and '.join(self.all_limiters)} ({self.unshared.gpu})",
+            f"{counted(self.resident_ctas, 'resident CTA')} at {_number(self.percent)}% "
+            f"{self.resource.removesuffix('s')} sharing, {without} without; "
+            f"limited by {' and '.join(self.all_limiters)} ({self.unshared.gpu})",
             f"  unshared CTAs {self.unshared_ctas}, shared pairs {self.shared_pairs}, private {private}",
             f"  active warps {self.active_warps} of {self.unshared.max_warps}",
         ]

@@ -1,7 +1,8 @@
 """Re-prove a new order of instructions: in every stretch the same ones, and every value comes from where it came.
 
-A stretch is a run of instructions inside a basic block with no other statement between them. Outside instructions
-nothing has changed; each stretch has the same instructions, by their texts (equal texts keep their order). For every
+A stretch is a run of instructions inside a basic block with no other statement but `.loc` between them. Outside
+instructions and `.loc` nothing has changed; each stretch has the same instructions, by their texts and the `.loc` that
+hold for them (equal ones keep their order). For every
 resource that instructions read and write (`ptxtool.analysis.dependence`) the writes come in the same order as before,
 and every read comes behind the same write: so all values, accesses and barriers are the ones before.
 """
@@ -12,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from ptxtool.analysis.dependence import Effect, Resource, effects, stretches
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.edit import TextEdit, splice
-from ptxtool.ir.nodes import Function, Module
+from ptxtool.ir.locations import is_location, locations
+from ptxtool.ir.nodes import Function, Instruction, Module
 
 
 def check_schedule(before: Module, after: Module) -> tuple[Diagnostic, ...]:
@@ -28,21 +30,27 @@ def _bodies(module: Module) -> list[Function]:
 
 
 def _without_instructions(module: Module) -> list[str]:
-    """The words of a module's text with the same word for every instruction."""
-    edits = [TextEdit(i.start, i.end, " ; ") for f in _bodies(module) for i in f.instructions]
+    """The words of a module's text with the same word for every instruction, and none for `.loc`."""
+    edits = [
+        TextEdit(s.start, s.end, " " if is_location(s) else " ; ")
+        for f in _bodies(module)
+        for s in f.body or ()
+        if type(s) is Instruction or is_location(s)
+    ]
     return splice(module.source.text, edits).split()
 
 
 def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
     of_old, of_new = effects(old), effects(new)
+    told_old, told_new = _told(old), _told(new)
     for stretch, other in zip(stretches(old), stretches(new), strict=True):
 
         def complain(what: str, at: range = other) -> Diagnostic:
             first, last = new.instructions[at.start], new.instructions[at.stop - 1]
             return Diagnostic("E303", f"{what} in '{new.name}'", new.source, first.start, last.end)
 
-        names = _numbered([old.text(i) for i in stretch])
-        renamed = _numbered([new.text(i) for i in other])
+        names = _numbered([told_old[i] for i in stretch])
+        renamed = _numbered([told_new[i] for i in other])
         if stretch != other or sorted(names) != sorted(renamed):
             yield complain("the instructions of a stretch are not the same ones")
             continue
@@ -55,6 +63,14 @@ def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
                 what = resource if isinstance(resource, str) else old.registers[resource].name
                 yield complain(f"accesses to '{what}' have passed each other")
                 break
+
+
+def _told(function: Function) -> list[str]:
+    """Per instruction, its text and its line information."""
+    return [
+        function.text(i) if location is None else f"{function.text(i)} .loc {location.text}"
+        for i, location in enumerate(locations(function))
+    ]
 
 
 def _numbered(texts: Sequence[str]) -> list[tuple[str, int]]:

@@ -9,6 +9,7 @@ that nobody knows.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ptxtool.base.nearest import nearest
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label
 
 REGISTERS, SCRATCHPAD = "release_registers", "release_scratchpad"
@@ -35,6 +36,12 @@ def releases(statement: object) -> tuple[str, ...]:
         return ()
     words = (word.strip().strip('"') for word in statement.text.split(","))
     return tuple(word for word in words if word in RELEASES)
+
+
+def misspelt(statement: Directive) -> str:
+    """A word of a `.pragma` that was probably meant to be a release mark, "" where there is none."""
+    words = (word.strip().strip('"') for word in statement.text.split(","))
+    return next((word for word in words if word not in RELEASES and nearest(word, RELEASES, 0.8)), "")
 
 
 def release_marks(function: Function) -> Iterator[Mark]:

@@ -21,6 +21,7 @@ from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
 from ptxtool.ir.explain import explain
+from ptxtool.ir.marks import RELEASES, misspelt
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
@@ -148,6 +149,11 @@ class FunctionCheck:
                 first = self.block_labels[-1].setdefault(statement.name, statement)
                 if first is not statement:
                     self._twice(statement.name, statement, first)
+            case Directive(name="pragma"):
+                word = misspelt(statement)
+                if word:
+                    help = f"did you mean '{nearest(word, RELEASES)}'?"
+                    self._report("W210", f"pragma '{word}' releases nothing", statement, word, help)
             case Directive(name="branchtargets"):
                 for word in statement.text.split(","):
                     self._label(word.strip(), n, statement)

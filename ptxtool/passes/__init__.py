@@ -2,7 +2,7 @@
 
 from ptxtool.passes.base import Pass, PassResult, Remark
 from ptxtool.passes.pipeline import RewriteResult, parse_pipeline, rewrite, run
-from ptxtool.passes.registry import PASSES, PassInfo, pass_infos
+from ptxtool.passes.registry import PASSES, PassInfo, pass_info, pass_infos
 
 __all__ = [
     "PASSES",
@@ -12,6 +12,7 @@ __all__ = [
     "Remark",
     "RewriteResult",
     "parse_pipeline",
+    "pass_info",
     "pass_infos",
     "rewrite",
     "run",

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
-from ptxtool.base.diag import Diagnostic
+from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 
@@ -45,15 +45,31 @@ class PassResult:
     claim: Claim
 
 
+class WrongOption(PtxError):
+    """The value of an option is wrong whatever the module. The pipeline knows where it is written."""
+
+    def __init__(self, option: str, diagnostic: Diagnostic):
+        super().__init__(diagnostic)
+        self.option = option
+
+
+class Shown(NamedTuple):
+    """What the list of passes says of an option whose type does not say it: its values, and what it is if not given."""
+
+    values: str
+    default: str
+
+
 class Pass(Protocol):
     """A pass: a frozen dataclass whose fields are its options, for the command line, the API and sweeps alike.
 
     Contract. In: a module without errors (`ptxtool.ir.verify`). Out: edits of its text; spliced and parsed again they
     give a module without errors for which the claim holds. The pipeline verifies both after every pass, always.
     A pass with nothing to do returns no edits and a remark saying why. A pass that cannot do what was asked raises
-    `PtxError` E301 and never guesses. `run` is pure: same module, same options, same edits.
+    `PtxError` E301 and never guesses; an option that is wrong for every module is a `WrongOption` when the pass is
+    made. `run` is pure: same module, same options, same edits.
 
-    An option is `str`, `int`, `bool` or a `Literal` of texts, and has a default.
+    An option is `str`, `int`, `bool` or a `Literal` of texts, perhaps `Annotated` with `Shown`, and has a default.
     """
 
     name: ClassVar[str]

@@ -16,42 +16,51 @@ reorder-decls before. The texts of instructions trade places, comments between t
 
 Pre: a module without errors. Post: in every stretch of instructions the same ones stand in an order that keeps all
 dependences (checked by `ptxtool.check.schedule`); nothing else has changed. Idempotent.
-Not handled: stretches end at labels and at other statements (`.loc`, `.pragma`, declarations, braces); addresses are
-not compared, so that loads pass no store.
+Line information (`.loc`) goes with the instructions.
+Not handled: stretches end at labels and at other statements (`.pragma`, declarations, braces); addresses are not
+compared, so that loads pass no store.
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through register sharing, section 5.2, whose
 reordering of declarations this carries on to instructions.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ptxtool.analysis.dependence import effects, parts, stretches
 from ptxtool.analysis.first_shared import FirstShared
 from ptxtool.analysis.shared_registers import private_registers, touches_shared_registers
+from ptxtool.base.counted import counted
 from ptxtool.check.schedule import check_schedule
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.share import required_share
+from ptxtool.passes.order import permute
+from ptxtool.passes.share import Registers, Share, check_options, required_share, virtual_remark
 
 
 @dataclass(frozen=True)
 class DelayFirstUse:
     """Put instructions that need no shared register before the first that does."""
 
-    share: str = ""
-    registers: int = 0
+    share: Share = ""
+    registers: Registers = 0
     name: ClassVar[str] = "delay-first-use"
+
+    def __post_init__(self) -> None:
+        check_options(self.name, self.share, registers=self.registers)
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)
         edits: list[TextEdit] = []
         remarks: list[Remark] = []
         for kernel in module.kernels.values():
-            made, remark = self._delay(kernel, private_registers(kernel, percent, self.registers))
+            made: list[TextEdit] = []
+            remark = "nothing to do: nothing is shared at 0%"
+            if percent:
+                made, remark = self._delay(kernel, private_registers(kernel, percent, self.registers))
             edits += made
             remarks.append(Remark(self.name, remark, kernel.name, kernel.source.line(kernel.start)))
+            remarks += virtual_remark(self.name, kernel, percent, self.registers)
         return PassResult(tuple(edits), tuple(remarks), check_schedule)
 
     def _delay(self, kernel: Function, private: int) -> tuple[list[TextEdit], str]:
@@ -69,7 +78,7 @@ class DelayFirstUse:
             if moved:
                 n += moved
                 gained += times * moved
-                edits += _put(kernel, stretch, [*first, *rest])
+                edits += permute(kernel, stretch, [*first, *rest])
         if not edits:
             return (
                 [],
@@ -77,15 +86,6 @@ class DelayFirstUse:
             )
         before = way.value(bits)
         return edits, (
-            f"{n} instruction{'' if n == 1 else 's'} moved; with {private} private {before + gained:.4g} instructions "
-            f"expected before a shared one, not {before:.4g}"
+            f"{counted(n, 'instruction')} moved; with {counted(private, 'private register')}, "
+            f"{counted(f'{before + gained:.4g}', 'instruction')} expected before a shared one, not {before:.4g}"
         )
-
-
-def _put(kernel: Function, stretch: range, order: Sequence[int]) -> Iterator[TextEdit]:
-    """The edits that give the places of a stretch to its instructions in another order."""
-    text = kernel.source.text
-    for place, moved in zip(stretch, order, strict=True):
-        if place != moved:
-            there, here = kernel.instructions[place], kernel.instructions[moved]
-            yield TextEdit(there.start, there.end, text[here.start : here.end])

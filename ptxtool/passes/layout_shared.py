@@ -32,7 +32,7 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeOpen
 from ptxtool.ir.variables import round_up
 from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.share import required_share
+from ptxtool.passes.share import Scratchpad, Share, check_options, required_share
 
 ALL_ORDERS = 7
 """So many variables are put in every order; 5040 of them."""
@@ -42,9 +42,12 @@ ALL_ORDERS = 7
 class LayoutShared:
     """Declare shared variables so that the shared part is needed for the shortest time."""
 
-    share: str = ""
-    scratchpad: int = 0
+    share: Share = ""
+    scratchpad: Scratchpad = 0
     name: ClassVar[str] = "layout-shared"
+
+    def __post_init__(self) -> None:
+        check_options(self.name, self.share, scratchpad=self.scratchpad)
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)
@@ -71,7 +74,7 @@ class LayoutShared:
         if module.is_ptxplus:
             return "PTXPlus names shared memory by number, so that its variables cannot move"
         if not layout.exact:
-            return "the kernel calls functions, whose shared variables lie between its own"
+            return "the kernel calls functions that have shared variables, or may have them"
         if len(movable) < 2:
             return f"{'one variable' if movable else 'no variable'} with a size"
         for variable in movable:
@@ -126,6 +129,13 @@ class _Search:
         """What the order is worth."""
         before, after = (self._cost(order) for order in (self._old, self._best))
         shared = ", ".join(self.shared(self._best)) or "nothing"
+        if not before:
+            what = (
+                "no variable reaches into the shared part"
+                if shared == "nothing"
+                else "the shared part is not accessed"
+            )
+            return f"nothing to do: {what}"
         if self._best == self._old:
             return f"nothing to do: no order needs the shared part for less than {before:.4g} instructions"
         return f"the shared part is needed for {after:.4g} instructions, not {before:.4g}; it holds {shared}"

@@ -13,12 +13,12 @@ Reference: A. Bakhoda et al., "Analyzing CUDA workloads using a detailed GPU sim
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
-from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
 
 MAX_REGISTERS = 124
 """General registers of the machine: `$r124` reads as zero."""
@@ -29,15 +29,16 @@ class LowerPtxplus:
     """Translate PTX to PTXPlus with physical registers."""
 
     regs: int = MAX_REGISTERS
-    kernel: str = ""
+    kernel: Annotated[str, Shown("NAME", "default: all")] = ""
     spill: Literal["none", "local"] = "none"
     name: ClassVar[str] = "lower-ptxplus"
 
-    def run(self, module: Module) -> PassResult:
+    def __post_init__(self) -> None:
         if not 1 <= self.regs <= MAX_REGISTERS:
-            raise error(
-                "E301", f"regs cannot be {self.regs}", help=f"PTXPlus has 1 to {MAX_REGISTERS} registers"
-            )
+            help = f"PTXPlus has 1 to {MAX_REGISTERS} registers"
+            raise WrongOption("regs", Diagnostic("E301", f"regs cannot be {self.regs}", help=help))
+
+    def run(self, module: Module) -> PassResult:
         if module.is_ptxplus:
             return PassResult(
                 (), (Remark(self.name, "nothing to do: it is PTXPlus"),), lambda _before, _after: ()

@@ -17,6 +17,7 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import Mark, release_marks, releases
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.lines import deletion, line_for
 
 Touches = Callable[[Function], Sequence[bool]]
 
@@ -32,34 +33,19 @@ def put_marks(kernel: Function, release: str, wanted: Collection[int]) -> tuple[
             missing.remove(mark.instruction)
         else:
             edits.append(_without(kernel.source, mark))
-    edits += (_put(kernel, i, f'.pragma "{release}";') for i in sorted(missing))
+    for i in sorted(missing):
+        start = kernel.instructions[i].start
+        edits.append(TextEdit(start, start, line_for(kernel.source, start, f'.pragma "{release}";')))
     return tuple(edits)
-
-
-def _put(kernel: Function, instruction: int, text: str) -> TextEdit:
-    start = kernel.instructions[instruction].start
-    source = kernel.source
-    line_start = source.line_starts[source.line(start) - 1]
-    indent = source.text[line_start:start]
-    if indent.strip():
-        return TextEdit(start, start, f"{text} ")
-    newline = "\r\n" if source.text[:line_start].endswith("\r\n") else "\n"
-    return TextEdit(start, start, f"{text}{newline}{indent}")
 
 
 def _without(source: Source, mark: Mark) -> TextEdit:
     """The deletion of a mark, with its line where it has one for itself; what else its statement releases stays."""
-    text, start, end = source.text, mark.statement.start, mark.statement.end
+    start, end = mark.statement.start, mark.statement.end
     others = [f'"{other}"' for other in releases(mark.statement) if other != mark.release]
     if others:
         return TextEdit(start, end, f".pragma {', '.join(others)};")
-    line_start = source.line_starts[source.line(start) - 1]
-    line_end = text.find("\n", end) + 1
-    if line_end and not text[line_start:start].strip() and not text[end:line_end].strip():
-        return TextEdit(line_start, line_end, "")
-    while end < len(text) and text[end] in " \t":
-        end += 1
-    return TextEdit(start, end, "")
+    return deletion(source, start, end)
 
 
 def remarks_of(

@@ -8,7 +8,7 @@ again from the two modules; whatever fails is E303, a wrong result, which names 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from ptxtool.base.collector import paused_collector
@@ -18,7 +18,7 @@ from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.ir.verify import verify
 from ptxtool.parse import parse
-from ptxtool.passes.base import Pass, Remark
+from ptxtool.passes.base import Pass, Remark, WrongOption
 from ptxtool.passes.registry import PASSES, Option, pass_info
 
 
@@ -43,18 +43,38 @@ def rewrite(module: Module, pipeline: str) -> RewriteResult:
     Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 where one
     gives a wrong result.
     """
-    return run(module, parse_pipeline(pipeline))
+    return _run(module, _stages(pipeline))
 
 
 def run(module: Module, passes: Iterable[Pass]) -> RewriteResult:
     """Run passes in order, each checked. Raises as `rewrite` does."""
+    return _run(module, [_Stage(one) for one in passes])
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A pass, and where the pipeline's text names it."""
+
+    run: Pass
+    source: Source | None = None
+    start: int = 0
+    end: int = 0
+
+
+def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
+    done: list[str] = []
     with paused_collector():
         errors = [d for d in verify(module) if d.is_error]
         if errors:
             raise PtxError(errors)
         remarks: list[Remark] = []
-        for one in passes:
-            result = one.run(module)
+        for stage in stages:
+            one = stage.run
+            try:
+                result = one.run(module)
+            except PtxError as problem:
+                raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
+            done.append(one.name)
             remarks += result.remarks
             if result.edits:
                 text = splice(module.source.text, result.edits)
@@ -64,6 +84,16 @@ def run(module: Module, passes: Iterable[Pass]) -> RewriteResult:
                     raise _wrong_result(one, "broke its claim", problems)
                 module = after
         return RewriteResult(module, tuple(remarks))
+
+
+def _placed(diagnostic: Diagnostic, stage: _Stage, module: Module, done: Sequence[str]) -> Diagnostic:
+    """What a pass refuses: without a place it is about the pass itself; a text that passes made is no file's."""
+    if diagnostic.source is None:
+        return replace(diagnostic, source=stage.source, start=stage.start, end=stage.end)
+    if diagnostic.source is module.source and done:
+        made = Source(f"{module.source.name} (after {','.join(done)})", module.source.text)
+        return replace(diagnostic, source=made)
+    return diagnostic
 
 
 def _checked(one: Pass, before: Module, text: str) -> Module:
@@ -91,16 +121,23 @@ _SETTING = re.compile(rf"\s*({_WORD})?\s*(=)?\s*({_WORD})?\s*")
 
 
 def parse_pipeline(text: str) -> tuple[Pass, ...]:
-    """Read a pipeline. Raises E302, with the place in the text, for all that is wrong with it."""
+    """Read a pipeline. Raises E302 for all that is wrong with it, and E301 or E502 for values that no option can have.
+
+    Each has its place in the text.
+    """
+    return tuple(stage.run for stage in _stages(text))
+
+
+def _stages(text: str) -> tuple[_Stage, ...]:
     source = Source("<pipeline>", text)
-    passes: list[Pass] = []
+    passes: list[_Stage] = []
     problems: list[Diagnostic] = []
     position = 0
     while True:
         hit = _PASS.match(text, position)
         assert hit is not None  # every part of the expression is optional
         try:
-            passes.append(_pass(source, hit))
+            passes.append(_Stage(_pass(source, hit), source, *hit.span(1)))
         except PtxError as problem:
             problems += problem.diagnostics
         position = hit.end()
@@ -133,18 +170,23 @@ def _pass(source: Source, hit: re.Match[str]) -> Pass:
     cls = PASSES[name]
     options = {option.name: option for option in pass_info(cls).options}
     values: dict[str, object] = {}
+    places: dict[str, tuple[int, int]] = {}
     problems: list[Diagnostic] = []
     for key, value, start in _settings(source, hit.start(3), settings):
         try:
             option = _known(source, start, name, key, options, values)
-            values[option.name] = _value(
-                source, start + source.text[start:].index(value, len(key)), option, value
-            )
+            at = start + source.text[start:].index(value, len(key))
+            places[option.name] = (at, at + len(value))
+            values[option.name] = _value(source, at, option, value)
         except PtxError as problem:
             problems += problem.diagnostics
     if problems:
         raise PtxError(problems)
-    return cls(**values)
+    try:
+        return cls(**values)
+    except WrongOption as wrong:
+        start, end = places.get(wrong.option, hit.span(1))
+        raise PtxError([replace(d, source=source, start=start, end=end) for d in wrong.diagnostics]) from None
 
 
 def _settings(source: Source, start: int, settings: str | None) -> Iterator[tuple[str, str, int]]:
@@ -169,7 +211,8 @@ def _known(
     option = options.get(key.replace("-", "_"))
     end = start + len(key)
     if option is None:
-        advice = _nearest(key, options) if options else f"'{name}' has no options"
+        known = [each.shown_name for each in options.values()]
+        advice = _nearest(key, known) if known else f"'{name}' has no options"
         raise _complain(source, start, end, f"'{name}' has no option '{key}'", advice)
     if option.name in values:
         raise _complain(source, start, end, f"'{key}' is given twice", "give it once")
@@ -182,12 +225,18 @@ def _value(source: Source, start: int, option: Option, text: str) -> object:
     if option.kind == "choice":
         if text not in option.choices:
             raise _complain(
-                source, start, end, f"'{option.name}' cannot be '{text}'", _nearest(text, option.choices)
+                source,
+                start,
+                end,
+                f"'{option.shown_name}' cannot be '{text}'",
+                _nearest(text, option.choices),
             )
         return text
     if option.kind == "switch":
         if text not in ("true", "false"):
-            raise _complain(source, start, end, f"'{option.name}' cannot be '{text}'", "give true or false")
+            raise _complain(
+                source, start, end, f"'{option.shown_name}' cannot be '{text}'", "give true or false"
+            )
         return text == "true"
     if option.kind == "number":
         try:

@@ -5,9 +5,10 @@ import typing
 from dataclasses import dataclass
 
 from ptxtool.passes.allocate import Allocate
-from ptxtool.passes.base import Pass
+from ptxtool.passes.base import Pass, Shown
 from ptxtool.passes.compact import Compact
 from ptxtool.passes.delay_first_use import DelayFirstUse
+from ptxtool.passes.hasten_last_access import HastenLastAccess
 from ptxtool.passes.layout_shared import LayoutShared
 from ptxtool.passes.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.release_registers import ReleaseRegisters
@@ -21,6 +22,7 @@ _ALL: tuple[type[Pass], ...] = (
     ReorderDecls,
     DelayFirstUse,
     LayoutShared,
+    HastenLastAccess,
     SettleTail,
     ReleaseRegisters,
     ReleaseScratchpad,
@@ -40,11 +42,19 @@ class Option:
     kind: str
     choices: tuple[str, ...]
     default: object
+    shown: Shown | None = None
+
+    @property
+    def shown_name(self) -> str:
+        """The name as it is written."""
+        return self.name.replace("_", "-")
 
     def __str__(self) -> str:
+        if self.shown:
+            return f"{self.shown_name}={self.shown.values} ({self.shown.default})"
         values = "|".join(self.choices) or {"number": "N", "switch": "true|false"}.get(self.kind, "TEXT")
-        default = f"default {self.default}" if self.default != "" else "none by default"
-        return f"{self.name.replace('_', '-')}={values} ({default})"
+        default = str(self.default).lower() if self.kind == "switch" else self.default
+        return f"{self.shown_name}={values} (default {default})"
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ class PassInfo:
 
 def pass_info(cls: type[Pass]) -> PassInfo:
     """Describe a pass class from its docstring and its fields."""
-    hints = typing.get_type_hints(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
     options = tuple(_option(f.name, hints[f.name], f.default) for f in dataclasses.fields(cls))  # type: ignore[arg-type]
     return PassInfo(cls.name, (cls.__doc__ or "").strip().splitlines()[0], options)
 
@@ -72,6 +82,9 @@ def pass_infos() -> tuple[PassInfo, ...]:
 
 
 def _option(name: str, hint: object, default: object) -> Option:
+    if typing.get_origin(hint) is typing.Annotated:
+        inner, shown = typing.get_args(hint)
+        return dataclasses.replace(_option(name, inner, default), shown=shown)
     if typing.get_origin(hint) is typing.Literal:
         return Option(name, "choice", typing.get_args(hint), default)
     kinds: dict[object, str] = {str: "text", int: "number", bool: "switch"}

@@ -17,7 +17,7 @@ HPDC 2016; early release by last use as in S. Jeon et al., GPU register file vir
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ptxtool.analysis.shared_registers import private_registers, touches_shared_registers
@@ -25,16 +25,19 @@ from ptxtool.ir.marks import REGISTERS
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult
 from ptxtool.passes.marks import release
-from ptxtool.passes.share import required_share
+from ptxtool.passes.share import Registers, Share, check_options, required_share, virtual_remark
 
 
 @dataclass(frozen=True)
 class ReleaseRegisters:
     """Mark where a warp has touched its shared registers for the last time."""
 
-    share: str = ""
-    registers: int = 0
+    share: Share = ""
+    registers: Registers = 0
     name: ClassVar[str] = "release-registers"
+
+    def __post_init__(self) -> None:
+        check_options(self.name, self.share, registers=self.registers)
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)
@@ -42,7 +45,7 @@ class ReleaseRegisters:
         def touches(kernel: Function) -> Sequence[bool]:
             return touches_shared_registers(kernel, private_registers(kernel, percent, self.registers))
 
-        return release(
+        done = release(
             module,
             self.name,
             REGISTERS,
@@ -51,3 +54,6 @@ class ReleaseRegisters:
             in_use="shared registers are in use to the end",
             unused="no shared register is used",
         )
+        kernels = module.kernels.values()
+        said = [r for k in kernels for r in virtual_remark(self.name, k, percent, self.registers)]
+        return replace(done, remarks=(*done.remarks, *said))

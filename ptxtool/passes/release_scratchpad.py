@@ -24,16 +24,19 @@ from ptxtool.ir.marks import SCRATCHPAD
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult
 from ptxtool.passes.marks import release
-from ptxtool.passes.share import required_share
+from ptxtool.passes.share import Scratchpad, Share, check_options, required_share
 
 
 @dataclass(frozen=True)
 class ReleaseScratchpad:
     """Mark where a warp has accessed the shared part of the scratchpad for the last time."""
 
-    share: str = ""
-    scratchpad: int = 0
+    share: Share = ""
+    scratchpad: Scratchpad = 0
     name: ClassVar[str] = "release-scratchpad"
+
+    def __post_init__(self) -> None:
+        check_options(self.name, self.share, scratchpad=self.scratchpad)
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)

@@ -26,20 +26,21 @@ Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from ptxtool.analysis.first_shared import Choice, FirstShared
 from ptxtool.analysis.first_use import first_use
 from ptxtool.analysis.issue_counts import load_issue_counts
 from ptxtool.analysis.shared_registers import private_registers
 from ptxtool.base.bits import from_indices
-from ptxtool.base.diag import error
+from ptxtool.base.counted import counted
+from ptxtool.base.diag import Diagnostic, error
 from ptxtool.check.declarations import check_only_declarations_changed
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeClose, ScopeOpen
 from ptxtool.ir.symbols import Register
-from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.share import required_share
+from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
+from ptxtool.passes.share import Registers, check_options, required_share
 from ptxtool.passes.unroll_decls import declares_several, register_declarations
 
 
@@ -48,17 +49,25 @@ class ReorderDecls:
     """Declare registers in the order of their first use."""
 
     order: Literal["text", "cfg", "late"] = "text"
-    share: str = ""
-    registers: int = 0
-    counts: str = ""
+    share: Annotated[str, Shown("P", "required for order=late")] = ""
+    registers: Registers = 0
+    counts: Annotated[str, Shown("FILE", "default: none")] = ""
     delay: bool = False
     name: ClassVar[str] = "reorder-decls"
+
+    def __post_init__(self) -> None:
+        if self.order == "late":
+            check_options(self.name, self.share, "order=late", registers=self.registers)
+            return
+        for option in ("share", "registers", "counts", "delay"):
+            if getattr(self, option):
+                what = f"reorder-decls{{order={self.order}}} has no use for '{option}'"
+                help = "leave it out, or choose order=late"
+                raise WrongOption(option, Diagnostic("E301", what, help=help))
 
     def run(self, module: Module) -> PassResult:
         edits: list[TextEdit] = []
         remarks: list[Remark] = []
-        if self.order != "late":
-            self._require_no_share()
         for kernel in module.kernels.values():
             _require_unrolled(kernel)
             gain = ""
@@ -81,16 +90,9 @@ class ReorderDecls:
     def _goal(self) -> str:
         return "that reaches furthest" if self.order == "late" else "of first use"
 
-    def _require_no_share(self) -> None:
-        """Decline (E301) what says nothing about the order as written or along the graph."""
-        for option in ("share", "registers", "counts", "delay"):
-            if getattr(self, option):
-                what = f"reorder-decls{{order={self.order}}} has no use for '{option}'"
-                raise error("E301", what, help="leave it out, or choose order=late")
-
     def _late(self, kernel: Function) -> tuple[Mapping[int, int], str]:
         """The places of registers by their sequence numbers, and what the order gains."""
-        percent = required_share(f"{self.name}{{order=late}}", self.share)
+        percent = required_share(self.name, self.share)
         private = private_registers(kernel, percent, self.registers)
         counts = load_issue_counts(self.counts, kernel) if self.counts else None
         way = FirstShared(kernel, counts, self.delay)
@@ -104,7 +106,8 @@ def _gain(way: FirstShared, written: list[int], choice: Choice, private: int) ->
     as_written = way.value(from_indices(written[:private]))
     how = "the most there can be" if choice.is_best else "the most that was found"
     return (
-        f"; with {private} private {choice.value:.4g} instructions expected before a shared one, {how}; "
+        f"; with {counted(private, 'private register')}, {counted(f'{choice.value:.4g}', 'instruction')} expected "
+        f"before a shared one, {how}; "
         f"{as_written:.4g} in the order of first use"
     )
 

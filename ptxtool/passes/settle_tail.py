@@ -28,7 +28,7 @@ from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
 from ptxtool.passes.proof import Proof
-from ptxtool.passes.share import required_share
+from ptxtool.passes.share import Registers, Share, check_options, required_share
 
 if TYPE_CHECKING:
     from ptxtool.analysis.assignment import Assignment
@@ -39,9 +39,12 @@ if TYPE_CHECKING:
 class SettleTail:
     """Move the registers that a kernel's end names to private ones, so that it needs no lock."""
 
-    share: str = ""
-    registers: int = 0
+    share: Share = ""
+    registers: Registers = 0
     name: ClassVar[str] = "settle-tail"
+
+    def __post_init__(self) -> None:
+        check_options(self.name, self.share, registers=self.registers)
 
     def run(self, module: Module) -> PassResult:
         percent = required_share(self.name, self.share)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.check.declarations import check_only_declarations_changed
@@ -43,7 +44,7 @@ class UnrollDecls:
             for declaration in packed:
                 edits += _unroll(module.source, declaration)
                 n += sum(1 if d.count is None else d.count for d in declaration.declarators)
-            message = f"{_plural(len(packed), 'declaration')} unrolled into {n}"
+            message = f"{counted(len(packed), 'declaration')} unrolled into {n}"
             remarks.append(Remark(self.name, message, item.name, module.source.line(packed[0].start)))
         if not edits:
             remarks.append(Remark(self.name, "nothing to do: every declaration declares one register"))
@@ -112,7 +113,3 @@ def _unroll(source: Source, declaration: Declaration) -> Iterator[TextEdit]:
             yield TextEdit(start + comma, start + comma + 1, ";")
             prefix = head
         position = gap.end()
-
-
-def _plural(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")

@@ -45,6 +45,13 @@ def test_independent_instructions_come_first() -> None:
     assert delayed(*lines) == [lines[2], lines[4], lines[0], lines[1], lines[3], "ret;"]
 
 
+def test_nothing_moves_where_nothing_is_shared() -> None:
+    module = parse(source([SHARED, "mov.u32 %r1, 2;", "ret;"]))
+    result = rewrite(module, "delay-first-use{share=0,registers=4}")  # fewer than the text declares
+    assert result.module is module
+    assert "nothing is shared at 0%" in str(result)
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -106,7 +113,7 @@ def test_comments_and_remarks() -> None:
     result = rewrite(parse(text), PASS)
     assert result.module.source.text == source(["mov.u32 %r1, 1; // one", f"{SHARED} // two", "ret;"])
     assert result.remarks[0].message == (
-        "1 instruction moved; with 6 private 1 instructions expected before a shared one, not 0"
+        "1 instruction moved; with 6 private registers, 1 instruction expected before a shared one, not 0"
     )
     again = rewrite(result.module, PASS)
     assert again.module is result.module

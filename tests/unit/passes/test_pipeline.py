@@ -76,6 +76,55 @@ def test_a_wrong_pipeline_is_told_with_its_places(text: str, places: list[tuple[
         assert advice in diagnostic.help
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "marked", "message"),
+    [
+        ("unroll-decls,allocate{max-regs=0}", "E301", "0", "max-regs cannot be 0"),
+        ("compact{max-regs=-1}", "E301", "-1", "max-regs cannot be -1"),
+        ("lower-ptxplus{regs=0}", "E301", "0", "regs cannot be 0"),
+        ("release-registers{share=100}", "E502", "100", "leaves a CTA no private part"),
+        ("settle-tail{ share = ninety }", "E502", "ninety", "'ninety' is no number"),
+        ("layout-shared{share=50,scratchpad=-1}", "E502", "-1", "scratchpad = -1 is less than 0"),
+        ("delay-first-use{registers=-4,share=50}", "E502", "-4", "registers = -4 is less than 0"),
+        ("delay-first-use", "E301", "delay-first-use", "needs the sharing percentage"),
+        ("reorder-decls{share=90}", "E301", "90", "{order=text} has no use for 'share'"),
+        ("allocate{max-reg=4}", "E302", "max-reg", "has no option 'max-reg'"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_place(text: str, code: str, marked: str, message: str) -> None:
+    with pytest.raises(PtxError) as caught:
+        parse_pipeline(text)
+    (found,) = caught.value.diagnostics
+    assert found.source is not None
+    assert (found.code, found.source.name) == (code, "<pipeline>")
+    assert text[found.start : found.end] == marked
+    assert message in found.message
+    assert "max_reg" not in found.help
+
+
+def test_the_advice_for_a_missing_share_is_a_pipeline() -> None:
+    with pytest.raises(PtxError) as caught:
+        parse_pipeline("reorder-decls{order=late}")
+    (found,) = caught.value.diagnostics
+    advice = found.help.rpartition(": ")[2]
+    assert parse_pipeline(advice) == (ReorderDecls("late", "90"),)
+
+
+def test_what_a_later_pass_refuses_is_not_shown_in_the_file() -> None:
+    many = TEXT.replace(".reg .b32 b;", ".reg .b32 b<3>;").replace("a, b;", "a, b1;")
+    with pytest.raises(PtxError) as caught:
+        rewrite(parse(many, "k.ptx"), "unroll-decls,lower-ptxplus,allocate")
+    (found,) = caught.value.diagnostics
+    assert found.source is not None
+    assert (found.source.name, found.start) == ("<pipeline>", len("unroll-decls,lower-ptxplus,"))
+    shared = "\t.shared .b8 x[4], y[4];\n\tst.shared.u32 [x], a;\n\tst.shared.u32 [y], a;\n\texit;"
+    with pytest.raises(PtxError) as caught:
+        rewrite(parse(many.replace("\texit;", shared), "k.ptx"), "unroll-decls,layout-shared{share=50}")
+    (found,) = caught.value.diagnostics
+    assert found.source is not None
+    assert found.source.name == "k.ptx (after unroll-decls)"
+
+
 def test_every_pass_describes_itself() -> None:
     infos = {info.name: info for info in pass_infos()}
     every = [
@@ -84,6 +133,7 @@ def test_every_pass_describes_itself() -> None:
             "reorder-decls",
             "delay-first-use",
             "layout-shared",
+            "hasten-last-access",
             "settle-tail",
             "release-registers",
             "release-scratchpad",
@@ -99,6 +149,10 @@ def test_every_pass_describes_itself() -> None:
         "text",
     )
     assert "order=text|cfg|late (default text)" in str(infos["reorder-decls"])
+    assert "share=P (required for order=late)" in str(infos["reorder-decls"])
+    assert "delay=true|false (default false)" in str(infos["reorder-decls"])
+    assert "registers=N (default: the kernel's own)" in str(infos["delay-first-use"])
+    assert "share=P (required)" in str(infos["delay-first-use"])
     assert infos["unroll-decls"].summary == "Declare every register by itself, one per line."
 
 

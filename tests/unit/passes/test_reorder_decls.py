@@ -165,8 +165,8 @@ def test_late_serves_the_side_that_goes_further() -> None:
     after, remark = late(LATE, "share=50,registers=4")
     assert after == kernel(LATE.replace("%r1;", "%r;").replace("%r3;", "%r1;").replace("%r;", "%r3;"))
     assert remark == (
-        "2 of 3 register declarations moved; with 2 private 2.5 instructions expected before a shared one, the most "
-        "there can be; 2 in the order of first use"
+        "2 of 3 register declarations moved; with 2 private registers, 2.5 instructions expected before a shared one, "
+        "the most there can be; 2 in the order of first use"
     )
     assert rewrite(parse(after), "reorder-decls{order=late,share=50,registers=4}").module.source.text == after
 
