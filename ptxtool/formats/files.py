@@ -76,6 +76,27 @@ def write_output(path: str | Path, data: bytes) -> None:
         raise
 
 
+def require_writable(path: str | Path) -> None:
+    """See that an output can be written, and leave it as it is. Raises E503."""
+    with contextlib.suppress(OSError, ValueError):
+        if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            return  # a device or a pipe: opening it would be writing
+    OutputFile(path).drop()
+
+
+def require_folder(path: Path) -> None:
+    """See that a folder is there, or can be made, and can be written into. Raises E503."""
+    with contextlib.suppress(OSError, ValueError):
+        above = next(p for p in (path, *path.absolute().parents) if p.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            reason = "permission denied" if above.is_dir() else "it is a file"
+            raise error(
+                "E503",
+                f"cannot write into folder '{path}': {reason}",
+                help="nothing was run; give another one",
+            )
+
+
 class OutputFile:
     """A file that is written piece by piece beside its place, until `keep` moves it there or `drop` removes it.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxtool.analysis.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
@@ -28,8 +29,7 @@ from ptxtool.formats.toml import read_toml
 
 __all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
 
-MAX_BLOCK_THREADS = 1024
-MAX_BLOCK = (1024, 1024, 64)
+MAX_BLOCK = (MAX_THREADS, MAX_THREADS, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 
 _TOP_KEYS = (
@@ -132,7 +132,15 @@ class Reader:
             texture_inputs=self.opaques(data.get("textures", {}), "texture")
             + self.opaques(data.get("surfaces", {}), "surface"),
             steps=steps,
+            files=self.files(data),
         )
+
+    def files(self, data: Mapping[str, Any]) -> tuple[Path, ...]:
+        """The files that values come from."""
+        rows = [*data.get("args", []), *data.get("expect", [])]
+        for table in ("constants", "textures", "surfaces"):
+            rows += data.get(table, {}).values()
+        return tuple(self.folder / row["file"] for row in rows if "file" in row)
 
     def one(self, data: Mapping[str, Any], table: str = "", index: int = 0) -> Step:
         """What a launch says, of the whole file or of an entry of its list; arguments and the like apart."""
@@ -141,11 +149,11 @@ class Reader:
                 place = self.place(table, index) if table else (0, 0)
                 raise self.fail(f"missing key '{key}'", place, f"for example {key} = [128, 1, 1]")
         block = self.extents(data, "block", MAX_BLOCK, table, index)
-        if block[0] * block[1] * block[2] > MAX_BLOCK_THREADS:
+        if block[0] * block[1] * block[2] > MAX_THREADS:
             n = block[0] * block[1] * block[2]
             help = "use fewer threads per CTA and more CTAs"
             place = self.place(table, index, "block")
-            raise self.fail(f"a block of {n} threads; at most {MAX_BLOCK_THREADS} fit", place, help)
+            raise self.fail(f"a block of {n} threads; at most {MAX_THREADS} fit", place, help)
         return Step(
             kernel=self.text(data, "kernel", table, index),
             grid=self.extents(data, "grid", MAX_GRID, table, index),

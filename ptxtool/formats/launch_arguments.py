@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.launch_data import Input, Launch
 from ptxtool.formats.launch_places import place_of
@@ -15,7 +16,7 @@ def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
     wanted, given = kernel.parameters, launch.inputs
     if len(wanted) != len(given):
         names = ", ".join(p.declarators[0].name for p in wanted) or "none"
-        message = f"kernel '{kernel.name}' takes {_count(len(wanted), 'argument')}, {len(given)} given"
+        message = f"kernel '{kernel.name}' takes {counted(len(wanted), 'argument')}, {len(given)} given"
         nearest = place_of(launch.source, "args", max(0, min(len(given), len(wanted) + 1) - 1))
         start, end = launch.arguments_place or nearest
         return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
@@ -75,7 +76,3 @@ def _opaque_mismatch(parameter: Declaration, opaque: Opaque, what: str) -> tuple
     if parameter.declarators[0].dimensions or not (is_handle or parameter.type == types[opaque.kind]):
         return f"{what} is a {opaque.kind}", "its parameter must be a number of 64 bits; check the order"
     return None
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -105,6 +105,8 @@ class Launch:
     scheduler: str | None = None
     scheduler_place: tuple[int, int] = (0, 0)
     steps: tuple[Step, ...] = ()
+    files: tuple[Path, ...] = ()
+    """Those that arguments and expected results come from."""
     arguments_place: tuple[int, int] | None = None
     """Of all arguments, where they are no `[[args]]` of their own."""
 

@@ -103,6 +103,8 @@ class RunResult(Protocol):
     @property
     def dynamic(self) -> object | None: ...
     @property
+    def switching(self) -> object | None: ...
+    @property
     def stall_points(self) -> Sequence[StallPoint]: ...
     @property
     def hotspots(self) -> Hotspots | None: ...
@@ -209,10 +211,12 @@ class Comparison:
     rungs: tuple[Rung, ...]
     complete: bool = True
 
-    def gain(self, rung: Rung) -> float:
-        """Thread IPC over the first rung's, in percent."""
-        base = self.rungs[0].result.thread_ipc
-        return 100 * (rung.result.thread_ipc / base - 1) if base else 0.0
+    def gain(self, rung: Rung) -> float | None:
+        """Thread IPC over the first rung's, in percent; None where one of the two did not end."""
+        first = self.rungs[0].result
+        if first.status != "done" or rung.result.status != "done":
+            return None
+        return 100 * (rung.result.thread_ipc / first.thread_ipc - 1) if first.thread_ipc else 0.0
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
@@ -260,9 +264,10 @@ class Comparison:
     def __str__(self) -> str:
         lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
         for rung in self.rungs:
-            result = rung.result
+            result, gain = rung.result, self.gain(rung)
+            told = result.status if gain is None else f"{gain:+.2f}%"
             lines.append(
                 f"  {rung.name:<20} {result.resident_ctas} resident CTAs, {result.cycles} cycles, "
-                f"thread IPC {result.thread_ipc:.2f} ({self.gain(rung):+.2f}%)"
+                f"thread IPC {result.thread_ipc:.2f} ({told})"
             )
         return "\n".join(lines)

@@ -19,16 +19,18 @@ _NOT_SET = ("name", "description", "origin", "units")
 
 
 def with_settings(gpu: Gpu, settings: Iterable[str]) -> Gpu:
-    """The same machine with these keys changed (KEY=VALUE each; the last one counts). Raises E502."""
-    given = list(settings)
-    for setting in given:
+    """The same machine with these keys changed (KEY=VALUE each; of a key the last one counts). Raises E502."""
+    shown: dict[str, str] = {}
+    for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise error(
                 "E502", f"setting '{setting}' is no KEY=VALUE", help="such as pipeline.bank_conflicts=false"
             )
+        shown.pop(key.strip(), None)
+        shown[key.strip()] = setting
         gpu = _changed(gpu, key.strip().split("."), _value(value.strip()), setting)
-    return msgspec.structs.replace(gpu, name=f"{gpu.name} with {', '.join(given)}") if given else gpu
+    return msgspec.structs.replace(gpu, name=f"{gpu.name} with {', '.join(shown.values())}") if shown else gpu
 
 
 def _value(text: str) -> object:

@@ -1,7 +1,8 @@
 """Sweeps for other programs: CSV and Parquet with a row per run and a column per counter, JSON with everything.
 
 The columns are the axes, then the plain counters of a run, then all that `stats` has, then dynamic warp execution and
-the first stall point; a cell is empty where a run has no such value. The same results give the same bytes.
+the first stall point; a cell is empty where a run has no such value. The order of the columns is the same for all
+sweeps. The same results give the same bytes.
 """
 
 import csv
@@ -15,6 +16,8 @@ from ptxtool.base.diag import error
 from ptxtool.formats.sweeps import AXES, Record, SweepResult
 
 FORMATS = ("csv", "json", "parquet")
+_ISSUED = tuple(f"issued_w{lanes}" for lanes in range(1, 33))
+"""Counters that a run has only where they are not 0."""
 _DYNAMIC = ("periods", "raised", "lowered", "stops", "held_cycles")
 _STALL = ("instruction", "line", "register", "sequence", "warps", "warp_cycles")
 
@@ -34,29 +37,45 @@ def encode(result: SweepResult, form: str) -> bytes:
     if form == "json":
         return (json.dumps(result.to_dict(), indent=2) + "\n").encode()
     rows = [row(record) for record in result]
-    columns = list(dict.fromkeys(name for each in rows for name in each))
+    columns = _columns(result)
     return _csv(rows, columns) if form == "csv" else _parquet(rows, columns)
 
 
 def row(record: Record) -> dict[str, Any]:
     """A run as one row: plain values by column."""
+    return {name: value for section in _sections(record) for name, value in section.items()}
+
+
+def _columns(result: SweepResult) -> list[str]:
+    """The columns that any run has, section by section: which run has which of them does not change their order."""
+    runs = [_sections(record) for record in result]
+    return list(
+        dict.fromkeys(name for sections in zip(*runs, strict=True) for each in sections for name in each)
+    )
+
+
+def _sections(record: Record) -> tuple[dict[str, Any], ...]:
+    """The columns of a run in their order, in parts that a run has all of or nothing."""
     counters = record.counters
-    found: dict[str, Any] = {"label": record.label, **{axis: record.axes[axis] for axis in AXES}}
-    found["status"] = record.status
-    found |= {
-        f"run_{k}" if k in found else k: v for k, v in counters.items() if isinstance(v, str | int | float)
+    head = {"label": record.label, **{axis: record.axes[axis] for axis in AXES}, "status": record.status}
+    plain = {
+        f"run_{k}" if k in head else k: v for k, v in counters.items() if isinstance(v, str | int | float)
     }
-    found |= {name: "x".join(map(str, counters[name])) for name in ("grid", "block") if name in counters}
-    found |= counters.get("stats", {})
+    plain |= {name: "x".join(map(str, counters[name])) for name in ("grid", "block") if name in counters}
+    stats: Mapping[str, Any] = counters.get("stats", {})
+    lanes = {name: stats.get(name, 0) for name in _ISSUED} if stats else {}
     dynamic: Mapping[str, Any] = counters.get("dynamic") or {}
-    found |= {f"dynamic_{name}": dynamic[name] for name in _DYNAMIC if name in dynamic}
+    held = {f"dynamic_{name}": dynamic[name] for name in _DYNAMIC if name in dynamic}
     first = min(counters.get("stall_points", ()), key=lambda point: point["instruction"], default=None)
-    found |= {f"first_stall_{name}": first[name] for name in _STALL} if first else {}
-    found["checked"] = " ".join(record.outcome.checked)
-    found["memory"] = record.memory
-    found["problem"] = "; ".join(str(problem["message"]) for problem in record.outcome.problems)
-    found["key"] = record.key
-    return found
+    stall = {f"first_stall_{name}": first[name] for name in _STALL} if first else {}
+    end = {
+        "checked": " ".join(record.outcome.checked),
+        "memory": record.memory,
+        "problem": "; ".join(str(problem["message"]) for problem in record.outcome.problems),
+        "key": record.key,
+    }
+    others = {name: value for name, value in stats.items() if name not in _ISSUED}
+    return head, plain, others, lanes, held, stall, end
 
 
 def _csv(rows: list[dict[str, Any]], columns: list[str]) -> bytes:

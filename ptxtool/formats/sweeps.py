@@ -5,8 +5,8 @@ run; a `Record` is its result, with every counter of the run under the names tha
 the records of one sweep in the order in which they were asked for.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from typing import Any, Literal
 from ptxtool.analysis.sharing import Percent
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
 
 Status = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
@@ -41,10 +42,11 @@ Value = str | int | float | bool
 class Configuration:
     """One run as it is asked for. Everything but `kernel` has the default that `ptxtool sim` has.
 
-    `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it, `entry`
-    names the kernel in it, `name` is what reports call it. `launch` is a launch file (default: the one beside the
-    file). `settings` change keys of the GPU. `dynamic` may be options in a text. `label` is unique in a sweep; without
-    one the run is named after what distinguishes it. `scheme` names what belongs together, for reports.
+    `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it (in them
+    `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
+    `launch` is a launch file (default: the one beside the file). `settings` change keys of the GPU. `dynamic` may be
+    options in a text. `label` is unique in a sweep; without one the run is named after what distinguishes it. `scheme`
+    names what belongs together, for reports. `origin` is where a sweep file names the kernel, for messages.
     """
 
     kernel: str | Path
@@ -64,6 +66,7 @@ class Configuration:
     text: str | None = field(default=None, repr=False)
     ptxplus_semantics: str = "hardware"
     max_cycles: int | None = None
+    origin: tuple[Source, int, int] | None = field(default=None, repr=False, compare=False)
 
     @property
     def kernel_name(self) -> str:
@@ -215,6 +218,14 @@ def _word(axis: str, value: Value) -> str:
     return _SAID.get(axis, "{}").format(value)
 
 
+def check_axis(axis: str) -> None:
+    """Raise E502 for what is no axis."""
+    if axis not in AXES:
+        near = nearest(axis, AXES)
+        help = f"did you mean '{near}'?" if near else f"there are {', '.join(AXES)}"
+        raise error("E502", f"a sweep has no axis '{axis}'", help=help)
+
+
 def counter_names(counters: Mapping[str, Any]) -> list[str]:
     """The names under which single values of a run are found."""
     names: list[str] = []
@@ -231,12 +242,18 @@ def counter_names(counters: Mapping[str, Any]) -> list[str]:
 class SweepResult:
     """The records of a sweep, in the order in which the runs were asked for. `result["LABEL"]` finds one.
 
-    `simulated` counts the runs that this call made; the others had been stored. `interrupted` is True after Ctrl-C.
+    `simulated` counts the runs that this call made, `equal` those that got the result of one of them, `declined` those
+    that a pass stopped before, `stored` those whose result was known. `removed` are runs that the sweep of this name
+    had in its store and has no more. `interrupted` is True after Ctrl-C.
     """
 
     name: str
     records: tuple[Record, ...]
     simulated: int = 0
+    equal: int = 0
+    declined: int = 0
+    stored: int = 0
+    removed: int = 0
     interrupted: bool = False
 
     def __iter__(self) -> Iterator[Record]:
@@ -257,6 +274,18 @@ class SweepResult:
             else f"the sweep has {len(self.records)} runs; .records has them"
         )
         raise error("E502", f"no run labelled '{label}' in sweep '{self.name}'", help=help)
+
+    def where(self, conditions: Iterable[tuple[str, str]]) -> "SweepResult":
+        """The runs whose axes have these values, as text. Raises E502 for what is no axis, and where no run is left."""
+        wanted = tuple(conditions)
+        for axis, _ in wanted:
+            check_axis(axis)
+        left = tuple(r for r in self.records if all(str(r.axes[axis]) == value for axis, value in wanted))
+        if not left:
+            found = {axis: dict.fromkeys(str(record.axes[axis]) for record in self) for axis, _ in wanted}
+            values = "; ".join(f"{axis}: {', '.join(values)}" for axis, values in found.items())
+            raise error("E502", "no run is left to show", help=f"the values are {values}")
+        return replace(self, records=left)
 
     @property
     def failed(self) -> tuple[Record, ...]:

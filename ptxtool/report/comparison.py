@@ -29,7 +29,7 @@ def comparison_parts(comparison: Comparison) -> list[Table | str]:
         f"{comparison.kernel} on {base.gpu}: grid {grid}, block {block}, {base.registers} registers per thread, "
         f"{comparison.percent:g}% of the {comparison.resource} shared"
     )
-    longest = max(10.0, *(abs(comparison.gain(rung)) for rung in comparison.rungs))
+    longest = max(10.0, *(abs(comparison.gain(rung) or 0.0) for rung in comparison.rungs))
     room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
     rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
     parts: list[Table | str] = [table(_COLUMNS, rows, title), ""]
@@ -43,8 +43,8 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
         result.resident_ctas,
         result.cycles,
         f"{result.thread_ipc:.2f}",
-        "" if rung is comparison.rungs[0] else f"{gain:+.2f}%",
-        bar(gain, longest, room),
+        "" if rung is comparison.rungs[0] or gain is None else f"{gain:+.2f}%",
+        bar(gain or 0.0, longest, room),
         *(result.slots[name] for name in ("stall", "idle", "scoreboard")),
         result.l1["misses"],
         result.l2["misses"],
@@ -52,6 +52,8 @@ def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple
 
 
 def _stall_lines(comparison: Comparison) -> list[str]:
+    if not any(rung.result.shared_pairs for rung in comparison.rungs):
+        return _why_unshared(comparison)
     what = {"registers": "a shared register", "scratchpad": "the shared part of the scratchpad"}
     waited = what[comparison.resource]
     lines = [f"first stall point (the first instruction at which a warp waited for {waited})"]
@@ -72,6 +74,15 @@ def _stall_lines(comparison: Comparison) -> list[str]:
     elif shared is not None:
         lines.append(f"  a CTA of a pair has the first {shared.private_scratchpad} bytes for itself")
     return lines
+
+
+def _why_unshared(comparison: Comparison) -> list[str]:
+    """Why there is no pair in any rung."""
+    result, why = comparison.rungs[-1].result, "nothing is shared at 0%"
+    if comparison.percent:
+        ctas = f"{result.resident_ctas} CTA{'' if result.resident_ctas == 1 else 's'} per SM"
+        why = f"nothing is shared: {ctas} without sharing and no more with it, limited by {result.limiter}"
+    return [why, "gains are those of schedulers and passes"]
 
 
 def _locked(point: StallPoint) -> str:

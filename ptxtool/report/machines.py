@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from ptxtool.analysis.occupancy import LIMITERS
 from ptxtool.analysis.overhead import Storage
 from ptxtool.analysis.sharing import SharingPlan
+from ptxtool.analysis.switching import SwitchingPlan
+from ptxtool.base.counted import counted
 from ptxtool.formats.register_counts import RegisterCounts
 from ptxtool.report.bars import bar
 from ptxtool.report.tables import Column, Table, clip, table
@@ -31,19 +33,22 @@ def plan_parts(
     """
     needs, base = plan.unshared.needs, plan.unshared
     lines = [
-        f"{plan.resident_ctas} resident CTAs on an SM of {base.gpu}, limited by {' and '.join(plan.all_limiters)}",
-        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {needs.threads} threads, {needs.registers_per_thread} "
-        f"registers per thread ({needs.registers} allocated), {needs.scratchpad} bytes of scratchpad",
+        f"{counted(plan.resident_ctas, 'resident CTA')} on an SM of {base.gpu}, "
+        f"limited by {' and '.join(plan.all_limiters)}",
+        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {counted(needs.threads, 'thread')}, "
+        f"{counted(needs.registers_per_thread, 'register')} per thread ({needs.registers} allocated), "
+        f"{needs.scratchpad} bytes of scratchpad",
     ]
     if plan.resource:
         private = (
-            f"{plan.private_registers} of {needs.registers_per_thread} registers per thread"
+            f"{plan.private_registers} of {counted(needs.registers_per_thread, 'register')} per thread"
             if plan.resource == "registers"
             else f"{plan.private_scratchpad} of {needs.scratchpad} bytes"
         )
         percent = f"{float(plan.percent):g}% of {plan.resource} shared"
         lines.append(
-            f"{percent}: {plan.unshared_ctas} unshared CTAs and {plan.shared_pairs} pairs ({base.resident_ctas} CTAs "
+            f"{percent}: {counted(plan.unshared_ctas, 'unshared CTA')} and "
+            f"{counted(plan.shared_pairs, 'pair')} ({counted(base.resident_ctas, 'CTA')} "
             f"without sharing); private: {private}"
         )
     if counts is not None:
@@ -53,6 +58,30 @@ def plan_parts(
     rows = [(name, _limit(plan.limits[name]), _limit(base.limits[name])) for name in LIMITERS]
     if not plan.resource:
         return [*lines, "", table(columns[:2], [row[:2] for row in rows])]
+    return [*lines, "", table(columns, rows)]
+
+
+def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
+    """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
+    active = plan.active
+    lines = [
+        f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {' and '.join(active.all_limiters)}",
+        f"{plan.scheme}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
+    ]
+    if plan.scheme == "virtual-thread":
+        return list(lines)
+    lines[-1] += f", {plan.pcrf_entries} entries for live registers"
+    columns = (
+        Column("live registers of a warp", "right"),
+        Column("entries of a CTA", "right"),
+        Column("resident CTAs", "right", style="bold"),
+        Column("", style="cyan"),
+    )
+    before, rows = 0, list[tuple[object, ...]]()
+    for live, resident in plan.by_live:
+        span = f"{live}" if live == before + 1 else f"{before + 1}-{live}"
+        rows.append((span, plan.warps * live, resident, bar(resident, plan.ctas, 24)))
+        before = live
     return [*lines, "", table(columns, rows)]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ptxtool.analysis.shared_use import SharedStop, SharedUse
+from ptxtool.analysis.shared_use import ANY, SharedStop, SharedUse
 from ptxtool.report.tables import Column, Table, clip, heading, table
 
 _COLUMNS = (
@@ -18,6 +18,8 @@ _COLUMNS = (
 
 def shared_use_table(use: SharedUse, boundary: int | None = None) -> Table:
     """The variables in order of first access; with `boundary`, the first shared byte, also what needs it."""
+    by_number = use.kernel.registers.is_ptxplus and any(v.name == ANY for v in use.variables)
+    unseen = "(by number, if at all)" if by_number else "(never accessed)"
     rows = [
         (
             clip(v.name, 40),
@@ -26,7 +28,7 @@ def shared_use_table(use: SharedUse, boundary: int | None = None) -> Table:
             v.accesses,
             f"{v.first.line}-{v.last.line}" if v.first and v.last else None,
             None if v.span is None else f"{v.span:.4g}",
-            v.first.text if v.first else "(never accessed)",
+            v.first.text if v.first else unseen,
         )
         for v in use.variables
     ]

@@ -29,6 +29,8 @@ def run_parts(run: Run) -> list[Table | str]:
         parts += ["", *_stalls(result)]
     if result.dynamic is not None:
         parts += ["", str(result.dynamic)]
+    if result.switching is not None:
+        parts += ["", *str(result.switching).splitlines()]
     if result.hotspots is not None:
         parts += ["", *hotspot_parts(result.hotspots)]
     return [*parts, "", run.verdict]

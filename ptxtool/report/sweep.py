@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
-from ptxtool.formats.sweeps import AXES, Record, SweepResult, joined
+from ptxtool.formats.sweeps import AXES, Record, SweepResult, check_axis, joined
 from ptxtool.report.bars import bar
 from ptxtool.report.tables import GAP, WIDTH, Column, Table, table
 
-_BAR = 40
+_BAR, _LEAST_BAR = 40, 12
+_LEAST_COLUMN = 20
+"""How much of a long title stays at least: a title must not push the values out of the line."""
 MEAN = "geometric mean"
 
 
@@ -35,7 +36,8 @@ class Choice:
 
 
 Cell = float | str | None
-"""A value; a text for one that is no number, or that a run does not have; None where there is no run."""
+"""A value; a text for one that is no number; the status of a run that has no good result, whose counters are of a part
+of the grid or of wrong results; None where there is no run."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Pivot:
     baseline: str | None
     means: Mapping[str, float]
     """Of gains, by column: the geometric mean of the ratios, as a gain."""
+    notes: tuple[str, ...] = ()
+    """What to know about the values."""
 
     def numbers(self) -> list[float]:
         return [cell for cell in self.cells.values() if isinstance(cell, int | float)]
@@ -57,15 +61,9 @@ class Pivot:
 
 def pivot(result: SweepResult, choice: Choice) -> Pivot:
     """Arrange the runs of a sweep. Raises E502 for a choice that cannot be shown."""
-    for axis in (*choice.rows, *choice.columns, *(name for name, _ in choice.where)):
-        _check_axis(axis)
-    records = [r for r in result if all(str(r.axes[axis]) == value for axis, value in choice.where)]
-    if not records:
-        raise error(
-            "E502",
-            "no run is left to show",
-            help=f"the values are {_values(result, [axis for axis, _ in choice.where])}",
-        )
+    for axis in (*choice.rows, *choice.columns):
+        check_axis(axis)
+    records = result.where(choice.where).records
     columns = choice.columns or tuple(
         axis for axis in _varying(records) if axis not in choice.rows and axis != "kernel"
     )
@@ -76,11 +74,13 @@ def pivot(result: SweepResult, choice: Choice) -> Pivot:
         if place in seen:
             raise _two_in_a_cell(seen[place], record, place)
         seen[place] = record
-        values[place] = record.value(choice.value) if record.counters else record.status
+        value = record.value(choice.value)
+        values[place] = value if record.ok else record.status
     row_titles = tuple(dict.fromkeys(row for row, _ in values))
     column_titles = tuple(dict.fromkeys(column for _, column in values))
     title = f"{result.name}: {choice.value}"
     baseline, means = None, {}
+    notes: tuple[str, ...] = ()
     if choice.gain:
         baseline = _baseline(choice.baseline, column_titles)
         values = {place: _gain(cell, values.get((place[0], baseline))) for place, cell in values.items()}
@@ -88,23 +88,27 @@ def pivot(result: SweepResult, choice: Choice) -> Pivot:
             c: m for c in column_titles if (m := _mean(values.get((r, c)) for r in row_titles)) is not None
         }
         title += f", gain over {baseline} in percent"
-    return Pivot(title, ", ".join(choice.rows), row_titles, column_titles, values, baseline, means)
+        notes = _gain_notes(choice.value, values, seen, baseline)
+    return Pivot(title, ", ".join(choice.rows), row_titles, column_titles, values, baseline, means, notes)
 
 
 def pivot_tables(shown: Pivot) -> list[Table]:
     """The values as a table, as several with some of the columns each where it would be too wide; a row of means where
-    there are gains of several rows."""
+    there are gains of several rows; the notes below."""
     titles = [*shown.rows, *([MEAN] if shown.means and len(shown.rows) > 1 else [])]
     cells: dict[str, list[str]] = {}
     for column in shown.columns:
         cells[column] = [_text(shown, shown.cells.get((row, column))) for row in shown.rows]
         if len(titles) > len(shown.rows):
             cells[column].append(_text(shown, shown.means.get(column)))
+    widest = max((len(cell) for column in cells.values() for cell in column), default=0)
+    titles = [_shortened(title, WIDTH - len(GAP) - max(widest, _LEAST_COLUMN)) for title in titles]
     first = max(map(len, (shown.row_axes, *titles)))
+    heads = {column: _shortened(column, WIDTH - first - len(GAP)) for column in shown.columns}
     groups: list[list[str]] = [[]]
     room = WIDTH - first
     for column in shown.columns:
-        width = len(GAP) + max(map(len, (column, *cells[column])))
+        width = len(GAP) + max(map(len, (heads[column], *cells[column])))
         if width > room and groups[-1]:
             groups.append([])
             room = WIDTH - first
@@ -112,9 +116,10 @@ def pivot_tables(shown: Pivot) -> list[Table]:
         room -= width
     return [
         table(
-            [Column(shown.row_axes, style="cyan"), *(Column(column, "right") for column in group)],
+            [Column(shown.row_axes, style="cyan"), *(Column(heads[column], "right") for column in group)],
             [[title, *(cells[column][k] for column in group)] for k, title in enumerate(titles)],
             shown.title if group is groups[0] else "",
+            shown.notes if group is groups[-1] else (),
         )
         for group in groups
     ]
@@ -129,12 +134,14 @@ def bars_table(shown: Pivot) -> Table | None:
     longest = max(abs(number) for number in numbers)
     if shown.baseline is not None:
         longest = max(longest, 10.0)
+    cells = [(row, column, shown.cells.get((row, column))) for row in shown.rows for column in columns]
+    room = WIDTH - 3 * len(GAP) - max(len(_text(shown, cell)) for *_, cell in cells)
+    heads, names = _side_by_side(shown.row_axes, shown.rows, columns, room - _LEAST_BAR)
+    room -= max(map(len, (shown.row_axes, *heads.values()))) + max(map(len, names.values()))
     rows: list[tuple[str, str, str, str]] = []
-    for row in shown.rows:
-        for column in columns:
-            cell = shown.cells.get((row, column))
-            length = bar(cell, longest, _BAR) if isinstance(cell, int | float) else ""
-            rows.append((row, column, _text(shown, cell), length))
+    for row, column, cell in cells:
+        length = bar(cell, longest, min(_BAR, room)) if isinstance(cell, int | float) else ""
+        rows.append((heads[row], names[column], _text(shown, cell), length))
     titles = (
         Column(shown.row_axes, style="cyan"),
         Column(""),
@@ -142,6 +149,24 @@ def bars_table(shown: Pivot) -> Table | None:
         Column("", style="green"),
     )
     return table(titles, rows)
+
+
+def _side_by_side(
+    head: str, left: Sequence[str], right: Sequence[str], room: int
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Titles for two columns that have this room together: each has half of it, and what the other does not need."""
+    wide, other = max(map(len, (head, *left))), max(map(len, right))
+    most = max(room // 2, room - other)
+    heads = {title: _shortened(title, most) for title in left}
+    return heads, {title: _shortened(title, room - min(wide, most)) for title in right}
+
+
+def _shortened(title: str, most: int) -> str:
+    """A title without its middle where it is too long: pipelines differ in what they end with."""
+    if len(title) <= most:
+        return title
+    end = (most - 3) // 2
+    return f"{title[: most - 3 - end]}...{title[-end:]}"
 
 
 def sweep_parts(result: SweepResult, choice: Choice, *, bars: bool = True) -> list[Table | str]:
@@ -182,19 +207,6 @@ def _titles(record: Record, axes: Sequence[str]) -> str:
     return joined({axis: record.axes[axis] for axis in axes})
 
 
-def _check_axis(axis: str) -> None:
-    if axis not in AXES:
-        near = nearest(axis, AXES)
-        help = f"did you mean '{near}'?" if near else f"there are {', '.join(AXES)}"
-        raise error("E502", f"a sweep has no axis '{axis}'", help=help)
-
-
-def _values(result: SweepResult, axes: Sequence[str]) -> str:
-    """The values of axes, for a message."""
-    found = {axis: dict.fromkeys(str(record.axes[axis]) for record in result) for axis in axes}
-    return "; ".join(f"{axis}: {', '.join(values)}" for axis, values in found.items())
-
-
 def _two_in_a_cell(one: Record, other: Record, place: tuple[str, str]) -> Exception:
     differ = [axis for axis in AXES if one.axes[axis] != other.axes[axis]]
     what = f"two runs for row '{place[0]}', column '{place[1]}': '{one.label}' and '{other.label}'"
@@ -219,6 +231,27 @@ def _gain(cell: Cell, base: Cell) -> Cell:
     if not isinstance(base, int | float) or not base:
         return "no baseline"
     return 100 * (cell / base - 1)
+
+
+_RATES = ("thread_ipc", "gpu_ipc", "warp_ipc", "warp_ipc_per_sm")
+"""Counters that are instructions in a cycle: they compare time only where the instructions are as many."""
+
+
+def _gain_notes(
+    value: str, gains: Mapping[tuple[str, str], Cell], runs: Mapping[tuple[str, str], Record], baseline: str
+) -> tuple[str, ...]:
+    """What to know about gains of IPC over runs that execute other numbers of instructions."""
+    if value not in _RATES:
+        return ()
+    for (row, column), gain in gains.items():
+        if isinstance(gain, int | float):
+            one, base = runs[row, column].counters, runs[row, baseline].counters
+            if any(one.get(name) != base.get(name) for name in ("thread_instructions", "warp_instructions")):
+                return (
+                    "runs of a row execute different numbers of instructions: these are gains of IPC, not of time;",
+                    "--value cycles compares time",
+                )
+    return ()
 
 
 def _mean(gains: object) -> float | None:

@@ -26,12 +26,9 @@ def run_on_cluster(tasks: Sequence[Task], cluster: Any) -> Results:
 
     Raises E502 without Dask, and E504 where the scheduler cannot be reached, has no worker, or goes away.
     """
-    try:
-        import distributed
-    except ImportError:
-        raise error("E502", "a sweep on a cluster needs Dask, which is not installed", help=_EXTRA) from None
-    if isinstance(cluster, str):
-        _check_reachable(cluster)
+    check_cluster(cluster)
+    import distributed
+
     make_client: Any = distributed.Client
     with _quiet():
         try:
@@ -39,6 +36,16 @@ def run_on_cluster(tasks: Sequence[Task], cluster: Any) -> Results:
         except (OSError, ValueError, TimeoutError) as problem:
             raise _unreachable(cluster, problem) from None
         yield from _with_client(client, tasks, cluster)
+
+
+def check_cluster(cluster: Any) -> None:
+    """Raise E502 without Dask or for what is no address, E504 where nobody listens at it."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise error("E502", "a sweep on a cluster needs Dask, which is not installed", help=_EXTRA) from None
+    if isinstance(cluster, str):
+        _check_reachable(cluster)
 
 
 def _with_client(client: Any, tasks: Sequence[Task], cluster: Any) -> Results:

@@ -23,6 +23,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.formats.sweeps import AXES, Configuration, Outcome, joined
+from ptxtool.sweep.run_values import asked_registers, for_run
 from ptxtool.sweep.task import Task, digest_of, failed
 from ptxtool.sweep.version import simulator_version
 
@@ -62,10 +63,18 @@ def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> 
         try:
             planned.append(planner.planned(configuration, label))
         except PtxError as problem:
-            problems |= dict.fromkeys(problem.diagnostics)
+            problems |= dict.fromkeys(_placed(told, configuration) for told in problem.diagnostics)
     if problems:
         raise PtxError(problems)
     return tuple(planned)
+
+
+def _placed(told: Diagnostic, asked: Configuration) -> Diagnostic:
+    """A diagnostic with a place: its own, or where the sweep file names the kernel."""
+    if told.source is not None or asked.origin is None:
+        return told
+    source, start, end = asked.origin
+    return replace(told, source=source, start=start, end=end)
 
 
 def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
@@ -102,7 +111,7 @@ class _Planner:
     def planned(self, asked: Configuration, label: str) -> Planned:
         kernel = self._kernel(asked)
         launch = self._launch(asked, kernel)
-        function = self._kernel_named(kernel.module, asked.entry or launch.launch.kernel)
+        function = self._function(kernel, asked.entry or launch.launch.kernel, asked)
         self._check_fit(kernel, launch, function, asked)
         gpu = self._machine(asked)
         options = _options(asked)
@@ -110,16 +119,16 @@ class _Planner:
         files = dict(launch.files)
         if own:
             files[own.file] = _digest(own.file)
-        text, outcome = kernel.text, None
-        if asked.passes:
-            rewritten = self._rewrite(kernel, asked.passes)
+        text, outcome, passes = kernel.text, None, _passes(asked, launch.launch)
+        if passes:
+            rewritten = self._rewrite(kernel, passes)
             if isinstance(rewritten, PtxError):
                 outcome = failed(rewritten.diagnostics)
             else:
                 text = rewritten
         key = _key(
             text=text,
-            declined=asked.passes if outcome else "",
+            declined=passes if outcome else "",
             entry=function.name,
             launch=launch.text,
             files=list(files.values()),
@@ -152,6 +161,15 @@ class _Planner:
             self._kernels[where] = _read_kernel(asked)
         return self._kernels[where]
 
+    def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
+        """The kernel of that name. Raises E205, with advice for whoever writes a sweep where none was named."""
+        kernels = kernel.module.kernels
+        if name is None and len(kernels) > 1:
+            ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
+            help = f"its kernels are {', '.join(kernels)}; name one: {ours}, or kernel in its launch file"
+            raise error("E205", f"several kernels in '{kernel.name}'", help=help)
+        return self._kernel_named(kernel.module, name)
+
     def _launch(self, asked: Configuration, kernel: "_Kernel") -> "_LaunchFile":
         from ptxtool.formats.files import launch_beside
 
@@ -179,7 +197,7 @@ class _Planner:
         fits = [(file.launch, function)]
         if file.launch.steps:
             steps = dict.fromkeys(file.launch.steps)
-            kernels = [self._kernel_named(kernel.module, step.kernel or asked.entry) for step in steps]
+            kernels = [self._function(kernel, step.kernel or asked.entry, asked) for step in steps]
             fits = [
                 (launch_of_step(file.launch, step, each), each)
                 for step, each in zip(steps, kernels, strict=True)
@@ -333,6 +351,16 @@ def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
 
     is_as_gpgpu_sim(asked.ptxplus_semantics)
     return tuple(sorted(options.items()))
+
+
+def _passes(asked: Configuration, launch: "Launch") -> str:
+    """The pipeline, with what the run gives to it."""
+    return for_run(
+        asked.passes,
+        _share(asked, "share_registers"),
+        _share(asked, "share_scratchpad"),
+        lambda: asked_registers(launch) if asked.registers is None else asked.registers,
+    )
 
 
 def _share(asked: Configuration, name: str) -> Any:

@@ -69,7 +69,7 @@ def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
     """E408: a launch that the cycle limit ended."""
     done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
     what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
-    advice = "raise --max-cycles, or leave it out to run to the end"
+    advice = "raise max_cycles (--max-cycles), or leave it out to run to the end"
     return Diagnostic("E408", what, kernel.source, kernel.start, kernel.body_start, advice)
 
 

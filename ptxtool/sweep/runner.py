@@ -1,13 +1,13 @@
 """A sweep: plan it, make the runs that the store has no result of, keep each result as it comes."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from ptxtool.base.diag import error
 from ptxtool.formats.sweeps import Configuration, Outcome, SweepResult
-from ptxtool.sweep.cluster import run_on_cluster
+from ptxtool.sweep.cluster import check_cluster, run_on_cluster
 from ptxtool.sweep.local import Results, run_here
 from ptxtool.sweep.plan import KernelNamed, Planned, plan
 from ptxtool.sweep.store import Store
@@ -49,20 +49,21 @@ def run_sweep(
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
     planned = plan(configurations, kernel_named)
+    if cluster is not None and (store is None or not Path(store).exists()):
+        check_cluster(cluster)  # before there is a store; one that has all results needs no cluster
     with Store(store) as kept:
-        kept.begin(name, planned)
+        removed = kept.begin(name, planned)
         known = {p.key: p.outcome for p in planned if p.outcome is not None}
         for key, outcome in known.items():
             kept.put(key, outcome)
         done = kept.finished(p.key for p in planned)
         pending = {p.key: p.task for p in planned if p.key not in done}
-        interrupted, simulated = False, 0
+        interrupted = False
         results = _engine(tuple(pending.values()), jobs, cluster)
         watch = _Watcher(planned, done - known.keys(), known, progress)
         try:
             for key, outcome in results:
                 kept.put(key, outcome)
-                simulated += 1
                 watch.ended(key, outcome)
         except KeyboardInterrupt:
             if on_interrupt == "raise":
@@ -70,7 +71,15 @@ def run_sweep(
             interrupted = True
         finally:
             results.close()  # its processes end with it
-        return kept.result(name, simulated, interrupted)
+        return replace(
+            kept.result(name),
+            simulated=watch.simulated,
+            equal=watch.equal,
+            declined=watch.declined,
+            stored=watch.stored,
+            removed=removed,
+            interrupted=interrupted,
+        )
 
 
 def _engine(tasks: tuple[Task, ...], jobs: int | None, cluster: Any) -> Results:
@@ -91,16 +100,20 @@ class _Watcher:
             self._labels.setdefault(each.key, []).append(each.label)
         self._watch = watch
         self._total = len(planned)
-        self._stored = sum(len(self._labels[key]) for key in stored)
-        self._ended = self._failed = sum(len(self._labels[key]) for key in known)
+        self.stored = sum(len(self._labels[key]) for key in stored)
+        self.declined = sum(len(self._labels[key]) for key in known)
+        self.simulated = self.equal = 0
+        self._failed = self.declined
         self._tell("")
 
     def ended(self, key: str, outcome: Outcome) -> None:
         labels = self._labels[key]
-        self._ended += len(labels)
+        self.simulated += 1
+        self.equal += len(labels) - 1
         self._failed += len(labels) * (outcome.status != "done")
         self._tell(labels[-1])
 
     def _tell(self, label: str) -> None:
         if self._watch is not None:
-            self._watch(SweepProgress(self._total, self._stored, self._ended, self._failed, label))
+            ended = self.declined + self.simulated + self.equal
+            self._watch(SweepProgress(self._total, self.stored, ended, self._failed, label))

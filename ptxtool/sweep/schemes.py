@@ -77,18 +77,30 @@ def ladder_schemes(
     return tuple(rungs)
 
 
-def with_release(scheme: Scheme) -> Scheme:
-    """The scheme with release marks; shared variables are laid out so that the shared part is used for short, and the
-    end of a kernel settles in private registers."""
-    share = f"share={_number(scheme.percent)}"
-    marks = {
-        "registers": [
-            f"{name}{{{share},registers={{registers}}}}" for name in ("settle-tail", "release-registers")
-        ],
-        "scratchpad": [f"layout-shared{{{share}}}", f"release-scratchpad{{{share}}}"],
+def prepared(scheme: Scheme) -> Scheme:
+    """The scheme with what `with_release` does before it marks: shared variables are laid out so that the shared part
+    is used for short, and accessed as early as the end of a kernel allows; the registers at its end are private."""
+    names = {
+        "registers": ("Settled", "settle-tail{{{share}{registers}}}"),
+        "scratchpad": ("Hastened", "layout-shared{{{share}}},hasten-last-access{{{share}{registers}}}"),
     }
-    passes = ",".join([*filter(None, [scheme.passes]), *marks[scheme.resource]])
-    return replace(scheme, name=f"{scheme.name}-Release", passes=passes)
+    return _further(scheme, *names[scheme.resource])
+
+
+def with_release(scheme: Scheme) -> Scheme:
+    """The scheme with release marks, behind the passes that let them come early."""
+    marks = {
+        "registers": "release-registers{{{share}{registers}}}",
+        "scratchpad": "release-scratchpad{{{share}}}",
+    }
+    passes = prepared(scheme).passes
+    return _further(replace(scheme, passes=passes), "Release", marks[scheme.resource])
+
+
+def _further(scheme: Scheme, name: str, passes: str) -> Scheme:
+    given = passes.format(share=f"share={_number(scheme.percent)}", registers=",registers={registers}")
+    passes = ",".join(filter(None, (scheme.passes, given)))
+    return replace(scheme, name=f"{scheme.name}-{name}", passes=passes)
 
 
 def scheduler_name(scheduler: "str | Policy") -> str:

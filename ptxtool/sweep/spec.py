@@ -182,12 +182,15 @@ class _Reader:
             return []
         given = tables.get(key, _DEFAULTS.get(key))
         if not isinstance(given, list) or not given:
-            self.complain(f"'{key}' must be a list of values", place, f"for example {key} = {_example(key)}")
+            wrong = "is an empty list" if given == [] else "must be a list of values"
+            self.complain(f"'{key}' {wrong}", place, f"for example {key} = {_example(key)}")
             return []
         items: list[_Item] = []
         for index, value in enumerate(given):
-            is_table = isinstance(value, dict)
-            where = self.place("", "kernels", index) if is_table else self.place_in_list(place, value)
+            where = self.place_in_list(place, value)
+            if isinstance(value, dict):
+                header = self.place("", "kernels", index)
+                where = self.place_in_list(place, value.get("file")) if header == place else header
             item = self.item(_LISTS[key], value, where)
             if item is not None:
                 if any(same.given == item.given and type(same.given) is type(item.given) for same in items):
@@ -273,7 +276,9 @@ class _Reader:
         for chosen in itertools.product(*lists):
             values = {axis: item.value for axis, item in zip(_LISTS.values(), chosen, strict=True)}
             kernel, settings = values.pop("kernel"), values.pop("set")
-            yield Configuration(**kernel, settings=settings, scheme=scheme.get("scheme", ""), **values)
+            origin = self.source, *chosen[0].place
+            name = scheme.get("scheme", "")
+            yield Configuration(**kernel, settings=settings, scheme=name, origin=origin, **values)
 
     def without_excluded(self, runs: list[Configuration], given: Any) -> list[Configuration]:
         """The runs that no `[[exclude]]` is about."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from ptxtool.base.nearest import nearest
 from ptxtool.formats.files import find_input, sample_names
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.settings import with_settings
+from ptxtool.sweep.run_values import for_run
 
 READ_MORE = "docs/sweep.md has an example of every key"
 _OF_KERNELS = ("file", "launch", "kernel", "name")
@@ -129,7 +131,7 @@ def _passes(given: Any, folder: Path) -> str:
     if given:
         from ptxtool.passes import parse_pipeline
 
-        parse_pipeline(given)
+        parse_pipeline(for_run(given, Fraction(0), Fraction(0), lambda: 1))
     return given
 
 

@@ -26,6 +26,10 @@ _PATIENCE_SECONDS = 60
 _AGAIN = ("lost", "bug")
 """What is no result: such a run is made again, and never takes the place of one."""
 
+_WRITTEN = "give the store that 'ptxtool sweep' has written"
+_WRITABLE = "give a file in a folder that exists and can be written; results that were written are kept"
+_READABLE = "give a readable file; one with a '-wal' file beside it must be where you can write: copy both"
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS results (
     key TEXT PRIMARY KEY,
@@ -47,35 +51,60 @@ CREATE TABLE IF NOT EXISTS runs (
 class Store:
     """An open store; use it in a `with`. Raises E501 for what cannot be read, E502 for another kind of file, E503."""
 
-    def __init__(self, path: str | Path | None, *, must_exist: bool = False):
-        """`None` is a store in memory."""
+    def __init__(self, path: str | Path | None, *, reading: bool = False):
+        """`None` is a store in memory. `reading` takes a store that is there, and never writes to it."""
         self.path = ":memory:" if path is None else str(path)
-        if must_exist and not Path(self.path).is_file():
-            raise error(
-                "E501",
-                f"cannot read '{self.path}': no such file",
-                help="give the store that 'ptxtool sweep' has written",
-            )
+        self._advice = _WRITTEN if reading else "give another file with --store"
+        self._place = _READABLE if reading else _WRITABLE
+        if reading and not Path(self.path).is_file():
+            raise error("E501", f"cannot read '{self.path}': no such file", help=self._advice)
         with self._explained():
-            self._db = sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS, isolation_level=None)
+            self._db = self._connect_to_read() if reading else self._connect(self.path)
         try:
             with self._explained():
-                self._open()
+                self._open(reading)
         except BaseException:
             self._db.close()
             raise
 
-    def _open(self) -> None:
+    def _connect(self, where: str, uri: bool = False) -> sqlite3.Connection:
+        return sqlite3.connect(where, timeout=_PATIENCE_SECONDS, isolation_level=None, uri=uri)
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        """A connection that does not write; the first is for a place where others may be writing.
+
+        A log beside the file is part of it, and reading it takes files that others of this store know of. Where these
+        cannot be made and there is no log, nobody is writing: the file is all there is.
+        """
+        where = Path(self.path).resolve()
+        db = self._connect(f"{where.as_uri()}?mode=rw", uri=True)
+        try:
+            db.execute("PRAGMA query_only = ON")
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as problem:
+            db.close()
+            kind = problem.sqlite_errorcode & 0xFF
+            if kind not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or _log_of(where).exists():
+                raise
+            return self._connect(f"{where.as_uri()}?mode=ro&immutable=1", uri=True)
+        except sqlite3.DatabaseError:
+            db.close()
+            raise
+        return db
+
+    def _open(self, reading: bool) -> None:
         self._db.execute("BEGIN")  # one look at all three: another process may be making the store
         (n_tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = self._db.execute("PRAGMA application_id").fetchone()
         (form,) = self._db.execute("PRAGMA user_version").fetchone()
         self._db.execute("COMMIT")
-        if n_tables and application != _APPLICATION:
-            raise error("E502", f"'{self.path}' is no store of sweeps", help="give another file with --store")
+        if application != _APPLICATION and (n_tables or reading):
+            raise error("E502", f"'{self.path}' is no store of sweeps", help=self._advice)
         if n_tables and form != _FORMAT:
             help = "use the version that has written it, or a new store"
             raise error("E502", f"store '{self.path}' is of another version of ptxtool", help=help)
+        if reading:
+            return
         self._write_ahead()
         self._db.execute("PRAGMA synchronous = FULL")
         if not n_tables:
@@ -103,16 +132,19 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def begin(self, name: str, planned: Sequence[Planned]) -> None:
-        """Note the runs of a sweep, in the place of those it had."""
+    def begin(self, name: str, planned: Sequence[Planned]) -> int:
+        """Note the runs of a sweep, in the place of those it had; how many of these it has no more."""
+        labels, keys = {p.label for p in planned}, {p.key for p in planned}
         rows = [(name, k, p.label, json.dumps(p.configuration.axes), p.key) for k, p in enumerate(planned)]
         with self._explained(), self._transaction():
+            had = self._db.execute("SELECT label, key FROM runs WHERE sweep = ?", (name,)).fetchall()
             self._db.execute("DELETE FROM runs WHERE sweep = ?", (name,))
             self._db.execute("DELETE FROM sweeps WHERE name = ?", (name,))
             self._db.execute(
                 "INSERT INTO sweeps SELECT ?, coalesce(max(planned), 0) + 1 FROM sweeps", (name,)
             )
             self._db.executemany("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", rows)
+        return sum(label not in labels and key not in keys for label, key in had)
 
     def finished(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that have a result."""
@@ -136,7 +168,7 @@ class Store:
             rows = self._db.execute("SELECT name FROM sweeps ORDER BY planned DESC")
             return tuple(name for (name,) in rows)
 
-    def result(self, name: str | None = None, simulated: int = 0, interrupted: bool = False) -> SweepResult:
+    def result(self, name: str | None = None) -> SweepResult:
         """The records of a sweep, of the latest one if not said. Raises E502 for one that the store does not have."""
         names = self.names()
         if not names:
@@ -160,7 +192,7 @@ class Store:
             Record(label, json.loads(axes), key, Outcome.from_dict(json.loads(text)) if text else WAITING)
             for label, axes, key, text in rows
         )
-        return SweepResult(name, records, simulated, interrupted)
+        return SweepResult(name, records)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -179,10 +211,12 @@ class Store:
         try:
             yield
         except sqlite3.OperationalError as problem:
-            help = (
-                "give a file in a folder that exists and can be written; results that were written are kept"
-            )
-            raise error("E503", f"cannot use store '{self.path}': {problem}", help=help) from None
+            raise error("E503", f"cannot use store '{self.path}': {problem}", help=self._place) from None
         except sqlite3.DatabaseError as problem:
-            help = "give another file with --store"
-            raise error("E502", f"'{self.path}' is no store of sweeps: {problem}", help=help) from None
+            message = f"'{self.path}' is no store of sweeps: {problem}"
+            raise error("E502", message, help=self._advice) from None
+
+
+def _log_of(store: Path) -> Path:
+    """Where SQLite keeps what has been written and is not yet in the file."""
+    return store.with_name(f"{store.name}-wal")

@@ -38,7 +38,7 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     asked = ("reproduce", "register-sharing", "--jobs", 1, "--page", "out.html", "--csv", "out.csv")
     first = cli(*asked)
     assert first.exit_code == 0, first.stderr
-    assert first.stdout.startswith("Register sharing on tesla-c2050: 19 runs\n")
+    assert first.stdout.startswith("Register sharing on tesla-c2050: 20 runs\n")
     assert "memory identical under all schemes" in first.stdout
     found = {
         row["column"]: row
@@ -51,7 +51,7 @@ def test_an_experiment(cli: Cli, tiny: Path) -> None:
     assert "<td>limited</td>" in page
     again = cli("reproduce", "register-sharing", "--jobs", 1, "--json")
     data = json.loads(again.stdout)
-    assert (data["runs"], data["complete"], data["failures"]) == (19, True, [])
+    assert (data["runs"], data["complete"], data["failures"]) == (20, True, [])
     told = {f["question"]: (f["ours"], f["agrees"]) for f in data["findings"]}
     assert told["memory identical under all schemes"] == ("2 of 2 applications", True)
     assert told["entries of the resident-CTA table"] == ("6 of 6 equal", True)
@@ -63,7 +63,7 @@ def test_runs_that_fail_are_listed(cli: Cli, tiny: Path) -> None:
     change(tiny.with_name("launch.toml"), "a * x", "a * x + 1")
     told = cli("reproduce", "register-sharing", "--jobs", 1)
     assert told.exit_code == 1
-    assert "14 runs have no result" in told.stdout
+    assert "15 runs have no result" in told.stdout
     assert "  limited, Unshared-LRR: argument 'x' is not as expected" in told.stdout
 
 

@@ -64,6 +64,11 @@ def test_show_and_export(cli: Cli, tmp_path: Path) -> None:
     assert re.search(r"^kernel +lrr +gto$", one.stdout, re.MULTILINE)
     assert cli("sweep", "export", store, "-o", out, "--sweep", "tiny").exit_code == 0
     assert len(out.read_text().splitlines()) == 5
+    picked = ("--where", "share-registers=90", "--where", "scheduler=gto")
+    assert cli("sweep", "export", store, "-o", out, *picked).exit_code == 0
+    assert len(out.read_text().splitlines()) == 2
+    none = cli("sweep", "export", store, "-o", out, "--where", "scheduler=owf")
+    assert "no run is left to show" in none.stderr
     assert json.loads(cli("sweep", "show", store, "--json").stdout)["name"] == "tiny"
 
 
@@ -120,6 +125,29 @@ def test_failures_are_listed_and_nothing_else_stops(cli: Cli, tmp_path: Path) ->
     assert "E404" in again.stderr
 
 
+def test_where_the_results_come_from(cli: Cli, tmp_path: Path) -> None:
+    declines = 'kernels = ["scale.ptx"]\npasses = ["allocate{max-regs=1}"]\n'
+    told = cli("sweep", write(tmp_path, declines, "declines.toml"), "--jobs", 1).stderr
+    assert told.splitlines()[0] == "0 simulated now, 1 stopped by a pass, 0 known before"
+    same = 'kernels = ["scale.ptx"]\npasses = ["", "release-registers{share=0}"]\n'  # which changes nothing
+    told = cli("sweep", write(tmp_path, same, "same.toml"), "--jobs", 1).stderr
+    assert told == "1 simulated now, 1 equal to one of them, 0 known before\n"
+    told = cli("sweep", tmp_path / "same.toml", "--jobs", 1).stderr
+    assert told == "0 simulated now, 2 known before\n"
+
+
+def test_another_sweep_of_the_same_name_says_what_it_removes(cli: Cli, tmp_path: Path) -> None:
+    first = write(tmp_path, 'name = "s"\nstore = "s.db"\nkernels = ["scale.ptx"]\n', "one.toml")
+    other = write(tmp_path, 'name = "s"\nstore = "s.db"\nkernels = ["scale.ptx"]\nset = ["sm.count=7"]\n')
+    note = "sweep 's' of this store had 1 run that is not in this file; two sweeps in a store need different names"
+    assert note not in cli("sweep", first, "--jobs", 1).stderr
+    assert note not in cli("sweep", first, "--jobs", 1).stderr
+    other.write_text(other.read_text().replace('["sm.count=7"]', '["sm.count=7", "sm.count=6"]'))
+    assert note in cli("sweep", other, "--jobs", 1).stderr
+    other.write_text(other.read_text().replace('"sm.count=6"', '"sm.count=6", "sm.count=5"'))
+    assert "not in this file" not in cli("sweep", other, "--jobs", 1).stderr  # a list that grew
+
+
 # ---- processes
 
 
@@ -163,7 +191,8 @@ def results(store: Path) -> int:
         return 0
 
 
-def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_keeps_what_there_is(tmp_path: Path, by: signal.Signals, code: int) -> None:
     path, store = long_sweep(tmp_path, 100), tmp_path / "s.db"
     command = [*PTXTOOL, "sweep", str(path), "--store", str(store), "--jobs", "2"]
     with subprocess.Popen(
@@ -174,9 +203,13 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
+        if by == signal.SIGINT:
+            os.killpg(process.pid, by)  # as a terminal does: to the workers, too
+        else:
+            process.send_signal(by)
         out, err = process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert "resource_tracker" not in err
     assert re.search(r"100 runs: \d+ as expected, \d+ not run yet", out)
     assert "interrupted: the same command goes on with the rest" in err
     assert "Traceback" not in err
@@ -327,9 +360,13 @@ def test_a_run_that_workers_die_of_is_lost(tmp_path: Path) -> None:
     ],
 )
 def test_a_cluster_that_is_not_there(cli: Cli, tmp_path: Path, address: str, message: str) -> None:
-    result = cli("sweep", write(tmp_path), "--cluster", address)
+    path = write(tmp_path)
+    result = cli("sweep", path, "--cluster", address)
     assert result.exit_code == 1
     assert re.search(message, result.stderr)
+    assert not (tmp_path / "tiny.db").exists()
+    cli("sweep", path, "--jobs", 1)
+    assert cli("sweep", path, "--cluster", address).exit_code == 0  # nothing to do for a cluster
 
 
 def test_dask_that_is_not_installed(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,6 +399,12 @@ def test_the_page_is_true(
                 path.write_text(page, encoding="utf-8")
             else:
                 assert masked(result.stdout) == masked(output)
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    of_first = re.findall(r"^    ptxtool (sweep (?:show|export) first\.db [^#\n]*)", readme, re.MULTILINE)
+    assert len(of_first) == 2
+    for command in of_first:
+        result = cli(*shlex.split(command))
+        assert result.exit_code == 0, result.stderr
 
 
 def test_the_example_in_python_runs(

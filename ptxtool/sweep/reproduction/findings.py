@@ -110,8 +110,17 @@ def _unlimited(exhibit: Exhibit) -> Iterator[Finding]:
 
 
 def _release(exhibit: Exhibit) -> Iterator[Finding]:
-    gains = [v.ours for v in exhibit.values if v.ours is not None]
-    if gains:
-        faster, slower = (sum(sign * gain > NOISE for gain in gains) for sign in (1, -1))
-        ours = f"{faster} of {len(gains)} faster, {slower} slower, by {max(0.0, -min(gains)):.2f}% at most"
-        yield Finding("locks released early", ours, "future work", None)
+    """Early release against the full scheme, and against the same instructions in the same order without marks."""
+    gains = {(v.row, v.column): v.ours for v in exhibit.values if v.ours is not None}
+    rows = [[gains[row, c] for c in exhibit.columns if (row, c) in gains] for row in exhibit.rows]
+    both = [row for row in rows if len(row) == 2]
+    if both:
+        yield _faster("locks released early", [after for _, after in both])
+        alone = [100 * ((100 + after) / (100 + before) - 1) for before, after in both]
+        yield _faster("the release marks alone", alone)
+
+
+def _faster(question: str, gains: Sequence[float]) -> Finding:
+    faster, slower = (sum(sign * gain > NOISE for gain in gains) for sign in (1, -1))
+    ours = f"{faster} of {len(gains)} faster, {slower} slower, by {max(0.0, -min(gains)):.2f}% at most"
+    return Finding(question, ours, "future work", None)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
-from ptxtool.sweep.schemes import Scheme, ladder_schemes, with_release
+from ptxtool.sweep.schemes import Scheme, ladder_schemes, prepared, with_release
 
 BASELINE = "Unshared-LRR"
 GTO, TWO_LEVEL, DOUBLE = "Unshared-GTO", "Unshared-TwoLevel", "Unshared-LRR-Double"
@@ -25,9 +25,10 @@ def full_scheme(paper: Paper, percent: int) -> Scheme:
     return full if percent == paper.full_percent else replace(full, name=f"{full.name}-{percent}")
 
 
-def release_scheme(paper: Paper) -> Scheme:
-    """The full scheme with locks given back early."""
-    return with_release(full_scheme(paper, paper.full_percent))
+def release_schemes(paper: Paper) -> tuple[Scheme, Scheme]:
+    """The full scheme with the passes that let locks go early, without the marks by which they do, and with them."""
+    full = full_scheme(paper, paper.full_percent)
+    return prepared(full), with_release(full)
 
 
 def limited_schemes(paper: Paper) -> tuple[Scheme, ...]:
@@ -38,7 +39,7 @@ def limited_schemes(paper: Paper) -> tuple[Scheme, ...]:
         Scheme(GTO, "gto"),
         Scheme(TWO_LEVEL, "two_level"),
         Scheme(DOUBLE, settings=paper.double),
-        release_scheme(paper),
+        *release_schemes(paper),
     )
 
 

@@ -1,7 +1,9 @@
 """The ladder's table and JSON on made-up counters; the runs themselves are tested with the simulator."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pytest
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.formats.results import Comparison, Run, Rung
@@ -36,6 +38,7 @@ class Result:
     share_scratchpad: float = 0
     sharing: str = ""
     dynamic: None = None
+    switching: None = None
     hotspots: None = None
     grid: tuple[int, int, int] = (10, 1, 1)
     block: tuple[int, int, int] = (64, 1, 1)
@@ -102,6 +105,22 @@ def test_gains_are_of_thread_ipc_over_the_first_rung() -> None:
     assert max(map(len, shown)) <= 120
 
 
+def test_a_rung_that_was_cut_off_has_no_gain() -> None:
+    whole = comparison()
+    cut = replace(whole.rungs[-1], run=Run(Result(80, status="interrupted"), (), (), ()))
+    found = replace(whole, rungs=(*whole.rungs[:2], cut), complete=False)
+    shown = text(found).splitlines()
+    rows = {line.split()[0]: line.split() for line in shown[3:6]}
+    assert rows["Shared-LRR-NoOpt"][4] == "-20.00%"
+    assert rows["Shared-LRR-Unrolled"][1:] == ["5", "80", "12.50", "30", "10", "20", "3", "2"]
+    assert "interrupted during Shared-LRR-Unrolled" in shown[-1]
+    assert [rung["gain_percent"] for rung in found.to_dict()["rungs"]][2] is None
+    assert str(found).splitlines()[3].endswith("thread IPC 12.50 (interrupted)")
+    alone = replace(whole, rungs=(cut,), complete=False)
+    assert alone.gain(cut) is None
+    assert "12.50" in text(alone)
+
+
 def test_the_first_stall_point_is_the_first_in_the_text() -> None:
     shown = text(comparison())
     assert "  Unshared-LRR         nothing is shared" in shown
@@ -111,6 +130,23 @@ def test_the_first_stall_point_is_the_first_in_the_text() -> None:
         in shown
     )
     assert "has registers 1 to 2 for itself" in shown
+
+
+@pytest.mark.parametrize(
+    ("percent", "why"),
+    [
+        (90, "nothing is shared: 5 CTAs per SM without sharing and no more with it, limited by registers"),
+        (0, "nothing is shared at 0%"),
+    ],
+)
+def test_gains_without_pairs_are_not_those_of_sharing(percent: int, why: str) -> None:
+    paired = comparison()
+    rungs = tuple(
+        replace(r, run=replace(r.run, result=replace(r.result, shared_pairs=0))) for r in paired.rungs
+    )
+    shown = text(replace(paired, percent=percent, rungs=rungs)).splitlines()
+    assert shown[-4:-2] == [why, "gains are those of schedulers and passes"]
+    assert "first stall point" not in "\n".join(shown)
 
 
 def test_the_verdict() -> None:

@@ -2,7 +2,10 @@
 
 import csv
 import io
+import itertools
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +17,9 @@ from ptxtool.report.sweep import Choice, bars_table, pivot, pivot_tables, sweep_
 from ptxtool.report.sweep_plot import plot
 
 
-def record(kernel: str, scheme: str, ipc: float | None, status: Any = "done", **axes: Any) -> Record:
+def record(
+    kernel: str, scheme: str, ipc: float | None, status: Any = "done", instructions: int = 1000, **axes: Any
+) -> Record:
     configuration = Configuration(kernel, scheme=scheme, **axes)
     counters: dict[str, Any] = {}
     if ipc is not None:
@@ -22,6 +27,7 @@ def record(kernel: str, scheme: str, ipc: float | None, status: Any = "done", **
         counters = {
             "thread_ipc": ipc,
             "cycles": 100,
+            "thread_instructions": instructions,
             "limiter": "registers",
             "slots": slots,
             "stats": {"l1d_hits": 3},
@@ -80,6 +86,57 @@ def test_gains_over_a_baseline_with_their_geometric_mean() -> None:
     )
 
 
+def test_runs_without_a_good_result_enter_no_table_and_no_mean() -> None:
+    """They have counters: of a part of the grid, or of wrong results."""
+    result = SweepResult(
+        "cut",
+        (
+            record("a", "base", 100.0),
+            record("a", "shared", 110.0),
+            record("a", "cut", 400.0, "failed"),
+            record("b", "base", 300.0, "wrong"),
+            record("b", "shared", 10.0),
+            record("b", "cut", 10.0),
+        ),
+    )
+    (table,) = pivot_tables(pivot(result, Choice(columns=("scheme",))))
+    assert [line.split() for line in str(table).splitlines()[3:]] == [
+        ["a", "100.00", "110.00", "failed"],
+        ["b", "wrong", "10.00", "10.00"],
+    ]
+    gains = pivot(result, Choice(columns=("scheme",), gain=True))
+    assert [line.split() for line in str(pivot_tables(gains)[0]).splitlines()[3:]] == [
+        ["a", "+0.00%", "+10.00%", "failed"],
+        ["b", "wrong", "no", "baseline", "no", "baseline"],
+        ["geometric", "mean", "+0.00%", "+10.00%", "-"],
+    ]
+    (cut,) = [
+        each for each in csv.DictReader(io.StringIO(encode(result, "csv").decode())) if "cut" in each["label"]
+    ][:1]
+    assert (cut["status"], cut["thread_ipc"]) == ("failed", "400.0")
+
+
+def test_gains_of_ipc_between_different_numbers_of_instructions_are_noted() -> None:
+    runs = (
+        record("a", "base", 10.0),
+        record("a", "lowered", 9.9, instructions=800),
+        record("b", "base", 1.0),
+    )
+    note = "runs of a row execute different numbers of instructions: these are gains of IPC, not of time;"
+    result = SweepResult("texts", runs)
+
+    def shown(**choice: Any) -> str:
+        return str(pivot_tables(pivot(result, Choice(columns=("scheme",), **choice)))[-1])
+
+    assert shown(gain=True).endswith(f"\n{note}\n--value cycles compares time")
+    assert note not in shown()
+    assert note not in shown(gain=True, value="cycles")
+    assert note not in shown(gain=True, where=(("kernel", "b"),))
+    failed = replace(runs[1], outcome=replace(runs[1].outcome, status="failed"))
+    result = SweepResult("texts", (runs[0], failed, runs[2]))
+    assert note not in shown(gain=True)
+
+
 def test_another_baseline_and_no_baseline() -> None:
     shown = pivot(RESULT, Choice(columns=("scheme",), gain=True, baseline="shared"))
     assert shown.cells["a", "base"] == pytest.approx(-20)
@@ -107,6 +164,25 @@ def test_a_wide_table_is_taken_apart() -> None:
     assert len(tables) == 3
     assert all(len(line) <= 120 and "..." not in line for t in tables for line in str(t).splitlines())
     assert [column.title for t in tables for column in t.columns[1:]] == schemes
+
+
+@pytest.mark.parametrize("rows", [("kernel",), ("passes",)])
+def test_long_pipelines_leave_room_for_values_and_bars(rows: tuple[str, ...]) -> None:
+    start = (
+        "layout-shared{share=run},hasten-last-access{share=run,registers=run},release-scratchpad{share=run}"
+    )
+    pipelines = [f"{start},unroll-decls,reorder-decls{{order={order}}}" for order in ("text", "cfg")]
+    runs = [record("k", "", 10.0 * n, passes=passes) for n, passes in enumerate(pipelines, 1)]
+    shown = pivot(SweepResult("long", tuple(runs)), Choice(rows=rows))
+    values = [line.split()[-1] for t in pivot_tables(shown) for line in str(t).splitlines()]
+    assert [value for value in values if value[0].isdigit()] == ["10.00", "20.00"]
+    bars = str(bars_table(shown)).splitlines()[-2:]
+    assert [set(line.split()[-1]) for line in bars] == [{"#"}, {"#"}]
+    short, long = (len(line.split()[-1]) for line in bars)
+    assert long == 2 * short >= 12
+    assert [line.split()[-2] for line in bars] == ["10.00", "20.00"]
+    assert "order=text}" in bars[0]
+    assert "order=cfg}" in bars[1]
 
 
 @pytest.mark.parametrize(
@@ -162,6 +238,30 @@ def test_export_has_every_run_and_every_value() -> None:
     data = json.loads(encode(RESULT, "json"))
     assert data == {"name": "ladder", "complete": True, "runs": [r.to_dict() for r in RESULT]}
     assert data["runs"][0]["counters"]["slots"] == {"idle": 1, "stall": 100}
+
+
+def test_the_order_of_columns_does_not_depend_on_the_runs() -> None:
+    failed, full = RESULT.records[5], RESULT.records[0]
+    stats = {"l1d_hits": 7, "issued_w32": 5, "issued_w2": 1}
+    point = dict.fromkeys(("instruction", "line", "register", "sequence", "warps", "warp_cycles"), 1)
+    changes = ({}, {"stats": stats}, {"dynamic": {"periods": 3, "stops": 2}}, {"stall_points": [point]})
+    runs = [
+        failed,
+        *(replace(full, outcome=replace(full.outcome, counters={**full.counters, **c})) for c in changes),
+    ]
+
+    def header(records: Sequence[Record]) -> list[str]:
+        return encode(SweepResult("s", tuple(records)), "csv").decode().splitlines()[0].split(",")
+
+    columns = header(runs)
+    assert columns[-4:] == ["checked", "memory", "problem", "key"]
+    place = [columns.index(name) for name in ("status", "thread_ipc", "issued_w1", "issued_w32")]
+    place += [columns.index(name) for name in ("dynamic_periods", "first_stall_line")]
+    assert place == sorted(place)
+    assert columns.index("issued_w32") - columns.index("issued_w1") == 31
+    for order in itertools.permutations(runs, 3):
+        found = header(order)
+        assert found == [name for name in columns if name in found]
 
 
 def test_parquet_has_the_same_rows() -> None:

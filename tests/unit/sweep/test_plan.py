@@ -13,6 +13,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.formats.sweeps import Configuration
 from ptxtool.sweep import version
 from ptxtool.sweep.plan import labelled, plan
+from ptxtool.sweep.spec import read_spec
 
 
 def key(configuration: Configuration) -> str:
@@ -155,3 +156,51 @@ def test_all_that_is_wrong_with_a_list_is_said_once(run: Configuration) -> None:
     with pytest.raises(PtxError) as problem:
         plan([*wrong, replace(run, gpu="nope", label="gpu")], api.kernel)
     assert len(problem.value.diagnostics) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "code", "message", "help"),
+    [
+        (
+            'kernels = [\n  "scale.ptx",\n  "b/cat.ptx",\n]',
+            "3:3",
+            "E501",
+            "no launch file for",
+            "launch = FILE",
+        ),
+        ('kernels = [{ file = "scale.ptx", launch = "k9.toml" }]', "1:21", "E501", "cannot read", "launch"),
+        (
+            'kernels = ["two.ptx"]',
+            "1:12",
+            "E205",
+            "several kernels in",
+            'one: kernel = "NAME" beside its file here',
+        ),
+        ('[[kernels]]\nfile = "scale.ptx"\nlaunch = "k9.toml"', "1:1", "E501", "cannot read", ""),
+    ],
+)
+def test_a_sweep_file_has_the_place_of_what_its_kernels_lack(
+    tmp_path: Path, text: str, place: str, code: str, message: str, help: str
+) -> None:
+    path = write(tmp_path, f"{text}\n")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "cat.ptx").write_text(SCALE)
+    (tmp_path / "two.ptx").write_text(SCALE + "\n.visible .entry other()\n{\n\tret;\n}\n")
+    (tmp_path / "two.toml").write_text(LAUNCH.removeprefix('kernel = "scale"\n'))
+    with pytest.raises(PtxError) as problem:
+        plan(read_spec(path).configurations, api.kernel)
+    (told,) = problem.value.diagnostics
+    assert (told.code, message in told.message, help in told.help) == (code, True, True)
+    assert str(told).startswith(f"{path}:{place}: ")
+
+
+def test_several_kernels_in_a_text_of_a_program(run: Configuration) -> None:
+    text = SCALE + "\n.visible .entry other()\n{\n\tret;\n}\n"
+    launch = Path(run.kernel).with_name("launch.toml")
+    launch.write_text(LAUNCH.removeprefix('kernel = "scale"\n'))
+    two = Configuration("two", text=text, launch=launch)
+    with pytest.raises(
+        PtxError, match=r"E205.*\n.*its kernels are scale, other; name one: entry of its Config"
+    ):
+        plan([two], api.kernel)
+    plan([replace(two, entry="scale")], api.kernel)

@@ -1,8 +1,11 @@
 """The store: what is put in comes out, whoever else writes, and what is no store is refused."""
 
+import os
 import sqlite3
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,7 +32,7 @@ def test_what_is_put_in_comes_out(tmp_path: Path, planned: Sequence[Planned]) ->
     with Store(tmp_path / "s.db") as store:
         store.begin("one", planned)
         store.put(planned[1].key, DONE)
-    with Store(tmp_path / "s.db", must_exist=True) as store:
+    with Store(tmp_path / "s.db", reading=True) as store:
         assert store.finished(p.key for p in planned) == {planned[1].key}
         result = store.result()
     assert result.name == "one"
@@ -89,6 +92,68 @@ def test_many_may_write_at_once(tmp_path: Path, planned: Sequence[Planned]) -> N
     db.close()
 
 
+@contextmanager
+def nobody_in_particular() -> Iterator[None]:
+    """The rights of a user who owns nothing: the superuser may write everywhere."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_store_where_nothing_can_be_written_is_shown(planned: Sequence[Planned]) -> None:
+    with tempfile.TemporaryDirectory() as name:  # its parents can be read by all
+        folder = Path(name)
+        path = folder / "s.db"
+        with Store(path) as store:
+            store.begin("one", planned)
+            store.put(planned[0].key, DONE)
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        before = path.read_bytes()
+        try:
+            with nobody_in_particular():
+                assert api.load_sweep(path).counts() == {"done": 1, "waiting": 2}
+                with pytest.raises(PtxError, match=r"E503.*readonly"):
+                    Store(path)
+        finally:
+            folder.chmod(0o755)
+        assert (path.read_bytes(), [p.name for p in folder.iterdir()]) == (before, ["s.db"])
+
+
+def test_reading_writes_nothing_and_sees_what_is_written_meanwhile(
+    tmp_path: Path, planned: Sequence[Planned]
+) -> None:
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.begin("one", planned)
+        store.put(planned[0].key, DONE)  # in the log, not yet in the file
+        with Store(path, reading=True) as reader:
+            assert reader.result().counts() == {"done": 1, "waiting": 2}
+            with pytest.raises(PtxError, match="readonly"):
+                reader.put(planned[1].key, DONE)
+            store.put(planned[1].key, DONE)
+            assert reader.result().counts() == {"done": 2, "waiting": 1}
+    assert [p.name for p in tmp_path.glob("s.db*")] == ["s.db"]
+
+
+def test_a_file_that_is_no_store_is_told_in_the_words_of_who_reads(tmp_path: Path) -> None:
+    corrupt = tmp_path / "corrupt.db"
+    Store(corrupt).__exit__()
+    corrupt.write_bytes(corrupt.read_bytes()[:50] + b"x" * 4000)
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    for path in (corrupt, empty):
+        with pytest.raises(PtxError, match=r"E502.*is no store of sweeps") as told:
+            api.load_sweep(path)
+        assert told.value.diagnostics[0].help == "give the store that 'ptxtool sweep' has written"
+    assert not empty.read_bytes()
+
+
 def test_what_is_no_store_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a database " * 100)
@@ -113,7 +178,7 @@ def test_what_is_no_store_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
             Store(path)
         assert before == (path.read_bytes() if path.is_file() else b"")
     with pytest.raises(PtxError, match=r"E501.*no such file"):
-        Store(tmp_path / "nowhere.db", must_exist=True)
+        Store(tmp_path / "nowhere.db", reading=True)
     assert not (tmp_path / "nowhere.db").exists()
     with Store(None) as store, pytest.raises(PtxError, match=r"E502.*has no sweep"):
         store.result()
