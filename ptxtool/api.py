@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptxtool.analysis.register_need import RegisterNeed
     from ptxtool.analysis.shared_use import SharedUse
     from ptxtool.analysis.sharing import Percent, SharingPlan
+    from ptxtool.analysis.switching import SwitchingPlan
     from ptxtool.base.diag import Diagnostic, PtxError
     from ptxtool.cfg import Cfg, DominatorTree
     from ptxtool.formats.exhibits import Reproduction
@@ -350,6 +351,25 @@ def occupancy(
     )
 
 
+def switched_occupancy(
+    threads: int,
+    registers: int,
+    scratchpad: int = 0,
+    *,
+    scheme: str,
+    gpu: "str | Path | Gpu" = DEFAULT_GPU,
+    scratchpad_per_sm: int | None = None,
+) -> "SwitchingPlan":
+    """The active and the resident CTAs of an SM that switches them: `scheme` is "virtual-thread" or "finereg".
+
+    Raises E402 where one CTA does not fit, E502 for another scheme or a division of the register file that cannot be.
+    """
+    from ptxtool.analysis.switching import scheme_named, switching_plan
+
+    machine = _machine(gpu, scratchpad_per_sm)
+    return switching_plan(machine, scheme_named(scheme), threads, registers, scratchpad)
+
+
 def register_curve(
     threads: int,
     scratchpad: int = 0,
@@ -630,7 +650,7 @@ def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
     """Read a sweep from a store, the latest one if not said; nothing is run. Raises E501, E502."""
     from ptxtool.sweep.store import Store
 
-    with Store(store, must_exist=True) as kept:
+    with Store(store, reading=True) as kept:
         return kept.result(name)
 
 

@@ -38,6 +38,7 @@ CODES: dict[str, str] = {
     "W207": "execution runs off the end",
     "W208": "modifier without effect",
     "W209": "character outside ASCII",
+    "W210": "misspelt release mark",
     "W501": "option of GPGPU-Sim without counterpart",
     "E301": "a pass cannot do what was asked",
     "E302": "unknown pass or option",

@@ -10,7 +10,9 @@ from ptxtool.base.diag import CODES, PtxError, by_place
 from ptxtool.base.nearest import nearest
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_json, put_text
+from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_text
+from ptxtool.formats.files import find_input
 from ptxtool.report.checked import Checked, checked_data, concise, summary
 
 
@@ -57,6 +59,8 @@ def command(
     if not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     off = _disabled(disable)
+    for file in files:
+        reads(find_input(file), "file to check")
     checked = (_check(file, off, werror) for file in files)
     if form == "text" and not as_json:
         return _as_text(checked, MOST_SHOWN if most is None else most, quiet, output)

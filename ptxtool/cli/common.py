@@ -1,5 +1,6 @@
 """What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -7,6 +8,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.streams import (
     on_terminal,
     print_bytes,
@@ -19,8 +21,11 @@ from ptxtool.cli.streams import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch import Launch
+    from ptxtool.formats.launch_data import Step
     from ptxtool.formats.register_counts import RegisterCounts
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.report.listing import Part
@@ -32,7 +37,11 @@ kernel_option = click.option("--kernel", metavar="NAME", help="The kernel to loo
 one_kernel_option = click.option("--kernel", metavar="NAME", help="The kernel (default: the only one).")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 output_option = click.option(
-    "-o", "--output", metavar="OUT", help="Write to this file, whole or not at all, instead of printing."
+    "-o",
+    "--output",
+    type=OUTPUT,
+    metavar="OUT",
+    help="Write to this file, whole or not at all, instead of printing.",
 )
 per_option = click.option(
     "--per",
@@ -80,6 +89,8 @@ def machine(name: str) -> "Gpu":
     settings = click.get_current_context().meta.get(_SETTINGS, ())
     found = api.gpu(name, told.append, settings=settings)
     print_diagnostics(told, most=0)
+    for layer in found.origin.layers if found.origin else ():
+        reads(layer.source.name, "GPU file")
     return found
 
 
@@ -107,6 +118,15 @@ def share_registers_option(default: str = "0") -> Callable[[F], F]:
         show_default=True,
         help="Share registers by this percentage, 0 <= P < 100.",
     )
+
+
+SWITCHING = ("none", "virtual-thread", "finereg")
+"""The schemes of `ptxtool.analysis.switching`, which is not imported before a command needs it."""
+
+
+def switching_option(help: str) -> Callable[[F], F]:
+    """`--switching SCHEME`."""
+    return click.option("--switching", type=click.Choice(SWITCHING), help=help)
 
 
 share_scratchpad_option = click.option(
@@ -137,14 +157,17 @@ def scope(per: str) -> Literal["warp", "thread"]:
     return "thread" if per == "thread" else "warp"
 
 
-def load(file: str) -> "Module":
+def load(file: str, *, in_place: bool = False) -> "Module":
     """Parse and verify a file; warnings are printed, errors raised.
 
-    An unknown instruction is a warning here: only `check` holds every instruction against the table.
+    With `in_place` an output of the command may be the file itself. An unknown instruction is a warning here: only
+    `check` holds every instruction against the table.
     """
     from ptxtool.ir.verify import verify
 
     module = api.load(file)
+    if not in_place:
+        reads(module.source.name, "kernel file")
     raise_errors(verify(module))
     return module
 
@@ -167,13 +190,17 @@ def register_counts(
 
 
 def put_text(text: str, output: str | None) -> None:
-    """Print a text, or write it to `output`."""
+    """Print a text, or write it to `output`; where that fails (E503) it is printed all the same."""
     if output is None:
         print_text(text)
     else:
         from ptxtool.formats.files import write_output
 
-        write_output(output, (text + "\n").encode("utf-8", "surrogateescape"))
+        try:
+            write_output(output, (text + "\n").encode("utf-8", "surrogateescape"))
+        except PtxError:
+            print_text(text)  # what it took long to find out is not lost
+            raise
 
 
 def put_parts(parts: "Sequence[Part]", output: str | None) -> None:
@@ -223,14 +250,51 @@ def exit_code(problems: Any) -> int:
     return 1 if found else 0
 
 
-def launch_of(file: str | None) -> "Launch | None":
-    """The launch file beside FILE, if there is one and it can be read: for defaults."""
+def load_launch(path: "str | Path") -> "Launch":
+    """Read a launch file. Raises E501, E502, and E503 where an output would replace what it is made of."""
+    reads(path, "launch file")
+    return _all_read(api.load_launch(path))
+
+
+def _all_read(launch: "Launch") -> "Launch":
+    """The launch, the files that it is made of told. Raises E503 where an output would replace one."""
+    for read in launch.files:
+        reads(read, "file of an argument or expected result")
+    for step in launch.steps:
+        reads_scheduler(step.scheduler)
+    reads_scheduler(launch.scheduler)
+    return launch
+
+
+def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
+    """The launch file beside FILE, if there is one: for what is not given.
+
+    One that cannot be read raises E501 or E502 where it is `needed`; otherwise that is told, and the command does
+    without.
+    """
     from ptxtool.formats.files import STDIN, find_input, launch_beside
 
-    if file is None or file == STDIN:
+    beside = None if file is None or file == STDIN else launch_beside(find_input(file))
+    if beside is None:
         return None
-    beside = launch_beside(find_input(file))
+    reads(beside, "launch file")
     try:
-        return api.load_launch(beside) if beside else None
-    except PtxError:
+        launch = api.load_launch(beside)
+    except PtxError as problem:
+        if needed:
+            raise
+        print_diagnostics(problem.diagnostics)
+        print_note(f"going on without '{beside}'")
         return None
+    return _all_read(launch)
+
+
+def of_kernel(launch: "Launch | None", kernel: "Function") -> "Launch | Step | None":
+    """What a launch file says of a kernel: its launch, of a list the first of it; None where it is for others."""
+    for entry in (launch.steps or (launch,)) if launch else ():
+        if entry.kernel is None:
+            return entry
+        with contextlib.suppress(PtxError):  # a name that the file does not have
+            if api.kernel(kernel.module, entry.kernel) is kernel:
+                return entry
+    return None

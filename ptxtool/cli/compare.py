@@ -1,5 +1,7 @@
 """`ptxtool compare FILE`: the papers' ladder of schemes."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ptxtool import api
@@ -17,7 +19,13 @@ from ptxtool.cli.common import (
     scheduler_option,
 )
 from ptxtool.cli.job import Job, job_options
+from ptxtool.cli.outputs import reads_scheduler
 from ptxtool.cli.progress import INTERRUPTED, Status
+from ptxtool.cli.streams import print_note
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch import Launch
+    from ptxtool.ir.nodes import Function
 
 
 @click.command(short_help="Simulate the papers' ladder of schemes on one kernel.")
@@ -58,6 +66,9 @@ def command(
     from ptxtool.report.comparison import comparison_parts
 
     function, launch = job.load()
+    reads_scheduler(scheduler)
+    if share_scratchpad is None:
+        _remark(function, launch, share_registers, registers)
     chosen = machine(gpu)
     status = Status(quiet)
     try:
@@ -84,3 +95,16 @@ def command(
     if not comparison.complete:
         return INTERRUPTED
     return exit_code(comparison.problems)
+
+
+def _remark(
+    function: "Function", launch: "Launch", share_registers: str | None, registers: int | None
+) -> None:
+    """Say so where most registers count as shared because they are virtual. Raises E502 for a wrong percentage."""
+    from ptxtool.analysis.sharing import percentage
+    from ptxtool.passes.share import virtual_remark
+    from ptxtool.sweep.ladder import PERCENT
+
+    percent = percentage(PERCENT if share_registers is None else share_registers, "--share-registers")
+    for remark in virtual_remark("compare", function, percent, registers or launch.registers or 0):
+        print_note(str(remark))

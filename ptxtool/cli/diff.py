@@ -10,6 +10,7 @@ from ptxtool.analysis.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
 from ptxtool.cli.occupancy import Extent
+from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, raise_errors
 from ptxtool.formats.files import STDIN
 
@@ -130,6 +131,7 @@ def command(
 def _load(file: str) -> "Module":
     """Parse and verify a file; its warnings are for `ptxtool check`."""
     module = api.load(file)
+    reads(module.source.name, "kernel file")
     raise_errors(d for d in api.check(module) if d.is_error)
     return module
 

@@ -1,5 +1,7 @@
 """`ptxtool first-use FILE`: registers in order of first use, or shared variables in order of first access."""
 
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +15,7 @@ from ptxtool.cli.common import (
     kernels_json,
     launch_of,
     load,
+    of_kernel,
     output_option,
     per_kernel,
     put_json,
@@ -20,9 +23,14 @@ from ptxtool.cli.common import (
     share_registers_option,
     share_scratchpad_option,
 )
+from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
     from ptxtool.analysis.shared_use import SharedUse
+    from ptxtool.formats.launch import Launch
+    from ptxtool.ir.nodes import Function
+
+_MISSING = "--share-registers needs --registers N, the registers per thread"
 
 
 @click.command(short_help="Registers in order of first use; where sharing stops first.")
@@ -84,18 +92,21 @@ def command(
         return _shared(file, kernel, share_scratchpad, scratchpad, as_json, output)
     if share_scratchpad != "0" or scratchpad is not None:
         raise click.UsageError("--share-scratchpad and --scratchpad go with --space shared")
+    from ptxtool.analysis.sharing import percentage
     from ptxtool.report.first_use import first_use_data, first_use_table
 
-    private = _private(file, share_registers, registers)
+    percent = percentage(share_registers, "--share-registers")
+    launch = _launch_for(file, percent, registers)
     module = load(file)
     chosen = kernels(module, kernel)
+    private = _private(chosen, launch, percent, registers)
     uses = {
         function.name: api.first_use(function, "cfg" if order == "cfg" else "text") for function in chosen
     }
     if as_json:
-        put_json(kernels_json(module, [first_use_data(u, private) for u in uses.values()]), output)
+        put_json(kernels_json(module, [first_use_data(u, private[name]) for name, u in uses.items()]), output)
     else:
-        put_parts(per_kernel(chosen, lambda f: [first_use_table(uses[f.name], private)]), output)
+        put_parts(per_kernel(chosen, lambda f: [first_use_table(uses[f.name], private[f.name])]), output)
     return 0
 
 
@@ -109,7 +120,7 @@ def _shared(
     percent = percentage(share, "--share-scratchpad")
     if not percent and scratchpad is not None:
         raise click.UsageError("--scratchpad says nothing without --share-scratchpad")
-    launch = launch_of(file) if percent and scratchpad is None else None
+    launch = launch_of(file, needed=True) if percent and scratchpad is None else None
     module = load(file)
     chosen = kernels(module, kernel)
     uses = {function.name: api.shared_use(function) for function in chosen}
@@ -117,8 +128,9 @@ def _shared(
     def boundary(use: "SharedUse") -> int | None:
         if not percent:
             return None
+        said = of_kernel(launch, use.kernel)
         return use.layout.boundary(
-            percent, scratchpad or use.layout.bytes + (launch.dynamic_shared if launch else 0)
+            percent, scratchpad or use.layout.bytes + (said.dynamic_shared if said else 0)
         )
 
     if as_json:
@@ -130,20 +142,35 @@ def _shared(
     return 0
 
 
-def _private(file: str, share_registers: str, registers: int | None) -> int | None:
-    """How many registers of a thread are private; None if none are shared."""
-    from fractions import Fraction
-
-    from ptxtool.analysis.sharing import percentage, private_part
-
-    percent: Fraction = percentage(share_registers, "--share-registers")
+def _launch_for(file: str, percent: Fraction, registers: int | None) -> "Launch | None":
+    """The launch file beside FILE where the registers per thread are to come from there."""
     if not percent:
         if registers is not None:
             raise click.UsageError("--registers says nothing without --share-registers")
         return None
-    if registers is None:
-        launch = launch_of(file)
-        if launch is None or launch.registers is None:
-            raise click.UsageError("--share-registers needs --registers N, the registers per thread")
-        registers = launch.registers
-    return private_part(registers, percent)
+    launch = launch_of(file, needed=True) if registers is None else None
+    if registers is None and launch is None:
+        raise click.UsageError(_MISSING)
+    return launch
+
+
+def _private(
+    chosen: "Iterable[Function]", launch: "Launch | None", percent: Fraction, registers: int | None
+) -> "dict[str, int | None]":
+    """How many registers of a thread are private, by kernel; None where none are shared.
+
+    Of kernels that the launch file says nothing about it is None too, which is told; it must say something of one.
+    """
+    from ptxtool.analysis.sharing import private_part
+
+    found: dict[str, int | None] = {}
+    for kernel in chosen:
+        said = of_kernel(launch, kernel)
+        n = registers or (said.registers if said else None)
+        found[kernel.name] = private_part(n, percent) if n and percent else None
+    unsaid = [name for name, private in found.items() if percent and private is None]
+    if unsaid and len(unsaid) == len(found):
+        raise click.UsageError(_MISSING)
+    if unsaid:
+        print_note(f"no launch says how many registers {', '.join(unsaid)} takes: give --registers N")
+    return found

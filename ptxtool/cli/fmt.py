@@ -12,8 +12,9 @@ from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_bytes, put_json
+from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, print_note
-from ptxtool.formats.files import STDIN
+from ptxtool.formats.files import STDIN, find_input
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ def command(files: tuple[str, ...], check: bool, diff: bool, as_json: bool, outp
     if output is not None and len(files) > 1 and not reports:
         raise click.UsageError("-o OUT takes one FILE: leave it out to lay out files in place")
     printed, output = output == STDIN, None if output == STDIN else output
+    if reports:
+        for file in files:
+            reads(find_input(file), "file to lay out")
     results: list[_Formatted] = []
     for file in files:
         result = _format(file)

@@ -14,7 +14,8 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import load, one_kernel_option
+from ptxtool.cli.common import load, load_launch, one_kernel_option
+from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
     from ptxtool.formats.launch import Launch
@@ -74,9 +75,12 @@ class Job:
         if not self.grid or not self.block:
             raise click.UsageError("--grid, --block and --arg go together")
         function = api.kernel(load(self.file), self.kernel)
-        return function.module, launch_from_options(
+        launch = launch_from_options(
             function, self.grid, self.block, self.args, self.dynamic_shared, constants=self.constants
         )
+        for read in launch.files:
+            reads(read, "file of an argument")
+        return function.module, launch
 
     def _from_file(self) -> "tuple[Module, Launch]":
         from ptxtool.formats.files import LAUNCH_NAME, STDIN, find_input, launch_beside
@@ -85,7 +89,7 @@ class Job:
         if path.suffix == ".toml":
             if self.launch_file is not None:
                 raise click.UsageError("FILE is a launch file already: leave out --launch")
-            launch = api.load_launch(path)
+            launch = load_launch(path)
             source = str(launch.file or _only_kernel_file(path))
         else:
             beside = None if self.file == STDIN else launch_beside(path)
@@ -97,7 +101,7 @@ class Job:
                     help=f"give --grid, --block and an --arg for each parameter; or --launch FILE, or a {LAUNCH_NAME} "
                     "beside the file",
                 )
-            launch = api.load_launch(self.launch_file or beside or Path())
+            launch = load_launch(self.launch_file or beside or Path())
             source = self.file
         return load(source), launch
 

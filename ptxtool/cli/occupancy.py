@@ -1,11 +1,13 @@
 """`ptxtool occupancy`: resident CTAs, and the sharing plan."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import click
 
 from ptxtool import api
+from ptxtool.analysis.occupancy import MAX_THREADS
 from ptxtool.base.diag import error
 from ptxtool.cli.common import (
     gpu_option,
@@ -14,6 +16,7 @@ from ptxtool.cli.common import (
     load,
     machine,
     no_ptxas_option,
+    of_kernel,
     one_kernel_option,
     output_option,
     put_json,
@@ -21,6 +24,7 @@ from ptxtool.cli.common import (
     register_counts,
     share_registers_option,
     share_scratchpad_option,
+    switching_option,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +46,9 @@ class Extent(click.ParamType[int]):
         n = 1
         for word in words:
             n *= int(word)
+        if n > MAX_THREADS:
+            help = "use fewer threads per CTA and more CTAs"
+            raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
         return n
 
 
@@ -51,10 +58,10 @@ class Extent(click.ParamType[int]):
 @gpu_option
 @click.option(
     "--registers",
-    type=click.IntRange(0),
+    type=click.IntRange(1),
     metavar="N",
-    help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs; without FILE "
-    "only --scratchpad, threads and CTAs limit.",
+    help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs or PTXPlus "
+    "declares; without FILE only --scratchpad, threads and CTAs limit.",
 )
 @click.option("--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA.")
 @click.option(
@@ -68,6 +75,7 @@ class Extent(click.ParamType[int]):
 )
 @share_registers_option()
 @share_scratchpad_option
+@switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @no_ptxas_option
 @json_option
@@ -82,6 +90,7 @@ def command(
     scratchpad_per_sm: int | None,
     share_registers: str,
     share_scratchpad: str,
+    switching: str | None,
     curve: bool,
     no_ptxas: bool,
     as_json: bool,
@@ -91,8 +100,11 @@ def command(
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
     the launch, scratchpad from the kernel's shared variables. Registers that nobody gives are those that
-    'ptxtool rewrite -p allocate' needs (PTX only).
+    'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for another kernel says nothing.
     """
+    switched = switching not in (None, "none")
+    if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
+        raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
     chosen = machine(gpu)
@@ -101,10 +113,9 @@ def command(
         told = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = told.registers, told.block, told.scratchpad
     if block is None:
-        raise click.UsageError("--block T is needed: threads per CTA" + _or_file(file))
-    if registers is None and not curve and (scratchpad is None or file is not None):
-        either = " (or --scratchpad BYTES alone)" if file is None else ""
-        raise click.UsageError(f"--registers N is needed: registers per thread{either}" + _or_file(file))
+        raise click.UsageError("--block T is needed: threads per CTA" + (told.silence if told else ""))
+    if registers is None and not curve and scratchpad is None:
+        raise click.UsageError("--registers N is needed: registers per thread (or --scratchpad BYTES alone)")
     if curve:
         _curve(
             chosen,
@@ -116,6 +127,22 @@ def command(
             as_json,
             output,
         )
+        return 0
+    if switched:
+        from ptxtool.report.machines import switching_parts
+
+        found = api.switched_occupancy(
+            block,
+            registers or 0,
+            scratchpad or 0,
+            scheme=switching or "",
+            gpu=chosen,
+            scratchpad_per_sm=scratchpad_per_sm,
+        )
+        if as_json:
+            put_json({**found.to_dict(), **(told.to_dict() if told else {})}, output)
+        else:
+            put_parts(switching_parts(found), output)
         return 0
     plan = api.occupancy(
         block,
@@ -163,13 +190,17 @@ def _curve(
 
 @dataclass(frozen=True)
 class _Told:
-    """What the command line, the launch file and the kernel say together. `source` is who says how many registers."""
+    """What the command line, the launch file and the kernel say together.
+
+    `source` is who says how many registers, `silence` why the launch file says nothing, where it does not.
+    """
 
     registers: int | None
     block: int | None
     scratchpad: int
     source: str
     counts: "RegisterCounts"
+    silence: str
 
     def to_dict(self) -> dict[str, object]:
         return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
@@ -185,9 +216,11 @@ def _from_file(
     gpu: "Gpu",
 ) -> _Told:
     """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
-    launch = launch_of(file)
+    given = None not in (kernel, registers, block, scratchpad)
+    beside = None if given else launch_of(file, needed=block is None)
     module = load(file)
-    function = api.kernel(module, kernel or (launch.kernel if launch else None))
+    function = api.kernel(module, kernel or (beside.kernel if beside else None))
+    launch = of_kernel(beside, function)
     (counts,) = register_counts(module, [function], no_ptxas)
     if scratchpad is None:
         scratchpad = api.static_scratchpad(function)
@@ -196,15 +229,18 @@ def _from_file(
     source = "from the command line"
     if registers is None and launch is not None and launch.registers is not None:
         registers, source = launch.registers, "from the launch file"
-    if registers is None and not module.is_ptxplus:
+    if registers is None and module.is_ptxplus:
+        from ptxtool.analysis.register_need import registers_per_thread  # loads numpy
+
+        registers, source = registers_per_thread(function), "as declared, which a run takes"
+    if registers is None:
         if counts.need is None:
             help = "give the registers per thread with --registers N"
             raise error("E301", counts.problem, module.source, function.start, function.body_start, help=help)
         registers, source = counts.need.registers, "what allocate needs"
     if block is None and launch is not None:
-        block = launch.threads
-    return _Told(registers, block, scratchpad, source, counts)
-
-
-def _or_file(file: str | None) -> str:
-    return "" if file is None else "; FILE has no launch file beside it that says so"
+        block = prod(launch.block)
+    silence = "; FILE has no launch file beside it that says so"
+    if beside is not None and launch is None:
+        silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
+    return _Told(registers, block, scratchpad, source, counts, silence)

@@ -7,17 +7,52 @@ standard error is no terminal.
 
 import contextlib
 import os
+import signal
 import sys
+import threading
 import time
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from ptxtool.cli.streams import print_bytes
+import click
+
+from ptxtool.cli.streams import print_bytes, print_error
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
+TERMINATED = 143
+"""The exit code after SIGTERM."""
 
 _BAR, _LEAST_BAR = 20, 5
+
+
+class Termination:
+    """In a `with`, SIGTERM is what Ctrl-C is: batch systems end long sweeps with it. `asked` says that it came."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: Any = None
+
+    def __enter__(self) -> "Termination":
+        if threading.current_thread() is threading.main_thread():  # no other may have a handler
+            self._before = signal.signal(signal.SIGTERM, self._interrupt)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, self._before)
+        if self.asked and kind is KeyboardInterrupt:  # before there was anything to return
+            print_error("terminated")
+            raise click.exceptions.Exit(TERMINATED)
+
+    def _interrupt(self, *_: object) -> None:
+        self.asked = True
+        raise KeyboardInterrupt
+
+    @property
+    def code(self) -> int:
+        """The exit code of what was interrupted."""
+        return TERMINATED if self.asked else INTERRUPTED
 
 
 class Standing(Protocol):

@@ -4,7 +4,8 @@ import click
 
 from ptxtool import api
 from ptxtool.cli.common import json_option, output_option, put_json, put_parts, quiet_option
-from ptxtool.cli.progress import INTERRUPTED, SweepStatus
+from ptxtool.cli.outputs import OUTPUT, reads
+from ptxtool.cli.progress import SweepStatus, Termination
 from ptxtool.cli.streams import print_note
 
 
@@ -13,8 +14,8 @@ from ptxtool.cli.streams import print_note
 @click.option("--store", metavar="FILE", help="Where results are kept (default: EXPERIMENT.db).")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU).")
 @click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786.")
-@click.option("--page", metavar="OUT.html", help="Also write one HTML page of everything.")
-@click.option("--csv", metavar="OUT.csv", help="Also write every number as CSV.")
+@click.option("--page", type=OUTPUT, metavar="OUT.html", help="Also write one HTML page of everything.")
+@click.option("--csv", type=OUTPUT, metavar="OUT.csv", help="Also write every number as CSV.")
 @quiet_option
 @json_option
 @output_option
@@ -36,30 +37,33 @@ def command(
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
-    status = SweepStatus(quiet)
+    store = store or f"{experiment}.db"
+    reads(store, "store of the results")
+    status, termination = SweepStatus(quiet), Termination()
     try:
-        reproduction = api.reproduce(
-            experiment,
-            store=store or f"{experiment}.db",
-            jobs=jobs,
-            cluster=cluster,
-            progress=status.progress,
-            on_interrupt="return",
-        )
+        with termination:
+            reproduction = api.reproduce(
+                experiment,
+                store=store,
+                jobs=jobs,
+                cluster=cluster,
+                progress=status.progress,
+                on_interrupt="return",
+            )
     finally:
         status.clear()
     from ptxtool.formats.files import write_output
     from ptxtool.report.reproduction import reproduction_page, reproduction_parts
 
-    if page is not None:
-        write_output(page, reproduction_page(reproduction).encode())
-    if csv is not None:
-        write_output(csv, reproduction.to_csv().encode())
     if as_json:
         put_json(reproduction.to_dict(), output)
     else:
         put_parts(reproduction_parts(reproduction), output)
+    if page is not None:
+        write_output(page, reproduction_page(reproduction).encode())
+    if csv is not None:
+        write_output(csv, reproduction.to_csv().encode())
     if not reproduction.complete:
         print_note("interrupted: the same command goes on with the rest")
-        return INTERRUPTED
+        return termination.code
     return 1 if reproduction.failures else 0

@@ -4,6 +4,7 @@ import click
 
 from ptxtool import api
 from ptxtool.cli.common import file_argument, json_option, load, output_option, put_bytes, put_json
+from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_note
 
 
@@ -23,7 +24,8 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     "pipeline",
     metavar="PIPELINE",
     required=True,
-    help="Such as unroll-decls,reorder-decls{order=text}.",
+    multiple=True,
+    help="Such as unroll-decls,reorder-decls{order=text}; given again, these run after those before.",
 )
 @click.option(
     "--list-passes",
@@ -35,14 +37,16 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
 )
 @json_option
 @output_option
-def command(file: str, pipeline: str, as_json: bool, output: str | None) -> int:
+def command(file: str, pipeline: tuple[str, ...], as_json: bool, output: str | None) -> int:
     """Run passes over a file and print the new text, or write it to OUT.
 
     Lines that no pass touched stay as they are, byte for byte. Every pass is checked after it ran. Remarks go to
     standard error.
     """
-    module = load(file)
-    result = api.rewrite(module, pipeline)
+    passes = ",".join(pipeline)
+    module = load(file, in_place=not as_json)
+    _reads_of(passes)
+    result = api.rewrite(module, passes)
     if as_json:
         put_json(result.to_dict(), output)
         return 0
@@ -50,3 +54,13 @@ def command(file: str, pipeline: str, as_json: bool, output: str | None) -> int:
         print_note(str(remark))
     put_bytes(result.module.source.to_bytes(), output)
     return 0
+
+
+def _reads_of(pipeline: str) -> None:
+    """The files that passes read. Raises E302 and the like for a wrong pipeline, E503 for an output among them."""
+    from ptxtool.passes import parse_pipeline
+    from ptxtool.passes.reorder_decls import ReorderDecls
+
+    for one in parse_pipeline(pipeline):
+        if isinstance(one, ReorderDecls) and one.counts:
+            reads(one.counts, "file of issue counts")

@@ -15,6 +15,7 @@ from ptxtool.cli.common import (
     put_parts,
 )
 from ptxtool.cli.job import Job, job_options
+from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
 from ptxtool.cli.progress import Status
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--trace", metavar="WHAT", help='Print instructions with values: "cta 0; warp 0-1; lane 0,5; line 40-60".'
 )
-@click.option("--save", metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
+@click.option("--save", type=OUTPUT_FOLDER, metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
 @click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
 @ptxplus_semantics_option
 @json_option
@@ -58,6 +59,9 @@ def command(
     from ptxtool.report.sequence import sequence_outcome_parts
 
     module, launch = job.load_any()
+    if save is not None:
+        for given in launch.inputs:
+            writes(Path(save) / f"{given.name}.npy", "--save")
     steps: list[str] = []
     printed = Status().printed
     options: dict[str, Any] = {
@@ -74,12 +78,12 @@ def command(
     else:
         single = outcome = api.run(job.kernel_of(module, launch), launch, **options)
         parts = outcome_parts(single)
-    if save is not None:
-        _save(outcome, Path(save))
     if as_json:
         put_json({**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, output)
     else:
         put_parts(parts, output)
+    if save is not None:
+        _save(outcome, Path(save))
     return exit_code(outcome.problems)
 
 

@@ -9,7 +9,8 @@ from ptxtool import api
 from ptxtool.base.diag import error
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_bytes, put_json, put_parts, quiet_option
-from ptxtool.cli.progress import INTERRUPTED, SweepStatus
+from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
+from ptxtool.cli.progress import SweepStatus, Termination
 from ptxtool.cli.streams import MOST_SHOWN, print_note
 
 if TYPE_CHECKING:
@@ -72,23 +73,35 @@ def command(
     """
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
-    status = SweepStatus(quiet)
+    _reads_of(spec, store)
+    status, termination = SweepStatus(quiet), Termination()
     try:
-        result = api.sweep(
-            spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
-        )
+        with termination:
+            result = api.sweep(
+                spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
+            )
     finally:
         status.clear()
     from ptxtool.report.sweep import Choice
 
     _put(result, Choice(), as_json, output, bars=False)
     if not quiet:
-        stored = len(result) - result.counts().get("waiting", 0) - result.simulated
-        print_note(f"{result.simulated} simulated now, {stored} known before")
+        print_note(_told(result))
+        if result.removed:
+            one = result.removed == 1
+            print_note(
+                f"sweep '{result.name}' of this store had {result.removed} run{'' if one else 's'} that "
+                f"{'is' if one else 'are'} not in this file; two sweeps in a store need different names"
+            )
     if result.interrupted:
         print_note("interrupted: the same command goes on with the rest")
-        return INTERRUPTED
+        return termination.code
     return _exit_code(result)
+
+
+_where_option = click.option(
+    "--where", metavar="AXIS=VALUE", multiple=True, help="Only these runs; may be repeated."
+)
 
 
 @click.command(short_help="Print tables, bars and charts of a store's results.")
@@ -99,9 +112,11 @@ def command(
 @click.option("--value", metavar="NAME", default="thread_ipc", show_default=True, help="The counter shown.")
 @click.option("--gain", is_flag=True, help="Show how much more it is than the baseline's, in percent.")
 @click.option("--baseline", metavar="COLUMN", help="The column of --gain, by its title (default: the first).")
-@click.option("--where", metavar="AXIS=VALUE", multiple=True, help="Only these runs; may be repeated.")
+@_where_option
 @click.option("--no-bars", is_flag=True, help="The table without bars.")
-@click.option("--plot", metavar="FILE", help="Also draw a chart: .svg or .png (needs matplotlib).")
+@click.option(
+    "--plot", type=OUTPUT, metavar="FILE", help="Also draw a chart: .svg or .png (needs matplotlib)."
+)
 @json_option
 @output_option
 def show(
@@ -135,6 +150,7 @@ def show(
         baseline=baseline or "",
         where=tuple(_condition(each) for each in where),
     )
+    reads(store, "store")
     result = api.load_sweep(store, name)
     if plot is not None:
         _draw(result, choice, plot)
@@ -145,17 +161,53 @@ def show(
 @click.command(short_help="Write a sweep's results as CSV, JSON or Parquet.")
 @click.argument("store", metavar="STORE")
 @click.option("--sweep", "name", metavar="NAME", help="The sweep (default: the latest).")
-@click.option("-o", "--output", metavar="OUT", required=True, help="The file: .csv, .json or .parquet.")
-def export(store: str, name: str | None, output: str) -> int:
+@_where_option
+@click.option(
+    "-o", "--output", type=OUTPUT, metavar="OUT", required=True, help="The file: .csv, .json or .parquet."
+)
+def export(store: str, name: str | None, where: tuple[str, ...], output: str) -> int:
     """Write a row for every run of a sweep, with all axes and counters; JSON has stall points and diagnostics too."""
     from ptxtool.formats.sweep_export import encode, form_of
 
     form = form_of(output)
-    put_bytes(encode(api.load_sweep(store, name), form), output)
+    conditions = [_condition(each) for each in where]
+    reads(store, "store")
+    result = api.load_sweep(store, name)
+    put_bytes(encode(result.where(conditions) if conditions else result, form), output)
     return 0
 
 
 WithSubcommands.subcommands = {"show": show, "export": export}
+
+
+def _reads_of(path: str, store: str | None) -> None:
+    """What a sweep reads, by its file. Raises what is wrong with that, and E503 for an output that is among it."""
+    from ptxtool.formats.files import find_input, launch_beside
+    from ptxtool.formats.gpu import Gpu
+    from ptxtool.sweep.spec import read_spec
+
+    reads(path, "sweep file")
+    spec = read_spec(path)
+    reads(store or spec.store, "store of the results")
+    for run in spec.configurations:
+        kernel = find_input(run.kernel)
+        launch = run.launch or launch_beside(kernel)
+        reads(kernel, "kernel file")
+        if launch is not None:
+            reads(launch, "launch file")
+        if not isinstance(run.gpu, Gpu):
+            reads(run.gpu, "GPU file")
+        reads_scheduler(run.scheduler)
+
+
+def _told(result: "SweepResult") -> str:
+    """Where the results have come from."""
+    parts = [f"{result.simulated} simulated now"]
+    if result.equal:
+        parts.append(f"{result.equal} equal to {'one' if result.simulated == 1 else 'some'} of them")
+    if result.declined:
+        parts.append(f"{result.declined} stopped by a pass")
+    return ", ".join([*parts, f"{result.stored} known before"])
 
 
 def _put(result: "SweepResult", choice: "Choice", as_json: bool, output: str | None, bars: bool) -> None:

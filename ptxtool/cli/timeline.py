@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ptxtool.base.diag import PtxError, error
+from ptxtool.cli.outputs import OUTPUT
 from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def trace_options(command: F) -> F:
 
     @click.option(
         "--trace",
+        type=OUTPUT,
         metavar="FILE",
         help="Write a timeline for Perfetto: out.json, or out.json.gz for a packed one.",
     )

@@ -117,6 +117,15 @@ def test_the_two_commands_of_the_readme_are_in_the_makefile() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
+def test_the_numbers_of_runs_of_the_experiments() -> None:
+    from ptxtool.sweep.reproduction.experiment import configurations
+    from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
+
+    text = (CHECKOUT / "docs" / "commands.md").read_text(encoding="utf-8")
+    said = re.findall(r"`([\w-]+-sharing)` \((\d+) runs\)", text)
+    assert said == [(name, str(len(configurations(paper(name))))) for name in EXPERIMENTS]
+
+
 def test_every_command_and_option_is_documented() -> None:
     import importlib
 

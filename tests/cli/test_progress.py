@@ -2,16 +2,18 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 from commands import shown_on
 from scalekernel import LAUNCH, SCALE
 
-from ptxtool.cli.progress import Pace, progress_line
+from ptxtool.cli.progress import Pace, Termination, progress_line
 
 LONG = LAUNCH.replace("grid = 28", "grid = 9800").replace("3584", "1254400")
 
@@ -107,3 +109,12 @@ def test_a_list_says_which_launch(job: Path) -> None:
     _, shown = on_terminal("sim", listed)
     assert "\x1b[K1 of 2, scale  starting" in shown
     assert "\x1b[K2 of 2, scale  [" in shown
+
+
+def test_a_termination_before_there_is_anything_to_show(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(click.exceptions.Exit) as ended, Termination():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert ended.value.exit_code == 143
+    assert capsys.readouterr().err == "ptxtool: terminated\n"
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -50,12 +50,12 @@ def test_the_pipeline_says_what_the_page_says(
 ) -> None:
     page = BENCH.PAGE.read_text(encoding="utf-8")
     pipelines = re.findall(r"```console\n\$ (.*?)\n(.*?)```", page, re.DOTALL)
-    assert len(pipelines) == 2
+    assert len(pipelines) == 3
     monkeypatch.chdir(tmp_path)
     for command, remarks in pipelines:
         result = cli(*shlex.split(command)[1:])
         assert (result.exit_code, result.stderr) == (0, remarks)
-        (tmp_path / "out.ptxplus").unlink()
+        (tmp_path / shlex.split(command)[-1]).unlink()
 
 
 def test_marks_stand_where_the_page_says() -> None:

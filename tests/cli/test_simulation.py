@@ -70,6 +70,9 @@ def test_compare_runs_the_ladder(cli: Cli, job: Path) -> None:
         assert rung["gain_percent"] == pytest.approx(100 * (rung["thread_ipc"] / first - 1))
     text = cli("compare", job)
     assert text.exit_code == 0
+    # 3 + 5 + 4 declared; %r2 and %rd1 would be in one place
+    told = "compare: scale: its registers are not physical: 12 are declared, a thread takes 44, and 4 of these count"
+    assert told in text.stderr
     assert [line.split()[0] for line in text.stdout.splitlines()[3:8]] == names
     assert text.stdout.endswith("results: x as expected, and all memory identical in all 5 runs\n")
     assert max(map(len, text.stdout.splitlines())) <= 120

@@ -34,7 +34,9 @@ def test_the_name_says_what_was_changed() -> None:
 
 
 def test_the_last_one_counts() -> None:
-    assert with_settings(GPU, ["sm.count=3", "sm.count=5"]).sm.count == 5
+    gpu = with_settings(GPU, ["sm.count=3", "icnt.head_of_line=false", "sm.count=5"])
+    assert gpu.sm.count == 5
+    assert gpu.name == "tesla-c2050 with icnt.head_of_line=false, sm.count=5"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""The files that a command writes, looked at before it does anything: an hour of simulation must not end in E503.
+
+Options whose value is such a file have the type `OUTPUT` (`OUTPUT_FOLDER`). Reading the option refuses (E503) a file
+that cannot be written, a database, which may be a sweep's store, and what another option writes already. Whoever opens
+an input says so with `reads`, which refuses the outputs that are the same file.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+import click
+
+from ptxtool.base.diag import PtxError, error
+from ptxtool.formats.files import STDIN, require_folder, require_writable
+
+_INPUTS, _OUTPUTS = "ptxtool.inputs", "ptxtool.outputs"
+_DATABASE = b"SQLite format 3\0"
+
+
+class OutputFile(click.ParamType[str]):
+    """The path of a file to be written."""
+
+    name = "path"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        path = str(value)
+        if ctx is not None and not ctx.resilient_parsing and path != STDIN:
+            self.accept(path, param.opts[0] if param else "-o", ctx)
+        return path
+
+    def accept(self, path: str, option: str, ctx: click.Context) -> None:
+        """Keep an output of the command in mind. Raises E503 for one that cannot be."""
+        require_writable(path)
+        if _is_database(path):
+            what = "it is a database, such as those in which sweeps keep their results"
+            raise _refusal(path, option, what)
+        outputs: dict[str, str] = ctx.meta.setdefault(_OUTPUTS, {})
+        for other, taken in outputs.items():
+            if _is_same(path, taken):
+                raise _refusal(path, option, f"{other} writes it already")
+        outputs[option] = path
+
+
+class OutputFolder(OutputFile):
+    """The path of a folder that files are written into."""
+
+    def accept(self, path: str, option: str, ctx: click.Context) -> None:
+        require_folder(Path(path))
+
+
+OUTPUT, OUTPUT_FOLDER = OutputFile(), OutputFolder()
+
+
+def reads(path: str | Path, what: str) -> None:
+    """The command that runs reads this file, or keeps it up. Raises E503 where it also is an output."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return
+    outputs: dict[str, str] = context.meta.get(_OUTPUTS, {})
+    for option, output in outputs.items():
+        if _is_same(output, path):
+            raise _refusal(output, option, f"it is the {what}, which would be lost")
+    context.meta.setdefault(_INPUTS, []).append((path, what))
+
+
+def writes(path: Path, option: str) -> None:
+    """The command will write this file too, which is not named on the command line. Raises E503 for an input."""
+    inputs: list[tuple[str | Path, str]] = click.get_current_context().meta.get(_INPUTS, [])
+    for read, what in inputs:
+        if _is_same(path, read):
+            raise _refusal(str(path), option, f"it is the {what}, which would be lost", "folder")
+
+
+def reads_scheduler(name: str | None) -> None:
+    """The command uses a scheduler, perhaps one of the user's own, FILE.py:FUNCTION."""
+    file, found, _ = (name or "").rpartition(".py:")
+    if found:
+        reads(f"{file}.py", "scheduler's file")
+
+
+def _refusal(path: str, option: str, why: str, kind: str = "file") -> PtxError:
+    help = f"nothing was run; give {option} another {kind}"
+    return error("E503", f"{option} cannot write '{path}': {why}", help=help)
+
+
+def _is_same(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths mean one file, be it there or not. Devices and pipes are nobody's files."""
+    with contextlib.suppress(OSError, ValueError):
+        if os.path.exists(one) and not os.path.isfile(one):
+            return False
+        if os.path.realpath(one) == os.path.realpath(other):
+            return True
+        return os.path.samefile(one, other)
+    return False
+
+
+def _is_database(path: str) -> bool:
+    with contextlib.suppress(OSError):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                return file.read(len(_DATABASE)) == _DATABASE
+    return False
