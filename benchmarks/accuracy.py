@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path[:0] = [str(CHECKOUT / "tests"), str(CHECKOUT / "benchmarks")]
 
 from microkernels import C2050, GPGPUSIM42, Case  # noqa: E402
 from microkernels.case import shown  # noqa: E402
+from page_tables import put_tables  # noqa: E402
 from reference_kernels import recorded_runs, simulate_recorded  # noqa: E402
 
 from ptxtool.formats.gpu import Gpu, load_gpu  # noqa: E402
@@ -175,15 +176,6 @@ def runs(names: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def replaced(page: str, part: str, text: str) -> str:
-    """The page with another text between the marks of a part."""
-    begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
-    before, _, rest = page.partition(begin)
-    _, found, after = rest.partition(end)
-    assert found, f"{PAGE} has no part '{part}'"
-    return before + begin + text + end + after
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -207,10 +199,7 @@ def main() -> None:
     if not options.write:
         print("\n\n".join(made.values()))
         return
-    page = PAGE.read_text(encoding="utf-8")
-    for part, text in made.items():
-        page = replaced(page, part, text)
-    PAGE.write_text(page, encoding="utf-8")
+    put_tables(PAGE, made)
 
 
 if __name__ == "__main__":

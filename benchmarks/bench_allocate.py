@@ -26,6 +26,7 @@ sys.path.insert(0, str(CHECKOUT / "benchmarks"))
 
 from coalescing import Colourer, Colouring, interference  # noqa: E402
 from long_kernels import branching, straight  # noqa: E402
+from page_tables import put_tables  # noqa: E402
 
 from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign, is_copy  # noqa: E402
 from ptxtool.analysis.physical import PREDICATES  # noqa: E402
@@ -304,15 +305,6 @@ def colouring(found: Sequence[Row]) -> str:
     return "\n\n".join([*parts, table(("kernel", "live at once", "packing", "colouring"), differing)])
 
 
-def replaced(page: str, part: str, text: str) -> str:
-    """The page with another text between the marks of a part."""
-    begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
-    before, _, rest = page.partition(begin)
-    _, found, after = rest.partition(end)
-    assert found, f"{PAGE} has no part '{part}'"
-    return before + begin + text + end + after
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -329,10 +321,7 @@ def main() -> None:
     if not options.write:
         print("\n\n".join(made.values()))
         return
-    page = PAGE.read_text(encoding="utf-8")
-    for part, text in made.items():
-        page = replaced(page, part, text)
-    PAGE.write_text(page, encoding="utf-8")
+    put_tables(PAGE, made)
 
 
 if __name__ == "__main__":

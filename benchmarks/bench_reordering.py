@@ -20,19 +20,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ptxtool.analysis.first_shared import FirstShared
-from ptxtool.analysis.shared_access import shared_accesses
-from ptxtool.analysis.shared_layout import shared_layout
-from ptxtool.analysis.shared_registers import own_registers
-from ptxtool.analysis.sharing import percentage, private_part
-from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import Launch, load_launch
-from ptxtool.ir.marks import release_marks
-from ptxtool.ir.nodes import Function, Module
-from ptxtool.parse import parse
-from ptxtool.passes import rewrite
-
 CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "benchmarks"))
+
+from page_tables import put_tables  # noqa: E402
+
+from ptxtool.analysis.first_shared import FirstShared  # noqa: E402
+from ptxtool.analysis.register_need import registers_per_thread  # noqa: E402
+from ptxtool.analysis.shared_access import shared_accesses  # noqa: E402
+from ptxtool.analysis.shared_layout import shared_layout  # noqa: E402
+from ptxtool.analysis.sharing import percentage, private_part  # noqa: E402
+from ptxtool.base.resources import resource_dir  # noqa: E402
+from ptxtool.formats.launch import Launch, load_launch  # noqa: E402
+from ptxtool.ir.marks import release_marks  # noqa: E402
+from ptxtool.ir.nodes import Function, Module  # noqa: E402
+from ptxtool.parse import parse  # noqa: E402
+from ptxtool.passes import rewrite  # noqa: E402
+
 PAGE = CHECKOUT / "docs" / "reordering.md"
 SHARE = "90"
 PIPELINES = {
@@ -45,6 +49,8 @@ SCRATCHPAD_PIPELINES = {
     "shared": "",
     "released": "release-scratchpad{{{options}}}",
     "laid out, released": "layout-shared{{{options}}},release-scratchpad{{{options}}}",
+    "hastened": "hasten-last-access{{{options},registers={registers}}}",
+    "hastened, released": "hasten-last-access{{{options},registers={registers}}},release-scratchpad{{{options}}}",
 }
 SCRATCHPAD_GPU = "tesla-c2050-16k"
 RELEASED = ",release-registers{{{options}}}"
@@ -69,7 +75,7 @@ class Sample:
 
     @cached_property
     def registers(self) -> int:
-        return self.launch.registers or own_registers(self.kernel)
+        return self.launch.registers or registers_per_thread(self.kernel)
 
     @property
     def kernel_uses_shared(self) -> bool:
@@ -86,7 +92,7 @@ class Sample:
     def rewritten(self, pipeline: str, resource: str = "registers") -> Function:
         """The kernel behind a pipeline."""
         need = self.registers if resource == "registers" else self.scratchpad
-        text = pipeline.format(options=f"share={self.share},{resource}={need}")
+        text = pipeline.format(options=f"share={self.share},{resource}={need}", registers=self.registers)
         module = rewrite(self.module, text).module if text else self.module
         return module.kernels[self.kernel.name]
 
@@ -226,15 +232,6 @@ def n_behind_mark(kernel: Function) -> int:
     return n - min((mark.instruction for mark in release_marks(kernel)), default=n)
 
 
-def replaced(page: str, part: str, text: str) -> str:
-    """The page with another text between the marks of a part."""
-    begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
-    before, _, rest = page.partition(begin)
-    _, found, after = rest.partition(end)
-    assert found, f"{PAGE} has no part '{part}'"
-    return before + begin + text + end + after
-
-
 def main() -> None:
     makers = {"expected": expected, "simulated": simulated, "scratchpad": scratchpad, "settled": settled}
     parser = argparse.ArgumentParser(
@@ -253,10 +250,7 @@ def main() -> None:
     if not options.write:
         print("\n\n".join(made.values()))
         return
-    page = PAGE.read_text(encoding="utf-8")
-    for part, text in made.items():
-        page = replaced(page, part, text)
-    PAGE.write_text(page, encoding="utf-8")
+    put_tables(PAGE, made)
 
 
 if __name__ == "__main__":

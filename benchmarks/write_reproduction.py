@@ -7,14 +7,18 @@ not made again. Prints how long it took.
 """
 
 import argparse
-import re
+import sys
 import time
 from pathlib import Path
 
-from ptxtool import api
-from ptxtool.formats.exhibits import Exhibit, Reproduction, Value
-
 CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "benchmarks"))
+
+from page_tables import put_tables  # noqa: E402
+
+from ptxtool import api  # noqa: E402
+from ptxtool.formats.exhibits import Exhibit, Reproduction, Value  # noqa: E402
+
 EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
 SHOWN = ("gain", "ladder", "why", "gto", "two-level", "double", "ipc-by-percent", "unlimited", "release")
 
@@ -29,27 +33,17 @@ def main() -> None:
         begin = time.perf_counter()
         made[name] = api.reproduce(name, store=asked.stores / f"{name}.db", jobs=asked.jobs)
         print(f"{name}: {made[name].n_runs} runs, {time.perf_counter() - begin:.0f} s")
-    page = CHECKOUT / "docs" / "reproduction.md"
-    for name, reproduction in made.items():
-        put(page, f"{name} findings", findings(reproduction))
-        for key in SHOWN:
-            put(page, f"{name} {key}", exhibit_table(reproduction.exhibit(key)))
-    put(CHECKOUT / "README.md", "gains", gains(made))
-
-
-def put(path: Path, mark: str, text: str) -> None:
-    """Replace what stands between the marks of a table."""
-    pattern = re.compile(rf"(<!-- {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    before = path.read_text(encoding="utf-8")
-    assert pattern.search(before), f"{path.name} has no <!-- {mark} -->"
-    path.write_text(pattern.sub(lambda m: m[1] + text + m[2], before), encoding="utf-8")
+    tables = {f"{name} findings": findings(reproduction) for name, reproduction in made.items()}
+    tables |= {f"{name} {key}": exhibit_table(made[name].exhibit(key)) for name in made for key in SHOWN}
+    put_tables(CHECKOUT / "docs" / "reproduction.md", tables)
+    put_tables(CHECKOUT / "README.md", {"gains": gains(made)})
 
 
 def findings(reproduction: Reproduction) -> str:
     lines = ["| question | ours | papers | |", "|---|---|---|---|"]
     agrees = {True: "agrees", False: "**differs**", None: ""}
     lines += [f"| {f.question} | {f.ours} | {f.paper} | {agrees[f.agrees]} |" for f in reproduction.findings]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def exhibit_table(exhibit: Exhibit) -> str:
@@ -61,7 +55,7 @@ def exhibit_table(exhibit: Exhibit) -> str:
     for row in exhibit.rows:
         cells = (cell(exhibit, exhibit.at(row, column)) for column in exhibit.columns)
         lines.append(f"| {row} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def cell(exhibit: Exhibit, value: Value | None) -> str:
@@ -81,7 +75,7 @@ def gains(made: dict[str, Reproduction]) -> str:
             told = " -> ".join(resident.text(v.ours) for v in ctas if v is not None)
             ours, paper = gain.text(value.ours), gain.text(value.paper)
             lines.append(f"| {name.partition('-')[0]} | {value.row} | {told} | {ours}% | {paper}% |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
