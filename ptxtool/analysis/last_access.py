@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from ptxtool.analysis.dependence import Effect, Resource
 from ptxtool.analysis.liveness import Liveness
-from ptxtool.analysis.pressure import FILES, file_of
+from ptxtool.analysis.pressure import FILES, weight_of
 from ptxtool.base.bits import indices
 
 Limits = Mapping[str, int]
@@ -163,6 +163,5 @@ class _LiveCount:
         return readers > 0 or (is_last and bool(self._at_end >> k & 1))
 
     def _count(self, counts: dict[str, int], k: int, sign: int) -> None:
-        register = self._registers[k]
-        file = file_of(register)
-        counts[file] += sign * (register.units if file == "general" else 1)
+        file, units = weight_of(self._registers[k])
+        counts[file] += sign * units

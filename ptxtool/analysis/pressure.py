@@ -26,6 +26,12 @@ def file_of(register: Register) -> str:
     return register.kind if register.kind in FILES else "general"
 
 
+def weight_of(register: Register) -> tuple[str, int]:
+    """The file of a register, and what it counts there."""
+    file = file_of(register)
+    return file, register.units if file == "general" else 1
+
+
 @dataclass(frozen=True)
 class Holder:
     """One register live at the maximum, with the lines that define and that use it."""
@@ -156,8 +162,7 @@ def pressure_of(live: Liveness) -> Pressure:
 
     def weight(k: int) -> tuple[str, int]:
         if k not in weights:
-            file = file_of(registers[k])
-            weights[k] = file, registers[k].units if file == "general" else 1
+            weights[k] = weight_of(registers[k])
         return weights[k]
 
     # a register that nothing names can only be a function's result

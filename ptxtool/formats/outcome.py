@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic
 
 
@@ -79,7 +80,7 @@ class Outcome:
 def verdict(checked: tuple[str, ...], problems: tuple[Diagnostic, ...]) -> str:
     """One line about the results of a run that ended."""
     if problems:
-        return f"results: wrong ({len(problems)} {'problem' if len(problems) == 1 else 'problems'})"
+        return f"results: wrong ({counted(len(problems), 'problem')})"
     if not checked:
         return "results: nothing expected, nothing compared"
     return f"results: {', '.join(checked)} as expected"
@@ -89,7 +90,7 @@ def verdict_of_checks(looked_for: tuple[str, ...], n: int) -> str:
     """One more line about what checks found; none where there were no checks."""
     if not looked_for:
         return ""
-    found = "nothing found" if n == 0 else f"{n} {'fault' if n == 1 else 'faults'} found"
+    found = "nothing found" if n == 0 else f"{counted(n, 'fault')} found"
     return f"\nchecks: {found} ({', '.join(looked_for)})"
 
 

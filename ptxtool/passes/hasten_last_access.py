@@ -35,6 +35,7 @@ from ptxtool.analysis.release_points import last_touches
 from ptxtool.analysis.shared_access import touches_shared_scratchpad
 from ptxtool.analysis.shared_layout import shared_layout
 from ptxtool.analysis.shared_registers import given_registers
+from ptxtool.base.counted import counted
 from ptxtool.check.schedule import check_schedule
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
@@ -91,7 +92,7 @@ def _hasten(kernel: Function, touches: Sequence[bool], registers: int) -> tuple[
         gained = last - stretch[order.index(last)]
         if gained > 0:
             edits += permute(kernel, stretch, order)
-            moved.append(f"{gained} instruction{'' if gained == 1 else 's'} (of line {kernel.line(last)})")
+            moved.append(f"{counted(gained, 'instruction')} (of line {kernel.line(last)})")
     if not moved:
         return [], "nothing to do: nothing that stands before a last access can come behind it"
     return edits, f"last access earlier by {', '.join(moved)}"

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.analysis.shared_registers import private_registers
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import REGISTERS, release_marks
@@ -80,8 +81,8 @@ class SettleTail:
             return (), (), "nothing to do: no end of the kernel fits into private registers"
         renamed = rename_among_declared(kernel, _assignment(found))
         n, m = len(found.moves), len(found.copies)
-        what = [f"{n} live range{'' if n == 1 else 's'} moved"] if n else []
-        what += [f"{m} value{'' if m == 1 else 's'} copied before line {_lines(kernel, found)}"] if m else []
+        what = [f"{counted(n, 'live range')} moved"] if n else []
+        what += [f"{counted(m, 'value')} copied before line {_lines(kernel, found)}"] if m else []
         return (
             renamed.edits,
             renamed.origins,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, at_most
 from ptxtool.base.render import printable, render_head
 
@@ -41,8 +42,8 @@ class Checked:
         parts = [
             *(["ok"] if self.is_ok else []),
             *_counts(self.n_errors, self.n_warnings),
-            *([] if self.n_kernels is None else [count(self.n_kernels, "kernel")]),
-            *([] if self.n_instructions is None else [count(self.n_instructions, "instruction")]),
+            *([] if self.n_kernels is None else [counted(self.n_kernels, "kernel")]),
+            *([] if self.n_instructions is None else [counted(self.n_instructions, "instruction")]),
         ]
         return f"{printable(self.name)}: {', '.join(parts)}"
 
@@ -65,7 +66,7 @@ def summary(files: Sequence[Checked]) -> str:
     n_errors, n_warnings = sum(f.n_errors for f in files), sum(f.n_warnings for f in files)
     state = "all ok" if n_ok == len(files) else f"{n_ok} ok, {len(files) - n_ok} not"
     counts = _counts(n_errors, n_warnings)
-    return f"{count(len(files), 'file')}: {state}" + (f"; {', '.join(counts)}" if counts else "")
+    return f"{counted(len(files), 'file')}: {state}" + (f"; {', '.join(counts)}" if counts else "")
 
 
 def concise(files: Iterable[Checked]) -> str:
@@ -88,10 +89,5 @@ def checked_data(files: Sequence[Checked]) -> dict[str, Any]:
     }
 
 
-def count(n: int, noun: str) -> str:
-    """`1 error`, `2 errors`."""
-    return f"{n} {noun}" + ("" if n == 1 else "s")
-
-
 def _counts(n_errors: int, n_warnings: int) -> list[str]:
-    return [count(n, noun) for n, noun in ((n_errors, "error"), (n_warnings, "warning")) if n]
+    return [counted(n, noun) for n, noun in ((n_errors, "error"), (n_warnings, "warning")) if n]

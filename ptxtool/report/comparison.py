@@ -1,5 +1,6 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
+from ptxtool.base.counted import counted
 from ptxtool.formats.results import Comparison, Rung, StallPoint
 from ptxtool.report.bars import bar
 from ptxtool.report.simulation import byte_waited_for
@@ -80,8 +81,8 @@ def _why_unshared(comparison: Comparison) -> list[str]:
     """Why there is no pair in any rung."""
     result, why = comparison.rungs[-1].result, "nothing is shared at 0%"
     if comparison.percent:
-        ctas = f"{result.resident_ctas} CTA{'' if result.resident_ctas == 1 else 's'} per SM"
-        why = f"nothing is shared: {ctas} without sharing and no more with it, limited by {result.limiter}"
+        ctas = counted(result.resident_ctas, "CTA")
+        why = f"nothing is shared: {ctas} per SM without sharing and no more with it, limited by {result.limiter}"
     return [why, "gains are those of schedulers and passes"]
 
 

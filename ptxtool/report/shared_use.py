@@ -3,6 +3,7 @@
 from typing import Any
 
 from ptxtool.analysis.shared_use import ANY, SharedStop, SharedUse
+from ptxtool.base.counted import counted
 from ptxtool.report.tables import Column, Table, clip, heading, table
 
 _COLUMNS = (
@@ -33,7 +34,7 @@ def shared_use_table(use: SharedUse, boundary: int | None = None) -> Table:
         for v in use.variables
     ]
     n = len(use.layout.variables)
-    text = f"{n} shared variable{'' if n == 1 else 's'} in order of first access, {use.layout.bytes} bytes"
+    text = f"{counted(n, 'shared variable')} in order of first access, {use.layout.bytes} bytes"
     notes: list[str] = []
     if boundary is not None:
         stop = use.first_stop(boundary)

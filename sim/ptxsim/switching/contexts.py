@@ -9,7 +9,7 @@ Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section 
 
 from ptxsim.core import simt
 from ptxsim.core.barrier import note_wait
-from ptxsim.jit import bit, njit
+from ptxsim.jit import bit, from_bit, njit
 from ptxsim.sharing.pairs import cta_started
 from ptxsim.state import BARRIERS
 from ptxsim.switching.records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
@@ -19,7 +19,7 @@ from ptxsim.switching.records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMO
 def warps_of(run, slot):
     """Mask of the warp slots of a CTA slot."""
     n = run.warps_per_cta
-    return ((bit(n) - 1) if n < 64 else ~(bit(0) & 0)) << slot * n
+    return ~from_bit(n) << slot * n
 
 
 @njit
