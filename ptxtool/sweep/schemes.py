@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from ptxtool.sweep.run_values import for_run
+
 if TYPE_CHECKING:
     from ptxsim.schedulers import Policy
 
@@ -31,7 +33,7 @@ FULL = {"registers": "Shared-OWF-Unrolled-Dyn", "scratchpad": "Shared-OWF"}
 class Scheme:
     """A named way to run a kernel; `percent` of `resource` is shared. `settings` change the machine, as `--set` does.
 
-    `passes` may have `{registers}` for the registers per thread that the launch asks for.
+    `passes` may have `registers=run` for the registers per thread that the launch asks for (`run_values.py`).
     """
 
     name: str
@@ -51,8 +53,10 @@ class Scheme:
 
     def pipeline(self, registers: int | None) -> str:
         """The passes for a launch with these registers per thread; None: the kernel's own count."""
-        given = "" if registers is None else f",registers={registers}"
-        return self.passes.replace(",registers={registers}", given)
+        shared, none = {self.resource: self.percent}, Fraction(0)
+        return for_run(
+            self.passes, shared.get("registers", none), shared.get("scratchpad", none), lambda: registers
+        )
 
 
 def ladder_schemes(
@@ -81,8 +85,8 @@ def prepared(scheme: Scheme) -> Scheme:
     """The scheme with what `with_release` does before it marks: shared variables are laid out so that the shared part
     is used for short, and accessed as early as the end of a kernel allows; the registers at its end are private."""
     names = {
-        "registers": ("Settled", "settle-tail{{{share}{registers}}}"),
-        "scratchpad": ("Hastened", "layout-shared{{{share}}},hasten-last-access{{{share}{registers}}}"),
+        "registers": ("Settled", "settle-tail{{{share},registers=run}}"),
+        "scratchpad": ("Hastened", "layout-shared{{{share}}},hasten-last-access{{{share},registers=run}}"),
     }
     return _further(scheme, *names[scheme.resource])
 
@@ -90,7 +94,7 @@ def prepared(scheme: Scheme) -> Scheme:
 def with_release(scheme: Scheme) -> Scheme:
     """The scheme with release marks, behind the passes that let them come early."""
     marks = {
-        "registers": "release-registers{{{share}{registers}}}",
+        "registers": "release-registers{{{share},registers=run}}",
         "scratchpad": "release-scratchpad{{{share}}}",
     }
     passes = prepared(scheme).passes
@@ -98,7 +102,7 @@ def with_release(scheme: Scheme) -> Scheme:
 
 
 def _further(scheme: Scheme, name: str, passes: str) -> Scheme:
-    given = passes.format(share=f"share={_number(scheme.percent)}", registers=",registers={registers}")
+    given = passes.format(share=f"share={_number(scheme.percent)}")
     passes = ",".join(filter(None, (scheme.passes, given)))
     return replace(scheme, name=f"{scheme.name}-{name}", passes=passes)
 
