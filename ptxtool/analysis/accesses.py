@@ -4,9 +4,9 @@ For `ranges.py`, which knows the webs, and for spilling, which looks at every ac
 leaves: as arrays, ten times as fast as one web after the other (measured on Triton's largest kernel).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import pairwise
 from typing import overload
 
 import numpy as np
@@ -32,7 +32,7 @@ class Accesses(Sequence[tuple[Access, ...]]):
     names: Flags
     reads: Flags
     writes: Flags
-    first: Sequence[int]
+    first: Numbers
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -61,32 +61,82 @@ class Accesses(Sequence[tuple[Access, ...]]):
 
 
 def accesses_of(
-    reads: Sequence[Sequence[int]], writes: Sequence[Sequence[int]], segments: Sequence[Sequence[Segment]]
+    web: Numbers, instruction: Numbers, is_written: Flags, segments: "Segments", n: int
 ) -> Accesses:
-    """From the webs that every instruction reads and writes, each once, and the segments of every web."""
-    n = len(reads)
+    """From where `n` instructions name webs, one after the other in any order, and the segments of every web."""
     # web, instruction, whether it writes: reads come before writes
-    keys = np.sort(np.concatenate((2 * _flat(reads), 2 * _flat(writes) + 1)))
+    keys = np.sort(2 * (web * n + instruction) + is_written)
     is_first = np.diff(keys >> 1, prepend=-1) != 0
     is_last = np.append(is_first[1:], True) if len(keys) else is_first
     names, is_written = keys[is_first] & 1 == 0, keys[is_last] & 1 == 1
     keys = keys[is_first] >> 1
     web, instruction = np.divmod(keys, max(n, 1))
-    starts = np.fromiter((start for some in segments for start, _ in some), np.int64)
-    starts += 2 * n * _owners(segments)  # ascending, as webs and their segments are
+    starts = segments.start + 2 * n * segments.owner  # ascending, as webs and their segments are
     written_at = 2 * keys + 1  # as points: 2 * n of them for every web
     found = np.append(starts, -1)[np.searchsorted(starts, written_at)]
     first = np.searchsorted(web, np.arange(len(segments) + 1))
     continues = is_written & (found != written_at)
-    return Accesses(instruction, names, names | continues, is_written, first.tolist())
+    return Accesses(instruction, names, names | continues, is_written, first)
 
 
-def _flat(side: Sequence[Sequence[int]]) -> Numbers:
-    """A number for every web of every instruction: web * instructions + instruction."""
-    webs = np.fromiter(chain.from_iterable(side), np.int64)
-    return webs * len(side) + _owners(side)
+@dataclass(frozen=True, eq=False)
+class Segments(Sequence[tuple[Segment, ...]]):
+    """Per web or value its ranges of points in ascending order; in the arrays all of them, one after the other."""
+
+    start: Numbers
+    end: Numbers
+    first: Numbers
+    """Of every one the number of its first segment, and how many there are."""
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @overload
+    def __getitem__(self, number: int) -> tuple[Segment, ...]: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[tuple[Segment, ...], ...]: ...
+    def __getitem__(self, number: int | slice) -> tuple[Segment, ...] | tuple[tuple[Segment, ...], ...]:
+        if isinstance(number, slice):
+            return tuple(self[k] for k in range(*number.indices(len(self))))
+        if not -len(self) <= number < len(self):
+            raise IndexError(number)
+        number %= len(self)
+        here = slice(self.first[number], self.first[number + 1])
+        return tuple(zip(self.start[here].tolist(), self.end[here].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[tuple[Segment, ...]]:
+        pairs = [*zip(self.start.tolist(), self.end.tolist(), strict=True)]
+        return (tuple(pairs[a:b]) for a, b in pairwise(self.first.tolist()))
+
+    @property
+    def owner(self) -> Numbers:
+        """Per segment the number of what it belongs to."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    @property
+    def counts(self) -> Numbers:
+        return np.diff(self.first)
+
+    def at(self, numbers: Numbers) -> "Segments":
+        """Those of some."""
+        index, first = rows(self.first, numbers)
+        return Segments(self.start[index], self.end[index], first)
+
+    def joined(self, more: "Segments") -> "Segments":
+        """These, and others behind them."""
+        first = np.concatenate((self.first, more.first[1:] + self.first[-1]))
+        return Segments(np.concatenate((self.start, more.start)), np.concatenate((self.end, more.end)), first)
 
 
-def _owners(sides: Sequence[Sequence[object]]) -> Numbers:
-    """Per element of all sequences, the number of its sequence."""
-    return np.repeat(np.arange(len(sides)), np.array([len(one) for one in sides], np.int64))
+def segments_of(each: Sequence[Sequence[Segment]]) -> Segments:
+    """Segments from tuples of pairs."""
+    pairs = np.array([pair for some in each for pair in some], np.int64).reshape(-1, 2)
+    first = np.concatenate(([0], np.cumsum([len(some) for some in each], dtype=np.int64)))
+    return Segments(pairs[:, 0], pairs[:, 1], first)
+
+
+def rows(first: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Of rows that stand one after the other, some: the indices of what is in them, and where each begins."""
+    counts = first[numbers + 1] - first[numbers]
+    begins = np.concatenate(([0], np.cumsum(counts)))
+    return np.arange(begins[-1]) + np.repeat(first[numbers] - begins[:-1], counts), begins

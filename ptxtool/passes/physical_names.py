@@ -6,7 +6,7 @@ Where a variable, parameter or label has a name like them, a prefix gets a line 
 import re
 from collections.abc import Iterator, Mapping
 
-from ptxtool.ir.nodes import Declaration, Function, Label, Module
+from ptxtool.ir.nodes import Declaration, Function, Label
 
 _PREFIXES = {1: "%p", 8: "%rb", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
 _TYPES = {1: "pred", 8: "b8", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
@@ -16,9 +16,9 @@ _PREFIXED = re.compile(r"(%\w*?)[0-9]+")
 class PhysicalNames:
     """How places are called: `%r5`, `%rd2` (units 4 and 5), `%p0`; `$r5`, `$ofs1`, `$p0` in PTXPlus."""
 
-    def __init__(self, module: Module, function: Function):
+    def __init__(self, function: Function):
         self.is_ptxplus = function.registers.is_ptxplus
-        taken = {m[1] for name in _other_names(module, function) if (m := _PREFIXED.fullmatch(name))}
+        taken = {m[1] for name in other_names(function) if (m := _PREFIXED.fullmatch(name))}
         self._prefixes = {bits: _free(prefix, taken) for bits, prefix in _PREFIXES.items()}
 
     def of(self, file: str, bits: int, unit: int) -> str:
@@ -68,10 +68,10 @@ def _free(prefix: str, taken: set[str]) -> str:
     return prefix
 
 
-def _other_names(module: Module, function: Function) -> Iterator[str]:
+def other_names(function: Function) -> Iterator[str]:
     """The names that are no registers of the body and that a register's name might repeat."""
-    yield from module.variables
-    yield from module.functions
+    yield from function.module.variables
+    yield from function.module.functions
     for declaration in (*function.params, *function.returns):
         yield from (d.name for d in declaration.declarators)
     for statement in function.body or ():

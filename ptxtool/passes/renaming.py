@@ -7,8 +7,10 @@ computed anew where they are read go as well.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import repeat
 from operator import eq
 from typing import NamedTuple
 
@@ -19,8 +21,8 @@ from ptxtool.ir.defuse import roles
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, Module, ScopeOpen
 from ptxtool.isa.table import table
-from ptxtool.passes.physical_names import DeclaredNames, PhysicalNames, Spelling
-from ptxtool.passes.register_words import HEAD, MARKED, TOKEN, operands, replaced
+from ptxtool.passes.physical_names import DeclaredNames, PhysicalNames, Spelling, other_names
+from ptxtool.passes.register_words import HEAD, MARKED, TOKEN, Words, operands
 
 SPILLS = "__ptxtool_spill"
 """The variable in local memory that spilled values of PTX live in."""
@@ -37,7 +39,7 @@ class Renamed:
 
 def rename(module: Module, function: Function, assignment: Assignment) -> Renamed:
     """The edits that give a function the registers of an assignment."""
-    return _Renamer(function, assignment, PhysicalNames(module, function)).run()
+    return _Renamer(function, assignment, PhysicalNames(function)).run()
 
 
 def rename_among_declared(function: Function, assignment: Assignment) -> Renamed:
@@ -62,8 +64,6 @@ class _Renamer:
         self.tenancy = assignment.tenancy
         self.names = names
         self.text = function.source.text
-        self.edits: list[TextEdit] = []
-        self.origins: list[int] = []
         self.n_copies = 0
         self.old_names: dict[int, str] = {}  # of the registers that have webs
         self.spellings: dict[tuple[str, int], Spelling] = {}  # by file and width
@@ -71,106 +71,179 @@ class _Renamer:
         self.spelling: dict[int, Spelling | None] = {}
         self.web_names: list[str | None] = []  # by web, None where temporaries stand for it
         self.slots: dict[int, _Slot] = {}  # by spilled value
-        self.stretch: list[
-            str
-        ] = []  # the new text from `start` to `end` of the old one: statements side by side
-        self.start = self.end = -1
         self.words = TOKEN  # what finds the names of registers, `MARKED` where all have a mark
+        # what changes by instruction: names that are not the same everywhere, whole texts, and what goes
+        self.names_at: dict[int, dict[str, str]] = {}
+        self.texts: dict[int, str] = {}
+        self.deleted: set[int] = {*self.tenancy.dropped}
+        self.n_lines: dict[int, tuple[int, int]] = {}  # inserted before and behind an instruction
 
     def run(self) -> Renamed:
-        """Plain instructions that follow each other are renamed as one text, the others one by one."""
+        """What is between two declarations is one edit: the names that registers have everywhere are put in at once,
+        all else by instruction."""
         new_names, unsettled = self._settled()
-        start = end = -1  # of plain instructions
+        self._find_names(unsettled)
+        self._find_copies()
+        tenancy, instructions = self.tenancy, self.function.instructions
+        changed = sorted({*tenancy.before, *tenancy.after, *self.names_at, *self.texts, *self.deleted})
+        edits: list[TextEdit] = []
+        for first, last in self._runs():
+            start, end = self._line(instructions[first])[0], self._line(instructions[last - 1])[1]
+            words = Words(self.text, start, end, self.words, new_names)
+            self._change(words, changed[bisect_left(changed, first) : bisect_left(changed, last)])
+            edits.append(TextEdit(start, end, words.text()))
+        if isinstance(self.names, PhysicalNames):
+            edits += self._declarations(self.names)
+        return Renamed(tuple(edits), tuple(self._origins(changed)), self.n_copies)
 
-        def flush() -> None:
-            nonlocal start
-            if start >= 0:
-                self._put(start, end, replaced(self.text[start:end], self.words, new_names))
-                start = -1
-
-        tenancy, def_uses = self.tenancy, self.assignment.ranges.def_uses
-        changed = {*tenancy.before, *tenancy.after, *tenancy.dropped}
-        origins = self.origins
-        i = -1
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        """The instructions between two declarations: the first, and the one behind the last."""
+        first = n = 0
         for statement in self.function.body or ():
             if type(statement) is Instruction:
-                i += 1
-                # whether it only changes its registers' names, each to the same everywhere
-                is_plain = i not in changed and unsettled.isdisjoint(def_uses[i].touched)
-                if is_plain and (statement.opcode.base != "mov" or not self._is_superfluous(i, new_names)):
-                    origins.append(i)
-                    start = statement.start if start < 0 else start
-                    end = statement.end
-                else:
-                    flush()
-                    self._instruction(i, statement)
-            elif type(statement) is Declaration:
-                flush()
-                self._close()
-        flush()
-        self._close()
-        if isinstance(self.names, PhysicalNames):
-            self.edits += self._declarations(self.names)
-        return Renamed(tuple(self.edits), tuple(self.origins), self.n_copies)
+                n += 1
+            elif type(statement) is Declaration and n > first:
+                yield first, n
+                first = n
+        if n > first:
+            yield first, n
 
-    def _put(self, start: int, end: int, text: str) -> None:
-        """Replace a part of the text behind what is replaced so far. What is between them stays."""
-        if self.stretch:
-            self.stretch.append(self.text[self.end : start])
-        else:
-            self.start = start
-        self.stretch.append(text)
-        self.end = end
+    def _change(self, words: Words, changed: Sequence[int]) -> None:
+        """Change these instructions, the last first, so that what stands before them keeps its place."""
+        before, after = self.tenancy.before, self.tenancy.after
+        names_at, texts, deleted = self.names_at, self.texts, self.deleted
+        nodes = [self.function.instructions[i] for i in changed]
+        places = words.places([node.start for node in nodes], [node.end for node in nodes])
+        for i, node, (first, last) in zip(reversed(changed), reversed(nodes), reversed(places), strict=True):
+            if i in deleted:
+                words.replace(first, last, *self._line(node), "")
+                continue
+            lines, more = before.get(i), after.get(i)
+            if more:
+                indent, added = f"\n{self._indent(node.start)}", self._lines(more, i)
+                words.insert(last, node.end, indent + indent.join(added))
+                self.n_lines[i] = 0, len(added)
+            if i in names_at:
+                words.rename(first, last, names_at[i])
+            elif i in texts:
+                words.replace(first, last, node.start, node.end, texts[i])
+            if lines:
+                indent, added = f"\n{self._indent(node.start)}", self._lines(lines, i)
+                words.insert(first, node.start, indent.join(added) + indent)
+                self.n_lines[i] = len(added), self.n_lines[i][1] if more else 0
 
-    def _close(self) -> None:
-        """Edits of one stretch are one edit: a text that spills changes nearly everywhere."""
-        if self.stretch:
-            self.edits.append(TextEdit(self.start, self.end, "".join(self.stretch)))
-            self.stretch.clear()
+    def _origins(self, changed: Sequence[int]) -> Iterator[int]:
+        """Per instruction of the new text the index of the old one."""
+        done = 0
+        for i in changed:
+            n_before, n_behind = self.n_lines.get(i, (0, 0))
+            yield from range(done, i)
+            yield from repeat(-1, n_before)
+            if i not in self.deleted:
+                yield i
+            yield from repeat(-1, n_behind)
+            done = i + 1
+        yield from range(done, len(self.function.instructions))
 
     def _settled(self) -> tuple[dict[str, str], set[int]]:
-        """The new names of registers that are called the same everywhere; the other registers."""
-        registers, temporary = self.assignment.ranges.register, self.tenancy.temporary
-        place, values, names = self.assignment.unit.get, self.tenancy.values, self.old_names
-        webs = dict(
-            zip(reversed(registers), reversed(range(len(registers))), strict=True)
-        )  # the first of each
+        """The new names of registers that are called the same everywhere; the other registers.
+
+        Of these, the ones whose only value has left are a temporary wherever they are named: `names_at` gets it.
+        """
+        registers, tenancy = self.assignment.ranges.register, self.tenancy
+        n, names, spellings = len(registers), self.old_names, self.spelling
+        webs = dict(zip(reversed(registers), reversed(range(n)), strict=True))  # the first of each
         for indices in self.registers.by_declarator(sorted(webs)):
             names.update(zip(indices, self.registers.names_of(indices), strict=True))
             first = self.registers[indices[0]]
-            file = values[webs[indices[0]]].file
+            file = tenancy.values[webs[indices[0]]].file
             bits = 1 if first.is_predicate else first.bits
             spelling = None if file == "head" else self._spelling(file, bits)
-            self.spelling.update(dict.fromkeys(indices, spelling))
-        changing = {web for web, _ in temporary}
-        for web, k in enumerate(registers):
-            spelling = self.spelling[k]
-            unit = None if web in changing else place(web)  # none of what has left its file
-            self.web_names.append(names[k] if spelling is None else None if unit is None else spelling[unit])
-        unsettled = {k for k, name in zip(registers, self.web_names, strict=True) if name is None}
-        unsettled.update(
-            k for web, k in enumerate(registers) if self.web_names[web] != self.web_names[webs[k]]
-        )
-        unsettled.update(k for k in webs if self.spelling[k] is None)
+            spellings.update(dict.fromkeys(indices, spelling))
+        units = map(self.assignment.unit.get, range(n))  # none of what has left its file
+        web_names = self.web_names = [
+            names[k] if spelling is None else None if unit is None else spelling[unit]
+            for k, spelling, unit in zip(registers, map(spellings.get, registers), units, strict=True)
+        ]
+        left = {web for webs_left in tenancy.left.values() for web in webs_left if web < n}
+        gone, others = {registers[web] for web in left}, set[int]()
+        for web in {
+            web for web, _ in tenancy.temporary if web < n
+        } - left:  # another place at some instructions
+            web_names[web] = None
+            others.add(registers[web])
+        if len(webs) < n:
+            for web, k in enumerate(registers):
+                name = web_names[web]
+                if webs[k] != web and (name is None or name != web_names[webs[k]]):
+                    others.add(k)
+        others.update(k for k, spelling in spellings.items() if spelling is None)
         owner = {name: k for k, name in names.items()}
         if len(owner) < len(names):  # blocks that hide names
             hidden = [k for k, name in names.items() if owner[name] != k]
-            unsettled.update(hidden, [owner[names[k]] for k in hidden])
-        unsettled.update(owner[base] for base in owner.keys() & {*self.function.bases})
+            others.update(hidden, [owner[names[k]] for k in hidden])
+        words = {*self.function.bases, *other_names(self.function)}
+        others.update(owner[name] for name in owner.keys() & words)
         if all(name[0] in "%$" for name in owner):
             self.words = MARKED
+            self._name_temporaries(gone - others)
+        else:
+            others |= gone
         new_names = {
             names[k]: name
             for k, web in webs.items()
-            if k not in unsettled and (name := self.web_names[web]) is not None
+            if k not in others and (name := web_names[web]) is not None
         }
-        return new_names, unsettled
+        return new_names, others
 
-    def _is_superfluous(self, i: int, new_names: Mapping[str, str]) -> bool:
-        """Whether a `mov` may become one of a register to itself."""
-        step = self.assignment.ranges.def_uses[i]
-        names = [new_names.get(self.old_names[k]) for k in (*step.defs, *step.uses)]
-        return len(step.defs) == len(step.uses) == 1 and names[0] == names[1]
+    def _name_temporaries(self, gone: Container[int]) -> None:
+        """The names of what stands for the values of some registers, which have left."""
+        registers, n = self.assignment.ranges.register, len(self.assignment.ranges)
+        old_names, spellings, unit, names_at = (
+            self.old_names,
+            self.spelling,
+            self.assignment.unit,
+            self.names_at,
+        )
+        for (web, i), temporary in self.tenancy.temporary.items():
+            if web < n and (k := registers[web]) in gone:
+                names = names_at.get(i)
+                if names is None:
+                    names = names_at[i] = {}
+                names[old_names[k]] = spellings[k][unit[temporary]]  # type: ignore[index]  # none of the head
+
+    def _find_names(self, others: Set[int]) -> None:
+        """Wherever instructions name these registers, the names of all their registers there, or the whole text."""
+        if not others:
+            return
+        for i, step in enumerate(self.assignment.ranges.def_uses):
+            if others.isdisjoint(step.touched) or i in self.deleted:
+                continue
+            old, found = [*map(self.old_names.__getitem__, step.uses + step.defs)], self._names(i)
+            names = dict(zip(old, found, strict=True))
+            # whether a register that is read and written keeps its place
+            is_simple = len(names) == len(found) or all(map(eq, map(names.get, old), found))
+            if is_simple and self.words is MARKED:
+                self.names_at[i] = names
+            else:
+                self.texts[i] = self._renamed_by_role(i, found)
+                self.names_at.pop(i, None)
+
+    def _find_copies(self) -> None:
+        """Instructions that would copy a place to itself."""
+        tenancy, def_uses = self.tenancy, self.assignment.ranges.def_uses
+        for i in self.function.at_bases("mov"):
+            step = def_uses[i]
+            if not len(step.uses) == len(step.defs) == 1 or i in self.deleted:
+                continue
+            if i in tenancy.before or i in tenancy.after or self.spelling[step.uses[0]] is None:
+                continue
+            source, target = self._names(i)
+            if source == target and is_copy(self.function, i):
+                self.n_copies += 1
+                self.deleted.add(i)
+                self.names_at.pop(i, None)
+                self.texts.pop(i, None)
 
     # ---- names
 
@@ -190,53 +263,16 @@ class _Renamer:
         """The name of a value's place, spelled for a width."""
         return self._spelling(self.tenancy.values[value].file, bits)[self.assignment.unit[value]]
 
-    def _new_name(self, register: int, web: int, i: int) -> str:
-        """The new name of a register at an instruction; its own if it is one of the head."""
-        spelling = self.spelling[register]
-        if spelling is None:
-            return self.old_names[register]
-        return spelling[self.assignment.unit[self.tenancy.at(web, i)]]
+    def _names(self, i: int) -> list[str]:
+        """The new names of the registers that an instruction reads and then of those that it writes."""
+        ranges, temporary, unit = self.assignment.ranges, self.tenancy.temporary, self.assignment.unit
+        step, names, spelling = ranges.def_uses[i], self.web_names, self.spelling
+        return [
+            names[web] or spelling[k][unit[temporary.get((web, i), web)]]  # type: ignore[index]  # none of the head
+            for k, web in zip(step.uses + step.defs, ranges.reads[i] + ranges.writes[i], strict=True)
+        ]
 
     # ---- instructions
-
-    def _instruction(self, i: int, node: Instruction) -> None:
-        tenancy, ranges = self.tenancy, self.assignment.ranges
-        if i in tenancy.dropped:
-            self._delete(node)
-            return
-        before, after = tenancy.before.get(i, ()), tenancy.after.get(i, ())
-        step = ranges.def_uses[i]
-        registers, webs = step.uses + step.defs, ranges.reads[i] + ranges.writes[i]
-        names, spelling, temporary, unit = (
-            self.web_names,
-            self.spelling,
-            tenancy.temporary,
-            self.assignment.unit,
-        )
-        # `_new_name` of each, written out: a text that spills has ten thousand of them
-        found = [
-            names[web] or spelling[k][unit[temporary.get((web, i), web)]]  # type: ignore[index]  # none of the head
-            for k, web in zip(registers, webs, strict=True)
-        ]
-        is_alone = not before and not after and node.opcode.base == "mov"
-        is_same = is_alone and len(step.uses) == len(step.defs) == 1 and found[0] == found[1]
-        if is_same and is_copy(self.function, i) and self.spelling[registers[0]] is not None:
-            self.n_copies += 1
-            self._delete(node)
-            return
-        text = self.text[node.start : node.end]
-        if registers:
-            text = self._renamed(text, i, node, registers, found)
-        if before or after:
-            first = self._lines(before, i) if before else []
-            last = self._lines(after, i) if after else []
-            self.origins += [-1] * len(first)
-            self.origins.append(i)
-            self.origins += [-1] * len(last)
-            text = f"\n{self._indent(node.start)}".join((*first, text, *last))
-        else:
-            self.origins.append(i)
-        self._put(node.start, node.end, text)
 
     def _indent(self, offset: int) -> str:
         if self.text.startswith("\n\t", offset - 2):  # as compilers write it
@@ -245,30 +281,13 @@ class _Renamer:
         line = self.text[start:offset]
         return line[: len(line) - len(line.lstrip())] or "\t"
 
-    def _renamed(
-        self, text: str, i: int, node: Instruction, registers: Sequence[int], found: Sequence[str]
-    ) -> str:
-        """An instruction's text with the new names of the registers that it reads and then of those that it writes."""
-        old = [*map(self.old_names.__getitem__, registers)]
-        names = dict(zip(old, found))  # noqa: B905  (of one length; every instruction comes by here)
-        # whether a register that is read and written keeps its place
-        is_simple = len(names) == len(found) or all(map(eq, map(names.get, old), found))
-        if is_simple and self.words is MARKED:
-            return replaced(text, MARKED, names)
-        n_read = len(self.assignment.ranges.def_uses[i].uses)
-        read = dict(zip(registers[:n_read], found, strict=False))
-        written = dict(zip(registers[n_read:], found[n_read:], strict=True))
-        return self._renamed_by_role(text, i, node, read, written)
-
-    def _renamed_by_role(
-        self,
-        text: str,
-        i: int,
-        node: Instruction,
-        read: Mapping[int, str],
-        written: Mapping[int, str],
-    ) -> str:
-        """The same where names have no marks, or mean one place where they are read and another where written."""
+    def _renamed_by_role(self, i: int, found: Sequence[str]) -> str:
+        """An instruction's text with these names of the registers that it reads and then of those that it writes, where
+        names have no marks, or mean one place where they are read and another where written."""
+        node, step = self.function.instructions[i], self.assignment.ranges.def_uses[i]
+        text = self.text[node.start : node.end]
+        read = dict(zip(step.uses, found, strict=False))
+        written = dict(zip(step.defs, found[len(step.uses) :], strict=True))
         resolve = self.registers.resolve_index
 
         def replace(names: Callable[[int], str | None]) -> Callable[[re.Match[str]], str]:
@@ -304,15 +323,14 @@ class _Renamer:
                 body += TOKEN.sub(replace(lambda k, names=names: names(k) or either(k)), piece)  # type: ignore[misc]
         return head + body
 
-    def _delete(self, node: Instruction) -> None:
-        """Take an instruction out, with its line where it stands alone there."""
+    def _line(self, node: Instruction | Declaration) -> tuple[int, int]:
+        """Where the line of a statement starts and ends, of the statement itself if it does not stand alone there."""
         start, end = node.start, node.end
         line = self.text.rfind("\n", 0, start) + 1
         stop = self.text.find("\n", end)
         if stop >= 0 and not self.text[line:start].strip() and not self.text[end:stop].strip():
-            start, end = line, stop + 1
-        self._close()
-        self.edits.append(TextEdit(start, end, ""))
+            return line, stop + 1
+        return start, end
 
     # ---- what is inserted
 
@@ -364,7 +382,10 @@ class _Renamer:
         assert guard is not None, "of an instruction that has one"
         k = self.registers.resolve_index(guard.name, i)
         web = self.assignment.ranges.reads[i][self.assignment.ranges.def_uses[i].uses.index(k)]
-        name = self._new_name(k, web, i)
+        spelling = self.spelling[k]
+        name = (
+            self.old_names[k] if spelling is None else spelling[self.assignment.unit[self.tenancy.at(web, i)]]
+        )
         return f"@{'!' if guard.negated else ''}{name} "
 
     def _computed(self, step: Step) -> list[str]:
@@ -400,7 +421,7 @@ class _Renamer:
                 indent = self._indent(place)
                 yield TextEdit(declaration.start, declaration.end, f"\n{indent}".join(new))
             else:
-                yield from self._without(declaration)
+                yield TextEdit(*self._line(declaration), "")
         if place < 0 and new:
             start = self.function.body_start + 1
             yield TextEdit(start, start, "".join(f"\n\t{line}" for line in new))
@@ -425,11 +446,3 @@ class _Renamer:
             lines.append(f".reg .u32 $ofs<{used['address']}>;")
         lines.append(f".reg .pred $p<{max(used['predicate'], 4)}>;")
         return lines + [f".reg .u32 {name};" for name in ("$r124", "$o127") if name in named]
-
-    def _without(self, declaration: Declaration) -> Iterator[TextEdit]:
-        start, end = declaration.start, declaration.end
-        line = self.text.rfind("\n", 0, start) + 1
-        stop = self.text.find("\n", end)
-        if stop >= 0 and not self.text[line:start].strip() and not self.text[end:stop].strip():
-            start, end = line, stop + 1
-        yield TextEdit(start, end, "")
