@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "benchmarks"))
 
@@ -32,6 +34,7 @@ from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign, is_
 from ptxtool.analysis.physical import PREDICATES  # noqa: E402
 from ptxtool.analysis.ranges import live_ranges  # noqa: E402
 from ptxtool.analysis.register_need import register_need  # noqa: E402
+from ptxtool.analysis.spills import FILES  # noqa: E402
 from ptxtool.base.mangled import source_name  # noqa: E402
 from ptxtool.formats.ptxas import Used, ptxas_usage  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
@@ -225,16 +228,16 @@ def compared(row: Row) -> Compared:
     ranges = time.process_time() - middle
     placed = row.assignment
     values = placed.tenancy.values
-    webs = [web for web, value in enumerate(values) if value.file == "general"]
+    webs = np.flatnonzero(values.file == FILES.index("general")).tolist()
     number = {web: k for k, web in enumerate(webs)}
     copies = list(_copies(row.kernel, placed, number))
     least = int(placed.tenancy.demand("general").max(initial=0))
     accesses = [float(len(placed.ranges.accesses[web])) for web in webs]
     second = time.process_time()
-    neighbours = interference([values[web].segments for web in webs])
+    neighbours = interference([values.segments[web] for web in webs])
     built = time.process_time() - second
     n_units, found, seconds = _fewest(
-        neighbours, [values[web].width for web in webs], copies, max(1, least), accesses
+        neighbours, values.width[webs].tolist(), copies, max(1, least), accesses
     )
     left = sum(placed.unit[webs[a]] != placed.unit[webs[b]] for a, b in copies)
     ours = placed.used["general"]

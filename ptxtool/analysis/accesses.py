@@ -56,6 +56,8 @@ class Accesses(Sequence[tuple[Access, ...]]):
 
     def with_plain_writes(self, instructions: Sequence[int]) -> "Accesses":
         """The same where writes of these instructions read a web only if they name it."""
+        if not instructions:
+            return self
         plain = self.writes & np.isin(self.instruction, np.array(instructions, np.int64))
         return replace(self, reads=np.where(plain, self.names, self.reads))
 

@@ -16,15 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ptxtool.analysis.accesses import Accesses
+import numpy as np
+
+from ptxtool.analysis.accesses import Accesses, Flags, Numbers, segments_of
 from ptxtool.analysis.copies import is_copy
 from ptxtool.analysis.in_flight import held
 from ptxtool.analysis.loops import Loops, loops, loops_of
-from ptxtool.analysis.packing import Item, Member, Packing, pack, place_fixed
+from ptxtool.analysis.packing import Item, Member, Packing, Singles, pack, place_fixed
 from ptxtool.analysis.physical import place_of
 from ptxtool.analysis.ranges import Ranges, head_registers, live_ranges
 from ptxtool.analysis.rematerialise import recipes
-from ptxtool.analysis.spills import Relief, Tenancy, Value
+from ptxtool.analysis.spills import FILES, Relief, Tenancy, Values
 from ptxtool.base.diag import error
 from ptxtool.cfg.dominance import dominators
 from ptxtool.ir.defuse import adjacent_words
@@ -167,54 +169,58 @@ class _Assigner:
     def _tenancy(self) -> Tenancy:
         """Every web as a value; registers of the head stand apart."""
         ranges, registers = self.ranges, self.function.registers
-        kinds: dict[int, tuple[str, int]] = {}
-        for some in registers.by_declarator(sorted({*ranges.register})):
+        known, of_web = np.unique(np.array(ranges.register, np.int64), return_inverse=True)
+        file, width = np.zeros(len(known), np.int8), np.zeros(len(known), np.int64)
+        done = 0
+        for some in registers.by_declarator(known.tolist()):
             for alike in ((k,) for k in some) if registers.is_ptxplus else (some,):
                 register = registers[alike[0]]
-                file = "predicate" if register.is_predicate else register.kind
-                file = file if file in ("predicate", "address") else "general"
-                kind = ("head", 0) if alike[0] < self.head else (file, register.units or 1)
-                kinds.update(dict.fromkeys(alike, kind))
-        values: list[Value] = []
-        for k, segments in zip(ranges.register, ranges.segments, strict=True):
-            file, width = kinds[k]
-            values.append(Value(file, width, segments))
-        for web, segments in self.held.items():
-            values[web].segments = segments
-        return Tenancy(ranges.n_points, values, self)
+                kind = "predicate" if register.is_predicate else register.kind
+                kind = "head" if alike[0] < self.head else kind if kind in FILES else "general"
+                here = slice(done, done + len(alike))
+                file[here], width[here] = FILES.index(kind), 0 if kind == "head" else register.units or 1
+                done += len(alike)
+        segments = ranges.segments
+        if self.held:
+            segments = segments_of([self.held.get(web, some) for web, some in enumerate(segments)])
+        return Tenancy(ranges.n_points, Values(file[of_web], width[of_web], segments), self)
 
     @cached_property
     def accesses(self) -> Accesses:
         """Those of the webs; a write need not read what stays in the slot if the store stands under its guard."""
-        return self.ranges.accesses.with_plain_writes(sorted(self._storing))
+        return self.ranges.accesses.with_plain_writes(self._storing)
 
-    def shares_guard(self, instruction: int, writes: bool) -> bool:
-        if writes or self.function.registers.is_ptxplus:
-            return instruction in self._storing
-        return self.function.instructions[instruction].guard is not None
+    def shares_guard(self, instruction: Numbers, writes: Flags) -> Flags:
+        under_guard = np.zeros(len(self.ranges.def_uses), np.bool_)
+        stores = under_guard.copy()
+        under_guard[self._guarded], stores[self._storing] = True, True
+        return np.where(writes, stores[instruction], under_guard[instruction])
 
     @cached_property
-    def _storing(self) -> frozenset[int]:
-        """PTX: the instructions under a guard that write no predicate, so that it is there behind them.
+    def _guarded(self) -> list[int]:
+        """PTX: the instructions under a guard.
 
         Of PTXPlus some may write parts of a register; what else is in it would be missing in a slot.
         """
-        registers = self.function.registers
-        if registers.is_ptxplus:
-            return frozenset()
-        return frozenset(
+        if self.function.registers.is_ptxplus:
+            return []
+        return [i for i, node in enumerate(self.function.instructions) if node.guard is not None]
+
+    @cached_property
+    def _storing(self) -> list[int]:
+        """Of these, those that write no predicate, so that it is there behind them."""
+        registers, def_uses = self.function.registers, self.ranges.def_uses
+        return [
             i
-            for i, node in enumerate(self.function.instructions)
-            if node.guard is not None
-            and (defs := self.ranges.def_uses[i].defs)
-            and not any(registers[k].is_predicate for k in defs)
-        )
+            for i in self._guarded
+            if (defs := def_uses[i].defs) and not any(registers[k].is_predicate for k in defs)
+        ]
 
     @cached_property
     def recipes(self) -> Mapping[int, tuple[int, ...]]:
         """Those of the webs whose registers are constant."""
         known = recipes(self.function, self.ranges.def_uses)
-        return {web: known[k] for web, k in enumerate(self.ranges.register) if k in known}
+        return {web: known[k] for web, k in enumerate(self.ranges.register) if k in known} if known else {}
 
     def _fit(self, tenancy: Tenancy, file: str, limit: int, may_spill: bool) -> tuple[Mapping[int, int], int]:
         """Places in one file, spilling where there are too few. Raises `TooFewRegisters`."""
@@ -278,18 +284,17 @@ class _Assigner:
         """
         return self.ranges.at_entry.union(self.groups, self.held)
 
-    def _items(self, tenancy: Tenancy, file: str) -> list[Item | Member]:
+    def _items(self, tenancy: Tenancy, file: str) -> Sequence[Item | Member]:
         """What is to be placed in a file: webs alone, temporaries, and groups of webs that stay adjacent."""
         if not self.function.registers.is_ptxplus:
-            return [Member(number, v.segments, 0, v.width) for number, v in tenancy.in_file(file)]
+            return _alone(tenancy, tenancy.in_file(file))
         items: list[Item | Member] = []
         done: set[int] = set()
-        for number, value in tenancy.in_file(file):
-            group = self.groups.get(number)
+        for member in _alone(tenancy, tenancy.in_file(file)):
+            group = self.groups.get(member.web)
             if group is None:
-                fixed, avoid = self._at_entry(number, file)
-                member = Member(number, value.segments, 0, value.width)
-                items.append(Item((member,), value.width, value.width, 0, fixed, avoid))
+                fixed, avoid = self._at_entry(member.web, file)
+                items.append(Item((member,), member.width, member.width, 0, fixed, avoid))
             elif id(group) not in done:
                 done.add(id(group))
                 items.append(self._group_item(tenancy, group, file))
@@ -297,10 +302,8 @@ class _Assigner:
 
     def _group_item(self, tenancy: Tenancy, group: "Group", file: str) -> Item:
         low = min(group.numbers.values())
-        members = [
-            Member(web, tenancy.values[web].segments, number - low, tenancy.values[web].width)
-            for web, number in sorted(group.numbers.items())
-        ]
+        alone = _alone(tenancy, np.array(sorted(group.numbers)))
+        members = [Member(m.web, m.segments, group.numbers[m.web] - low, m.width) for m in alone]
         size = max(m.offset + m.width for m in members)
         fixed, avoid = -1, 0
         for member in members:
@@ -323,13 +326,18 @@ class _Assigner:
 
 def _slots(tenancy: Tenancy) -> tuple[dict[int, int], int]:
     """Byte offsets in local memory: values whose ranges do not meet share them."""
-    spilled = [(n, tenancy.values[n]) for n in sorted(tenancy.left["slot"])]
-    items = [Member(n, value.segments, 0, value.width) for n, value in spilled]
+    items = _alone(tenancy, np.array(sorted(tenancy.left["slot"]), np.int64))
     if not items:
         return {}, 0
     size = sum(2 * item.size for item in items)
     packing = pack(items, tenancy.n_points, size)
     return {n: 4 * unit for n, unit in packing.unit.items()}, 4 * packing.n_units
+
+
+def _alone(tenancy: Tenancy, numbers: Numbers) -> Singles:
+    """Values as items that may go wherever they stand aligned."""
+    values = tenancy.values
+    return Singles(numbers, values.width[numbers], values.segments.at(numbers))
 
 
 def _copies(function: Function, ranges: Ranges) -> Iterator[tuple[int, int]]:

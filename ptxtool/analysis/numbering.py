@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ptxtool.analysis.assignment import Assignment
+from ptxtool.analysis.spills import FILES
 
 Order = Literal["first-use", "pressure"]
 
@@ -21,20 +22,21 @@ def numbered(assignment: Assignment, order: Order) -> Assignment:
     """The assignment with its units renumbered in every file; that of PTXPlus, where places are fixed, as it is."""
     if assignment.ranges.function.registers.is_ptxplus:
         return assignment
-    placed = [assignment.tenancy.values[n] for n in assignment.unit]
+    placed = np.fromiter(assignment.unit, np.int64, len(assignment.unit))
     units = np.fromiter(assignment.unit.values(), np.int64, len(placed))
-    widths = np.array([value.width for value in placed], np.int64)
+    values = assignment.tenancy.values
+    widths, segments = values.width[placed], values.segments.at(placed)
     if order == "first-use":
-        found = np.array([value.segments[0][0] for value in placed], np.int64)
+        found = segments.start[segments.first[:-1]]
     else:
-        found = np.array([sum([end - start for start, end in v.segments]) for v in placed], np.int64)
+        found = -np.bincount(segments.owner, segments.end - segments.start, len(placed)).astype(np.int64)
     new = units.copy()
     for file in ("general", "predicate"):
-        is_here = np.array([value.file == file for value in placed], np.bool_)
+        is_here = values.file[placed] == FILES.index(file)
         base, width, n_units = units[is_here], widths[is_here], assignment.used[file]
         widest = int(width.max(initial=1))
         keys = np.full(n_units + 4, 2 * assignment.ranges.n_points if order == "first-use" else 0)
-        combine = np.minimum if order == "first-use" else np.subtract
+        combine = np.minimum if order == "first-use" else np.add
         for k in range(widest):
             combine.at(keys, base[width > k] + k, found[is_here][width > k])
         # block size -> the aligned blocks that stay together

@@ -16,16 +16,17 @@ Reference: M. Poletto, V. Sarkar, "Linear scan register allocation", 1999; C. Wi
 "Optimized interval splitting in a linear scan register allocator", 2005 (holes, hints).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
+from typing import overload
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.accesses import Segment
+from ptxtool.analysis.accesses import Numbers, Segment, Segments
 
 _COLUMN = 64
 
@@ -72,6 +73,31 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     avoid: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class Singles(Sequence[Member]):
+    """Webs that stand alone, in columns: no member is made of what finds its place without."""
+
+    webs: Numbers
+    widths: Numbers
+    segments: Segments
+
+    def __len__(self) -> int:
+        return len(self.webs)
+
+    @overload
+    def __getitem__(self, k: int) -> Member: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Member]: ...
+    def __getitem__(self, k: int | slice) -> Member | list[Member]:
+        if isinstance(k, slice):
+            return [self[number] for number in range(*k.indices(len(self)))]
+        return Member(int(self.webs[k]), self.segments[k], 0, int(self.widths[k]))
+
+    def __iter__(self) -> Iterator[Member]:
+        columns = self.webs.tolist(), self.segments, self.widths.tolist()
+        return (Member(web, segments, 0, width) for web, segments, width in zip(*columns, strict=True))
+
+
 @dataclass(frozen=True)
 class Packing:
     """The first unit of every web that found one, the number of units needed, and the items that found none."""
@@ -109,21 +135,26 @@ def pack(
     for a, b in copies:
         partners.setdefault(a, []).append(b)
         partners.setdefault(b, []).append(a)
-    fixed = [item for item in items if type(item) is not Member and item.fixed >= 0]
-    free = [item for item in items if type(item) is Member or item.fixed < 0] if fixed else [*items]
-    starts = [item.segments[0][0] if type(item) is Member else _start(item) for item in free]
-    free = [free[k] for k in np.argsort(np.array(starts, np.int64), kind="stable").tolist()]
-    best = _pack(fixed, free, n_points, limit, partners)
+    fixed: list[Item | Member] = []
+    if isinstance(items, Singles):
+        starts = items.segments.start[items.segments.first[:-1]]
+        free: Sequence[Item | Member] = items
+    else:
+        fixed = [item for item in items if item.fixed >= 0]
+        free = [item for item in items if item.fixed < 0]
+        starts = np.array([_start(item) for item in free], np.int64)
+    order = np.argsort(starts, kind="stable")
+    best = _pack(fixed, free, order, n_points, limit, partners)
     if best.homeless or best.n_units > least:
-        free.sort(key=lambda item: -item.size)
-        other = _pack([*fixed, *free], (), n_points, limit, partners)
+        by_size = sorted([free[k] for k in order.tolist()], key=lambda item: -item.size)
+        other = _pack([*fixed, *by_size], (), order[:0], n_points, limit, partners)
         best = min(best, other, key=lambda packing: (len(packing.homeless), packing.n_units))
     return best
 
 
 def place_fixed(items: Sequence[Item | Member], n_points: int, limit: int) -> Packing:
     """Place items that all have a fixed base: whether they may stay there."""
-    return _pack(items, (), n_points, limit, {})
+    return _pack(items, (), np.zeros(0, np.int64), n_points, limit, {})
 
 
 def _start(item: Item | Member) -> int:
@@ -133,18 +164,19 @@ def _start(item: Item | Member) -> int:
 
 def _pack(
     first: Iterable[Item | Member],
-    ordered: Sequence[Item | Member],
+    then: Sequence[Item | Member],
+    order: Numbers,
     n_points: int,
     limit: int,
     partners: Mapping[int, Sequence[int]],
 ) -> Packing:
-    """Place items one after the other; the `ordered` ones, which come last, are in the order of their first points."""
+    """Place items one after the other; those that come last by `order`, which is that of their first points."""
     placing = _Placing(n_points, limit, partners)
     placing.add(first)
-    if all(type(item) is Member or len(item.members) == 1 for item in ordered):
-        placing.add_in_order(ordered)
+    if isinstance(then, Singles) or all(len(item.members) == 1 for item in then):
+        placing.add_in_order(then, order)
     else:  # members of one item may start at different points
-        placing.add(ordered)
+        placing.add(then[k] for k in order.tolist())
     return Packing(placing.unit, placing.used, tuple(placing.homeless))
 
 
@@ -177,7 +209,7 @@ class _Placing:
                 self.unit[member.web] = base + member.offset
             self.used = max(self.used, base + item.size)
 
-    def add_in_order(self, items: Iterable[Item | Member]) -> None:
+    def add_in_order(self, items: Sequence[Item | Member], order: Numbers) -> None:
         """Place items of one member each that have no fixed base, in the order of their first points.
 
         What is live when an item starts blocks it, and what starts before it ends: that can only be what `add` has
@@ -191,24 +223,21 @@ class _Placing:
         live = 0
         point = -1
         halves = self._halves()
-        for item in items:
-            member = item if type(item) is Member else item.members[0]
-            segments, size = member.segments, member.width
-            start, end = segments[0]
+        for k, web, start, end, last, offset, size, is_plain in _columns(items, order):
             while point < start:
                 point += 1
                 live ^= leaving[point]
             while coming and coming[0][0] <= start:
-                _, last, mask = heappop(coming)
-                if last > start:
+                _, until, mask = heappop(coming)
+                if until > start:
                     live |= mask
-                    leaving[last] |= mask
+                    leaving[until] |= mask
             blocked = live
-            if coming and coming[0][0] < segments[-1][1]:
-                blocked |= self._taken.over(segments)
-            is_plain = size == 1 and (item is member or (item.alignment == 1 and not item.avoid))
-            if not is_plain or member.web in partners:
-                base = self._base(item, _blocked(member, blocked) | item.avoid)
+            if coming and coming[0][0] < last:
+                blocked |= self._taken.over(items[k].members[0].segments)
+            if not is_plain or web in partners:
+                item = items[k]
+                base = self._base(item, _blocked(item.members[0], blocked) | item.avoid)
             elif half := (blocked ^ blocked >> 1) & halves:  # pairs with one unit taken
                 base = (half & -half).bit_length() - 1
                 base += blocked >> base & 1
@@ -216,12 +245,12 @@ class _Placing:
                 base = (blocked ^ blocked + 1).bit_length() - 1
                 base = base if base < limit else -1
             if base < 0:
-                self.homeless.append(item)
+                self.homeless.append(items[k])
                 continue
-            unit[member.web] = base + member.offset
-            mask = ((1 << member.width) - 1) << (base + member.offset)
-            if len(segments) > 1:
-                self._take(segments, mask)
+            unit[web] = base + offset
+            mask = ((1 << size) - 1) << (base + offset)
+            if end != last:
+                self._take(items[k].members[0].segments, mask)
             else:
                 live |= mask
                 leaving[end] |= mask
@@ -256,6 +285,26 @@ class _Placing:
                 free = beside or free
             base = (free & -free).bit_length() - 1
         return base
+
+
+_Column = tuple[int, int, int, int, int, int, int, bool]
+
+
+def _columns(items: Sequence[Item | Member], order: Numbers) -> Iterator[_Column]:
+    """Per item of one member, in that order: its index and web, the start and end of its first segment, the end of its
+    last, offset, size, and whether it may go anywhere."""
+    if isinstance(items, Singles):
+        first, widths = items.segments.first, items.widths[order]
+        start, end = (points[first[:-1][order]] for points in (items.segments.start, items.segments.end))
+        last = items.segments.end[first[1:][order] - 1]
+        columns = order, items.webs[order], start, end, last, np.zeros_like(order), widths, widths == 1
+        yield from zip(*(column.tolist() for column in columns), strict=True)
+        return
+    for k in order.tolist():
+        item = items[k]
+        member, is_plain = item.members[0], item.size == item.alignment == 1 and not item.avoid
+        (start, end), last = member.segments[0], member.segments[-1][1]
+        yield k, member.web, start, end, last, member.offset, member.width, is_plain
 
 
 def _blocked(member: Member, taken: int) -> int:

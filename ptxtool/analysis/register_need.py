@@ -26,6 +26,7 @@ from itertools import pairwise
 from ptxtool.analysis.assignment import Assignment, assign
 from ptxtool.analysis.physical import PREDICATES
 from ptxtool.analysis.pressure import pressure
+from ptxtool.analysis.spills import FILES
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
 
@@ -113,19 +114,19 @@ class _Counted:
 
     @cached_property
     def alignment(self) -> int:
-        return max((v.width for v in self.assignment.tenancy.values if v.file == "general"), default=1)
+        values = self.assignment.tenancy.values
+        return int(values.width[values.file == FILES.index("general")].max(initial=1))
 
     def across(self, instruction: int) -> int:
         """The units of values that live through a call."""
-        point = 2 * instruction
-        units, n_predicates = self.assignment.used["head"], 0
-        for value in self.assignment.tenancy.values:
-            if value.left is None and any(start <= point < end - 1 for start, end in value.segments):
-                if value.file == "general":
-                    units += value.width
-                elif value.file == "predicate":
-                    n_predicates += 1
-        return units + (n_predicates > 0)
+        tenancy, point = self.assignment.tenancy, 2 * instruction
+        units = {"general": self.assignment.used["head"], "predicate": 0}
+        for file in units:
+            numbers = tenancy.in_file(file)
+            segments = tenancy.values.segments.at(numbers)
+            lives = segments.owner[(segments.start <= point) & (point < segments.end - 1)]
+            units[file] += int(tenancy.values.width[numbers[lives]].sum())
+        return units["general"] + (units["predicate"] > 0)
 
     def _calls(self, aliases: Mapping[str, str]) -> Iterator[_Call]:
         functions = self.function.module.functions

@@ -14,39 +14,41 @@ its loop depth; a value whose only crowded points are its own accesses gains not
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 (spill everywhere, costs).
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.accesses import Access, Accesses, Numbers, Segment
+from ptxtool.analysis.accesses import Access, Accesses, Flags, Numbers, Segment, Segments, rows
 
+FILES = ("general", "predicate", "address", "head")
+"""The files that values are in. Registers of a function's head stand apart."""
 Kind = Literal["slot", "word", "recipe"]
-_FETCH: dict[Kind, Literal["load", "restore", "compute"]] = {
-    "slot": "load",
-    "word": "restore",
-    "recipe": "compute",
-}
-_STORE: dict[Kind, Literal["store", "save"]] = {"slot": "store", "word": "save", "recipe": "save"}
+StepKind = Literal["load", "restore", "compute", "store", "save", "copy"]
+_STEPS: tuple[StepKind, ...] = ("load", "restore", "compute", "store", "save", "copy")
+_KINDS: tuple[Kind, ...] = ("slot", "word", "recipe")
+_FETCH = {"slot": _STEPS.index("load"), "word": _STEPS.index("restore"), "recipe": _STEPS.index("compute")}
+_STORE = {"slot": _STEPS.index("store"), "word": _STEPS.index("save"), "recipe": _STEPS.index("save")}
 _RECIPE_COST = 0.5
 _DEEPEST = 6
 _ENOUGH = 0.8
 _FEW = 64
 
 
-class Value(msgspec.Struct, gc=False):
-    """What needs `width` units of a file at its segments. `left` says how it left; a temporary cannot."""
+class Values(NamedTuple):
+    """What needs `width` units of a file (its place in `FILES`) at its segments, by number, in columns."""
 
-    file: str
-    width: int
-    segments: Sequence[Segment]
-    is_temporary: bool = False
-    left: Kind | None = None
+    file: npt.NDArray[np.int8]
+    width: Numbers
+    segments: Segments
+
+
+def words(segments: Segments) -> Values:
+    """Values of one unit of the general file."""
+    n = len(segments)
+    return Values(np.full(n, FILES.index("general"), np.int8), np.ones(n, np.int64), segments)
 
 
 class Webs(Protocol):
@@ -60,52 +62,69 @@ class Webs(Protocol):
         """How to compute the constant ones anew."""
         ...
 
-    def shares_guard(self, instruction: int, writes: bool) -> bool:
-        """Whether a load in front of an instruction, and a store behind it if it writes, may stand under its guard."""
+    def shares_guard(self, instruction: Numbers, writes: Flags) -> Flags:
+        """Per access whether a load in front of the instruction, and a store behind it if it writes, may stand under
+        its guard."""
         ...
 
 
-class Step(msgspec.Struct, frozen=True, gc=False):
-    """One instruction to insert: between a temporary and a value that left, or what the value became.
+class Step(NamedTuple):
+    """Instructions to insert: between a temporary and a value that left, or what the value became.
 
     `kind` is "load", "store" (of a slot), "restore", "save" (of a predicate's word), "compute" (by the recipe), or
-    "copy" (of a value that stays where it was for whoever reads it elsewhere). With `is_guarded` it stands under the
-    guard of the instruction.
+    "copy" (of a value that stays where it was for whoever reads it elsewhere). It stands before or behind an
+    instruction; with `is_guarded` under its guard.
     """
 
-    kind: Literal["load", "store", "restore", "save", "compute", "copy"]
+    instruction: int
+    is_behind: bool
+    kind: StepKind
     temporary: int
     value: int
     is_guarded: bool = False
 
 
-@dataclass
 class Tenancy:
     """The values of a function, and what must be inserted around its instructions.
 
     `temporary[v, i]` stands for a value that left at instruction i; `word[v]` is the general value of a predicate,
-    `left` are the values that left, by how they did.
+    `left` are the values that left, by how they did, `dropped` instructions that are not needed any more.
     """
 
-    n_points: int
-    values: list[Value]
-    webs: Webs
-    before: dict[int, list[Step]] = field(default_factory=dict)
-    after: dict[int, list[Step]] = field(default_factory=dict)
-    temporary: dict[tuple[int, int], int] = field(default_factory=dict)
-    word: dict[int, int] = field(default_factory=dict)
-    dropped: set[int] = field(default_factory=set)
-    left: dict[Kind, list[int]] = field(default_factory=lambda: {"slot": [], "word": [], "recipe": []})
-    _predicate: dict[int, int] = field(default_factory=dict)
-    _numbers: dict[str, list[int]] = field(default_factory=dict)  # by file
+    def __init__(self, n_points: int, values: Values, webs: Webs):
+        self.n_points = n_points
+        self.webs = webs
+        self.temporary: dict[tuple[int, int], int] = {}
+        self.word: dict[int, int] = {}
+        self.dropped: set[int] = set()
+        self.left: dict[Kind, list[int]] = {kind: [] for kind in _KINDS}
+        self._values = values
+        self._is_temporary = self._has_left = np.zeros(len(values.width), np.bool_)
+        self._predicate: dict[int, int] = {}
+        self._steps: list[npt.NDArray[np.int64]] = []  # as `Step`, behind the places that they are sorted by
 
-    def __post_init__(self) -> None:
-        for number, value in enumerate(self.values):
-            self._numbers.setdefault(value.file, []).append(number)
+    @property
+    def values(self) -> Values:
+        """All of them; the webs come first."""
+        return self._values
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """By instruction, those before it first, in the order in which they stand in the text."""
+        if self._steps:
+            rank, instruction, behind, kind, temporary, value, guarded = np.concatenate(self._steps, axis=1)
+            order = np.lexsort((rank, behind, instruction))
+            columns = (instruction, behind > 0, kind, temporary, value, guarded > 0)
+            for i, is_behind, k, *rest in zip(*(c[order].tolist() for c in columns), strict=True):
+                yield Step(i, is_behind, _STEPS[k], *rest)
 
     def at(self, value: int, instruction: int) -> int:
         """What stands for a value at an instruction."""
         return self.temporary.get((value, instruction), value) if self.temporary else value
+
+    def file(self, value: int) -> str:
+        """The file that a value is in, or was before it left."""
+        return FILES[self._values.file[value]]
 
     def accesses(self, value: int) -> Sequence[Access]:
         """The accesses of a value that is no temporary; a word's are its predicate's."""
@@ -119,64 +138,108 @@ class Tenancy:
         """How to compute a value anew, () if it cannot be."""
         return self.webs.recipes.get(value, ())
 
-    def in_file(self, file: str) -> Iterator[tuple[int, Value]]:
-        """The values that need places in a file, with their numbers."""
-        for number in self._numbers.get(file, ()):
-            value = self.values[number]
-            if value.left is None:
-                yield number, value
+    def in_file(self, file: str, temporaries: bool = True) -> Numbers:
+        """The values that need places in a file."""
+        is_here = (self._values.file == FILES.index(file)) & ~self._has_left
+        return np.flatnonzero(is_here if temporaries else is_here & ~self._is_temporary)
 
     def demand(self, file: str) -> npt.NDArray[np.int32]:
         """The units of a file in use at every point."""
-        change = [0] * (self.n_points + 1)
-        for _, value in self.in_file(file):
-            width = value.width
-            for start, end in value.segments:
-                change[start] += width
-                change[end] -= width
-        return np.cumsum(change, dtype=np.int32)[:-1]
+        numbers = self.in_file(file)
+        segments = self._values.segments.at(numbers)
+        units = np.repeat(self._values.width[numbers], segments.counts)
+        change = np.bincount(segments.start, units, self.n_points + 1)
+        change -= np.bincount(segments.end, units, self.n_points + 1)
+        return np.cumsum(change)[:-1].astype(np.int32)
 
-    def _add(self, value: Value) -> int:
-        self.values.append(value)
-        self._numbers.setdefault(value.file, []).append(len(self.values) - 1)
-        return len(self.values) - 1
+    def copy(self, value: int, instruction: int, accesses: Iterable[int]) -> int:
+        """Let a copy that is made before an instruction stand for a value where these access it; its number."""
+        number = len(self._values.width)
+        nothing = np.empty(0, np.int64)
+        nowhere = Segments(nothing, nothing, np.zeros(2, np.int64))
+        self._add(self._values.file[[value]], self._values.width[[value]], nowhere)
+        self.temporary.update({(value, i): number for i in accesses})
+        self._steps.append(
+            np.array([[0], [instruction], [0], [_STEPS.index("copy")], [number], [value], [0]])
+        )
+        return number
 
-    def leave(self, number: int) -> list[int]:
-        """Take a value out of its file; the temporaries that stay of it."""
-        value, accesses = self.values[number], self.accesses(number)
-        is_recipe = bool(self.recipe(number))
-        kind: Kind = "recipe" if is_recipe else "word" if value.file == "predicate" else "slot"
-        value.left = kind
-        self.left[kind].append(number)
-        if kind == "word":
-            word = self.word[number] = self._add(Value("general", 1, value.segments))
-            self._predicate[word] = number
-        may_be_guarded = kind == "slot" and number not in self._predicate
-        fetch, store = _FETCH[kind], _STORE[kind]
-        values, before, after, shares_guard = self.values, self.before, self.after, self.webs.shares_guard
-        made: list[int] = []
-        for i, reads, writes in accesses:
-            if is_recipe and writes:
-                self.dropped.add(i)
-                continue
-            span = (2 * i + (not reads), 2 * i + 1 + writes)
-            temporary = len(values)
-            values.append(Value(value.file, value.width, (span,), is_temporary=True))
-            self.temporary[number, i] = temporary
-            made.append(temporary)
-            is_guarded = may_be_guarded and shares_guard(i, writes)
-            if reads:
-                step = Step(fetch, temporary, number, is_guarded)
-                steps = before.get(i)
-                if steps is None:
-                    before[i] = [step]
-                else:
-                    # what a restored predicate's word needs comes before it, what stands under a predicate behind
-                    steps.insert(len(steps) if is_guarded else 0, step)
-            if writes:
-                after.setdefault(i, []).append(Step(store, temporary, number, is_guarded))
-        self._numbers[value.file] += made
-        return made
+    def _add(
+        self,
+        file: npt.NDArray[np.int8],
+        width: Numbers,
+        segments: Segments,
+        is_temporary: Flags | bool = True,
+    ) -> None:
+        old, n = self._values, len(width)
+        self._values = Values(
+            np.append(old.file, file), np.append(old.width, width), old.segments.joined(segments)
+        )
+        self._has_left = np.append(self._has_left, np.zeros(n, np.bool_))
+        self._is_temporary = np.append(self._is_temporary, np.broadcast_to(is_temporary, n))
+
+    def leave(self, numbers: Sequence[int]) -> None:
+        """Take values out of their file, one after the other.
+
+        What stays are a temporary for every access, but for writes of constants, which are dropped, and the word of a
+        predicate, which comes before its temporaries.
+        """
+        old = self._values
+        which, n_old = np.array(numbers, np.int64), len(old.width)
+        recipes = self.webs.recipes
+        is_recipe = np.array([number in recipes for number in numbers], np.bool_)
+        is_word = (old.file[which] == FILES.index("predicate")) & ~is_recipe
+        kinds = np.where(is_recipe, _KINDS.index("recipe"), np.where(is_word, _KINDS.index("word"), 0))
+        for number, kind in zip(numbers, kinds.tolist(), strict=True):
+            self.left[_KINDS[kind]].append(number)
+        may_be_guarded = (kinds == 0) & np.array([n not in self._predicate for n in numbers], np.bool_)
+        self._has_left[which] = True
+
+        accesses = self.webs.accesses
+        index, first = rows(accesses.first, self.webs_of(numbers))
+        owner = np.repeat(np.arange(len(which)), np.diff(first))
+        is_dropped = is_recipe[owner] & accesses.writes[index]
+        self.dropped.update(accesses.instruction[index[is_dropped]].tolist())
+        index, owner = index[~is_dropped], owner[~is_dropped]
+        instruction = accesses.instruction[index]
+        reads, writes = accesses.reads[index], accesses.writes[index]
+
+        # the new values: of one that leaves perhaps a word, and its temporaries
+        n_new = np.bincount(owner, minlength=len(which)) + is_word
+        begin = np.cumsum(n_new) - n_new
+        words = begin[is_word]
+        is_temporary = np.ones(int(n_new.sum()), np.bool_)
+        is_temporary[words] = False
+        temporary = np.flatnonzero(is_temporary)
+        source = np.repeat(which, n_new)
+        file, width = old.file[source], old.width[source]
+        file[words], width[words] = FILES.index("general"), 1
+        of_words = old.segments.at(which[is_word])
+        counts = np.ones(len(source), np.int64)
+        counts[words] = of_words.counts
+        ends = np.cumsum(counts)
+        place = (ends - counts)[temporary]
+        is_place = np.zeros(int(counts.sum()), np.bool_)
+        is_place[place] = True
+        starts, stops = np.empty((2, len(is_place)), np.int64)
+        starts[place], stops[place] = 2 * instruction + ~reads, 2 * instruction + 1 + writes
+        starts[~is_place], stops[~is_place] = of_words.start, of_words.end
+        self._add(file, width, Segments(starts, stops, np.append(0, ends)), is_temporary)
+        self.word.update(zip(which[is_word].tolist(), (n_old + words).tolist(), strict=True))
+        self._predicate.update(zip((n_old + words).tolist(), which[is_word].tolist(), strict=True))
+        temporary += n_old
+        pairs = zip(which[owner].tolist(), instruction.tolist(), strict=True)
+        self.temporary.update(zip(pairs, temporary.tolist(), strict=True))
+
+        guarded = may_be_guarded[owner] & self.webs.shares_guard(instruction, writes)
+        # what a restored predicate's word needs comes before it, what stands under a predicate behind
+        turn = np.arange(len(owner)) + sum(some.shape[1] for some in self._steps)
+        before = np.where(guarded, turn, -1 - turn)
+        for side, rank, steps in ((reads, before, _FETCH), (writes, turn, _STORE)):
+            kind = np.array([steps[kind] for kind in _KINDS])[kinds[owner]]
+            behind = np.full(len(owner), steps is _STORE)
+            columns = (rank, instruction, behind, kind, temporary, which[owner], guarded)
+            self._steps.append(np.stack([column[side] for column in columns]).astype(np.int64))
 
 
 class Relief:
@@ -187,7 +250,7 @@ class Relief:
     """
 
     def __init__(
-        self, tenancy: Tenancy, file: str, depths: Callable[[], Sequence[int]], staying: Container[int]
+        self, tenancy: Tenancy, file: str, depths: Callable[[], Sequence[int]], staying: Collection[int]
     ):
         self.demand = tenancy.demand(file)
         self._tenancy = tenancy
@@ -204,30 +267,32 @@ class Relief:
 
         The best by its score leaves, one after the other; all are ranked anew as soon as one gains less than promised.
         """
-        tenancy, demand = self._tenancy, self.demand
+        demand = self.demand
+        gone: list[int] = []
         while demand.max(initial=0) > limit:
             crowded, candidates = demand > limit, self._candidates
-            n_left = 0
+            n_gone = len(gone)
             for candidate, promised in candidates.ranked(crowded):
-                number = candidates.numbers[candidate]
-                value, kept = tenancy.values[number], candidates.kept(candidate)
-                parts = [(demand[start:end], crowded[start:end]) for start, end in value.segments]
+                kept = candidates.kept(candidate)
+                parts = [
+                    (demand[start:end], crowded[start:end]) for start, end in candidates.spans(candidate)
+                ]
                 gained = -np.count_nonzero(crowded[kept])
                 for _, crowd in parts:
                     gained += np.count_nonzero(crowd)
                 if gained < _ENOUGH * promised:  # those behind it may be better now
                     break
-                candidates.leave(candidate)
-                tenancy.leave(number)
+                gone.append(candidates.leave(candidate))
+                width = candidates.widths[candidate]
                 for part, _ in parts:
-                    part -= value.width
-                demand[kept] += value.width
+                    part -= width
+                demand[kept] += width
                 for part, crowd in parts:
                     np.greater(part, limit, out=crowd)
-                n_left += 1
-            if not n_left:
-                return False
-        return True
+            if len(gone) == n_gone:
+                break
+        self._tenancy.leave(gone)
+        return bool(demand.max(initial=0) <= limit)
 
     @cached_property
     def _candidates(self) -> "_Candidates":
@@ -237,29 +302,29 @@ class Relief:
 class _Candidates:
     """The values that may leave a file, as arrays: what leaving costs, and how many crowded points it relieves."""
 
-    def __init__(self, tenancy: Tenancy, file: str, depths: Sequence[int], staying: Container[int]):
-        self.numbers = [n for n, v in tenancy.in_file(file) if not v.is_temporary and n not in staying]
-        values, n = tenancy.values, len(self.numbers)
-        segments = [values[number].segments for number in self.numbers]
-        points = np.fromiter(chain.from_iterable(chain.from_iterable(segments)), np.int64)
-        self._start, self._end = points[::2], points[1::2]
-        n_segments = np.array([len(some) for some in segments], np.int64)
-        self._place = np.repeat(np.arange(n), n_segments)  # of segments, a candidate's
-        self._widths = np.array([values[number].width for number in self.numbers], np.int64)
+    def __init__(self, tenancy: Tenancy, file: str, depths: Sequence[int], staying: Collection[int]):
+        numbers = tenancy.in_file(file, temporaries=False)
+        numbers = numbers[~np.isin(numbers, np.array([*staying], np.int64))]
+        n = len(numbers)
+        self._numbers: list[int] = numbers.tolist()
+        self._segments = tenancy.values.segments.at(numbers)
+        self._spans = [*zip(self._segments.start.tolist(), self._segments.end.tolist(), strict=True)]
+        self._first_span: list[int] = self._segments.first.tolist()
+        self._place = self._segments.owner  # of segments, a candidate's
+        self._widths = tenancy.values.width[numbers]
+        self.widths: list[int] = self._widths.tolist()
         self._is_here = np.ones(n, np.bool_)
 
         accesses = tenancy.webs.accesses
-        first = np.array(accesses.first)
-        webs = tenancy.webs_of(self.numbers)
-        counts = first[webs + 1] - first[webs]
-        place = np.repeat(np.arange(n), counts)
-        # the accesses of the first candidate, of the second one, ...
-        index = np.arange(len(place)) + (first[webs] - np.cumsum(counts) + counts)[place]
+        index, first = rows(accesses.first, tenancy.webs_of(self._numbers))
+        place = np.repeat(np.arange(n), np.diff(first))
         instruction, reads, writes = (
-            a[index] for a in (accesses.instruction, accesses.reads, accesses.writes)
+            column[index] for column in (accesses.instruction, accesses.reads, accesses.writes)
         )
-        recipes = tenancy.webs.recipes
-        n_computed = np.array([len(recipes.get(number, ())) for number in self.numbers], np.int64)[place]
+        length = np.zeros(len(tenancy.values.width), np.int64)
+        for number, recipe in tenancy.webs.recipes.items():
+            length[number] = len(recipe)
+        n_computed = length[numbers][place]
         weights = 8.0 ** np.minimum(np.array(depths, np.int64), _DEEPEST)
         per_access = np.where(n_computed > 0, n_computed * _RECIPE_COST * reads, reads + 1.0 * writes)
         self._costs = np.bincount(place, per_access * weights[instruction], n)
@@ -269,6 +334,10 @@ class _Candidates:
         self._kept_place = np.stack((place, place), axis=1)[stays]
         self._first_kept = np.searchsorted(self._kept_place, np.arange(n + 1)).tolist()
 
+    def spans(self, place: int) -> list[Segment]:
+        """The segments of a candidate."""
+        return self._spans[self._first_span[place] : self._first_span[place + 1]]
+
     def kept(self, place: int) -> Numbers:
         """The points at which a candidate takes a place even if it leaves."""
         return self._kept[self._first_kept[place] : self._first_kept[place + 1]]
@@ -276,8 +345,8 @@ class _Candidates:
     def ranked(self, crowded: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         """The candidates that relieve crowded points, the cheapest per point first, and how many points it is."""
         before = np.concatenate(([0], np.cumsum(crowded)))
-        n = len(self.numbers)
-        relieved = np.bincount(self._place, before[self._end] - before[self._start], n)
+        n = len(self._numbers)
+        relieved = np.bincount(self._place, before[self._segments.end] - before[self._segments.start], n)
         relieved -= np.bincount(self._kept_place[crowded[self._kept]], None, n)
         useful = np.flatnonzero((relieved > 0) & self._is_here)
         score = self._costs[useful] / (relieved[useful] * self._widths[useful])
@@ -288,5 +357,7 @@ class _Candidates:
             yield from zip(best.tolist(), relieved[best].tolist(), strict=True)
             useful, score = useful[~is_next], score[~is_next]
 
-    def leave(self, place: int) -> None:
+    def leave(self, place: int) -> int:
+        """Take a candidate out; its number as a value."""
         self._is_here[place] = False
+        return self._numbers[place]

@@ -28,7 +28,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
-from ptxtool.analysis.accesses import Accesses, Segment
+import numpy as np
+
+from ptxtool.analysis.accesses import Accesses, Flags, Numbers, Segment
 from ptxtool.analysis.assignment import groups, refuse
 from ptxtool.analysis.frequency import static_probabilities, visits
 from ptxtool.analysis.in_flight import held
@@ -87,9 +89,9 @@ class Settled:
         """Nothing is computed anew."""
         return {}
 
-    def shares_guard(self, instruction: int, writes: bool) -> bool:
+    def shares_guard(self, instruction: Numbers, writes: Flags) -> Flags:
         """Nothing is loaded or stored."""
-        return False
+        return np.zeros_like(writes)
 
 
 class _Option(NamedTuple):

@@ -8,6 +8,7 @@ computed anew where they are read go as well.
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
@@ -76,16 +77,21 @@ class _Renamer:
         self.names_at: dict[int, dict[str, str]] = {}
         self.texts: dict[int, str] = {}
         self.deleted: set[int] = {*self.tenancy.dropped}
-        self.n_lines: dict[int, tuple[int, int]] = {}  # inserted before and behind an instruction
+        # the lines inserted before and behind instructions, as they stand in the text, and how many
+        self.before: dict[int, str] = {}
+        self.behind: dict[int, str] = {}
+        self.n_before: Counter[int] = Counter()
+        self.n_behind: Counter[int] = Counter()
 
     def run(self) -> Renamed:
         """What is between two declarations is one edit: the names that registers have everywhere are put in at once,
         all else by instruction."""
-        new_names, unsettled = self._settled()
-        self._find_names(unsettled)
+        new_names, others = self._settled()
+        self._find_names(others)
+        self._find_lines()
         self._find_copies()
-        tenancy, instructions = self.tenancy, self.function.instructions
-        changed = sorted({*tenancy.before, *tenancy.after, *self.names_at, *self.texts, *self.deleted})
+        instructions = self.function.instructions
+        changed = sorted({*self.before, *self.behind, *self.names_at, *self.texts, *self.deleted})
         edits: list[TextEdit] = []
         for first, last in self._runs():
             start, end = self._line(instructions[first])[0], self._line(instructions[last - 1])[1]
@@ -110,38 +116,38 @@ class _Renamer:
 
     def _change(self, words: Words, changed: Sequence[int]) -> None:
         """Change these instructions, the last first, so that what stands before them keeps its place."""
-        before, after = self.tenancy.before, self.tenancy.after
-        names_at, texts, deleted = self.names_at, self.texts, self.deleted
+        names_at, texts, deleted, before, behind = (
+            self.names_at,
+            self.texts,
+            self.deleted,
+            self.before,
+            self.behind,
+        )
         nodes = [self.function.instructions[i] for i in changed]
         places = words.places([node.start for node in nodes], [node.end for node in nodes])
         for i, node, (first, last) in zip(reversed(changed), reversed(nodes), reversed(places), strict=True):
             if i in deleted:
                 words.replace(first, last, *self._line(node), "")
                 continue
-            lines, more = before.get(i), after.get(i)
-            if more:
-                indent, added = f"\n{self._indent(node.start)}", self._lines(more, i)
-                words.insert(last, node.end, indent + indent.join(added))
-                self.n_lines[i] = 0, len(added)
+            if i in behind:
+                words.insert(last, node.end, behind[i])
             if i in names_at:
                 words.rename(first, last, names_at[i])
             elif i in texts:
                 words.replace(first, last, node.start, node.end, texts[i])
-            if lines:
-                indent, added = f"\n{self._indent(node.start)}", self._lines(lines, i)
-                words.insert(first, node.start, indent.join(added) + indent)
-                self.n_lines[i] = len(added), self.n_lines[i][1] if more else 0
+            if i in before:
+                words.insert(first, node.start, before[i])
 
     def _origins(self, changed: Sequence[int]) -> Iterator[int]:
         """Per instruction of the new text the index of the old one."""
         done = 0
+        n_before, n_behind, deleted = self.n_before, self.n_behind, self.deleted
         for i in changed:
-            n_before, n_behind = self.n_lines.get(i, (0, 0))
             yield from range(done, i)
-            yield from repeat(-1, n_before)
-            if i not in self.deleted:
+            if i not in deleted:
+                yield from repeat(-1, n_before[i])
                 yield i
-            yield from repeat(-1, n_behind)
+                yield from repeat(-1, n_behind[i])
             done = i + 1
         yield from range(done, len(self.function.instructions))
 
@@ -156,7 +162,7 @@ class _Renamer:
         for indices in self.registers.by_declarator(sorted(webs)):
             names.update(zip(indices, self.registers.names_of(indices), strict=True))
             first = self.registers[indices[0]]
-            file = tenancy.values[webs[indices[0]]].file
+            file = tenancy.file(webs[indices[0]])
             bits = 1 if first.is_predicate else first.bits
             spelling = None if file == "head" else self._spelling(file, bits)
             spellings.update(dict.fromkeys(indices, spelling))
@@ -231,12 +237,12 @@ class _Renamer:
 
     def _find_copies(self) -> None:
         """Instructions that would copy a place to itself."""
-        tenancy, def_uses = self.tenancy, self.assignment.ranges.def_uses
+        def_uses = self.assignment.ranges.def_uses
         for i in self.function.at_bases("mov"):
             step = def_uses[i]
             if not len(step.uses) == len(step.defs) == 1 or i in self.deleted:
                 continue
-            if i in tenancy.before or i in tenancy.after or self.spelling[step.uses[0]] is None:
+            if i in self.before or i in self.behind or self.spelling[step.uses[0]] is None:
                 continue
             source, target = self._names(i)
             if source == target and is_copy(self.function, i):
@@ -261,7 +267,7 @@ class _Renamer:
 
     def _name(self, value: int, bits: int) -> str:
         """The name of a value's place, spelled for a width."""
-        return self._spelling(self.tenancy.values[value].file, bits)[self.assignment.unit[value]]
+        return self._spelling(self.tenancy.file(value), bits)[self.assignment.unit[value]]
 
     def _names(self, i: int) -> list[str]:
         """The new names of the registers that an instruction reads and then of those that it writes."""
@@ -334,29 +340,38 @@ class _Renamer:
 
     # ---- what is inserted
 
-    def _lines(self, steps: Sequence[Step], i: int) -> list[str]:
-        """The instructions that stand before or behind instruction i, a line each."""
-        lines: list[str] = []
-        for step in steps:
-            kind = step.kind
+    def _find_lines(self) -> None:
+        """The instructions that stand before or behind others, a line each."""
+        instructions, deleted = self.function.instructions, self.deleted
+        unit, slots = self.assignment.unit, self.slots
+        texts, counts = (self.before, self.behind), (self.n_before, self.n_behind)
+        for step in self.tenancy.steps:
+            i, is_behind, kind, temporary, value, is_guarded = step
+            if i in deleted:
+                continue
+            n_lines = 1
             if kind == "load" or kind == "store":
-                slot = self.slots.get(step.value) or self._slot(step.value)
-                name = slot.spelling[self.assignment.unit[step.temporary]]
-                guard = self._guard(i) if step.is_guarded else ""
+                slot = slots.get(value) or self._slot(value)
+                name = slot.spelling[unit[temporary]]
                 line = f"{slot.load}{name}{slot.address}" if kind == "load" else f"{slot.store}{name};"
-                lines.append(guard + line)
+                if is_guarded:
+                    line = self._guard(i) + line
             elif kind == "compute":
-                lines += self._computed(step)
+                lines = self._computed(step)
+                n_lines, line = len(lines), f"\n{self._indent(instructions[i].start)}".join(lines)
             elif kind == "copy":
-                name, source = (self._name(v, self._bits(step.value)) for v in (step.temporary, step.value))
-                type_ = "u32" if self.names.is_ptxplus else f"b{self._bits(step.value)}"
-                lines.append(f"mov.{type_} {name}, {source};")
+                name, source = (self._name(v, self._bits(value)) for v in (temporary, value))
+                type_ = "u32" if self.names.is_ptxplus else f"b{self._bits(value)}"
+                line = f"mov.{type_} {name}, {source};"
             else:
-                lines.append(self._moved(step, i))
-        return lines
+                line = self._moved(step)
+            indent, text = self._indent(instructions[i].start), texts[is_behind]
+            text[i] = text.get(i, "") + (f"\n{indent}{line}" if is_behind else f"{line}\n{indent}")
+            counts[is_behind][i] += n_lines
 
-    def _moved(self, step: Step, i: int) -> str:
+    def _moved(self, step: Step) -> str:
         """Between a predicate and its word."""
+        i = step.instruction
         name = self._name(step.temporary, self._bits(step.value))
         word = self._name(self.tenancy.at(self.tenancy.word[step.value], i), 32)
         if self.names.is_ptxplus:
@@ -371,7 +386,7 @@ class _Renamer:
             address, type_ = f"[0x{offset:04x}]", "u32"
         else:
             address, type_ = f"[{SPILLS}+{offset}]" if offset else f"[{SPILLS}]", f"b{bits}"
-        spelling = self._spelling(self.tenancy.values[value].file, bits)
+        spelling = self._spelling(self.tenancy.file(value), bits)
         load, store = f"ld.local.{type_} ", f"st.local.{type_} {address}, "
         found = self.slots[value] = _Slot(spelling, load, f", {address};", store)
         return found

@@ -97,16 +97,11 @@ def _lines(kernel: Function, found: "Settled") -> str:
 def _assignment(found: "Settled") -> "Assignment":
     """What was found, as the places of values: a place is a register of the kernel, by its index."""
     from ptxtool.analysis.assignment import Assignment
-    from ptxtool.analysis.spills import Step, Tenancy, Value
+    from ptxtool.analysis.spills import Tenancy, words
 
     ranges = found.ranges
-    values = [Value("general", 1, segments) for segments in ranges.segments]
     unit = {web: found.moves.get(web, k) for web, k in enumerate(ranges.register)}
-    tenancy = Tenancy(ranges.n_points, values, found)
+    tenancy = Tenancy(ranges.n_points, words(ranges.segments), found)
     for copy in found.copies:
-        number = len(values)
-        values.append(Value("general", 1, (), is_temporary=True))
-        unit[number] = copy.register
-        tenancy.before.setdefault(copy.instruction, []).append(Step("copy", number, copy.web))
-        tenancy.temporary.update({(copy.web, i): number for i in copy.accesses})
+        unit[tenancy.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
     return Assignment(ranges, tenancy, unit, {}, {}, 0)

@@ -1,13 +1,21 @@
 """Values that leave a register file: what stays of them, and which ones leave."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ptxtool.analysis.accesses import Access, Accesses
-from ptxtool.analysis.spills import Relief, Step, Tenancy, Value
+from ptxtool.analysis.accesses import Access, Accesses, Flags, Numbers, Segment, segments_of
+from ptxtool.analysis.spills import FILES, Relief, Step, Tenancy, Values
+
+
+class Value(NamedTuple):
+    file: str
+    width: int
+    segments: tuple[Segment, ...]
 
 
 class Webs:
@@ -16,23 +24,29 @@ class Webs:
     def __init__(self, accesses: Sequence[Sequence[Access]], recipes: Mapping[int, tuple[int, ...]]):
         self.accesses, self.recipes = as_arrays(accesses), recipes
 
-    def shares_guard(self, instruction: int, writes: bool) -> bool:
-        return instruction == 4 or (instruction == 6 and not writes)
+    def shares_guard(self, instruction: Numbers, writes: Flags) -> Flags:
+        shares: Flags = (instruction == 4) | (instruction == 6) & ~writes
+        return shares
 
 
 def as_arrays(accesses: Sequence[Sequence[Access]]) -> Accesses:
     flat = np.array([access for some in accesses for access in some], np.int64).reshape(-1, 3)
     reads, writes = flat[:, 1].astype(np.bool_), flat[:, 2].astype(np.bool_)
-    first = np.cumsum([0, *(len(some) for some in accesses)]).tolist()
-    return Accesses(flat[:, 0], reads, reads, writes, first)
+    return Accesses(flat[:, 0], reads, reads, writes, np.cumsum([0, *(len(some) for some in accesses)]))
 
 
 def relieve(
-    found: Tenancy, limit: int, staying: Container[int] = (), deep: int = -1
+    found: Tenancy, limit: int, staying: Collection[int] = (), deep: int = -1
 ) -> npt.NDArray[np.int32] | None:
     """The demand when at most so many units are live, None if that cannot be; instruction `deep` is in a loop."""
     relief = Relief(found, "general", lambda: [int(i == deep) for i in range(20)], staying)
     return relief.demand if relief.to(limit) else None
+
+
+def steps(found: Tenancy, is_behind: bool) -> dict[int, list[Step]]:
+    """What is inserted before or behind every instruction."""
+    here = [step for step in found.steps if step.is_behind == is_behind]
+    return {i: [*some] for i, some in groupby(here, lambda step: step.instruction)}
 
 
 def read(i: int) -> Access:
@@ -45,7 +59,9 @@ def write(i: int) -> Access:
 
 def tenancy(*values: tuple[Value, Sequence[Access]], **recipes: tuple[int, ...]) -> Tenancy:
     webs = Webs([accesses for _, accesses in values], {int(k[1:]): r for k, r in recipes.items()})
-    return Tenancy(40, [value for value, _ in values], webs)
+    files = np.array([FILES.index(value.file) for value, _ in values], np.int8)
+    widths = np.array([value.width for value, _ in values])
+    return Tenancy(40, Values(files, widths, segments_of([value.segments for value, _ in values])), webs)
 
 
 def test_loads_and_stores_under_guards() -> None:
@@ -54,49 +70,78 @@ def test_loads_and_stores_under_guards() -> None:
         (Value("general", 1, ((1, 17),)), (write(0), write(4), (6, True, True), read(8))),
         (Value("general", 1, ((3, 17),)), (write(1), read(4), read(6))),
     )
-    found.leave(0)
-    found.leave(1)
-    assert [step.is_guarded for i in (0, 4, 6) for step in found.after[i]] == [False, True, False]
-    guarded = {i: [(step.value, step.is_guarded) for step in steps] for i, steps in found.before.items()}
+    found.leave([0, 1])
+    assert {i: [s.is_guarded for s in some] for i, some in steps(found, is_behind=True).items()} == {
+        0: [False],
+        1: [False],
+        4: [True],
+        6: [False],
+    }
+    before = steps(found, is_behind=False)
+    guarded = {i: [(step.value, step.is_guarded) for step in some] for i, some in before.items()}
     assert guarded == {4: [(1, True)], 6: [(0, False), (1, True)], 8: [(0, False)]}
 
 
 def test_a_spilled_value_lives_at_its_accesses_only() -> None:
     """Written by 0, read by 5; 3 reads and writes it."""
     found = tenancy((Value("general", 2, ((1, 11),)), (write(0), (3, True, True), read(5))))
-    assert found.leave(0) == [1, 2, 3]
-    assert found.values[0].left == "slot"
-    assert [v.segments for v in found.values[1:]] == [((1, 2),), ((6, 8),), ((10, 11),)]
-    assert all(v.is_temporary and v.width == 2 and v.file == "general" for v in found.values[1:])
-    assert found.before == {3: [Step("load", 2, 0)], 5: [Step("load", 3, 0)]}
-    assert found.after == {0: [Step("store", 1, 0)], 3: [Step("store", 2, 0)]}
+    found.leave([0])
+    assert found.left["slot"] == [0]
+    assert [*found.values.segments[1:]] == [((1, 2),), ((6, 8),), ((10, 11),)]
+    assert found.values.width.tolist() == [2, 2, 2, 2]
+    assert (found.in_file("general").tolist(), found.in_file("general", temporaries=False).tolist()) == (
+        [1, 2, 3],
+        [],
+    )
+    load, store = steps(found, is_behind=False), steps(found, is_behind=True)
+    assert load == {3: [Step(3, False, "load", 2, 0)], 5: [Step(5, False, "load", 3, 0)]}
+    assert store == {0: [Step(0, True, "store", 1, 0)], 3: [Step(3, True, "store", 2, 0)]}
     assert [found.at(0, i) for i in (0, 3, 4, 5)] == [1, 2, 0, 3]
 
 
 def test_a_constant_is_computed_where_it_is_read() -> None:
     found = tenancy((Value("general", 1, ((1, 11),)), (write(0), read(5))), v0=(0,))
-    assert found.leave(0) == [1]
-    assert found.values[0].left == "recipe"
+    found.leave([0])
+    assert found.left["recipe"] == [0]
     assert found.dropped == {0}
-    assert (found.before, found.after) == ({5: [Step("compute", 1, 0)]}, {})
+    assert [*found.steps] == [Step(5, False, "compute", 1, 0)]
+    assert found.in_file("general").tolist() == [1]
 
 
 def test_a_predicate_becomes_a_word() -> None:
     found = tenancy((Value("predicate", 1, ((1, 11),)), (write(0), read(5))))
-    found.leave(0)
+    found.leave([0])
     word = found.word[0]
-    assert (found.values[word].file, found.values[word].segments) == ("general", ((1, 11),))
-    assert found.after == {0: [Step("save", 2, 0)]}
-    assert found.before == {5: [Step("restore", 3, 0)]}
+    assert (found.file(word), found.values.segments[word]) == ("general", ((1, 11),))
+    assert [*found.steps] == [Step(0, True, "save", 2, 0), Step(5, False, "restore", 3, 0)]
     assert found.demand("general").max() == 1
+
+
+def test_a_word_of_a_predicate_with_a_hole() -> None:
+    """Three accesses, two of them of the second value; its word has both of its segments."""
+    found = tenancy(
+        (Value("general", 1, ((1, 3),)), (write(0), read(1))),
+        (Value("predicate", 1, ((3, 5), (9, 13))), (write(1), read(2), write(4), read(6))),
+    )
+    found.leave([1])
+    word = found.word[1]
+    assert found.values.segments[word] == ((3, 5), (9, 13))
+    assert [*found.values.segments[word + 1 :]] == [((3, 4),), ((4, 5),), ((9, 10),), ((12, 13),)]
 
 
 def test_a_word_that_leaves_is_loaded_before_the_predicate_is_restored() -> None:
     found = tenancy((Value("predicate", 1, ((1, 11),)), (write(0), read(5))))
-    found.leave(0)
-    found.leave(found.word[0])
-    assert [step.kind for step in found.before[5]] == ["load", "restore"]
-    assert [step.kind for step in found.after[0]] == ["save", "store"]
+    found.leave([0])
+    found.leave([found.word[0]])
+    assert [step.kind for step in steps(found, is_behind=False)[5]] == ["load", "restore"]
+    assert [step.kind for step in steps(found, is_behind=True)[0]] == ["save", "store"]
+
+
+def test_a_copy_stands_for_a_value_where_it_is_told() -> None:
+    found = tenancy((Value("general", 1, ((1, 11),)), (write(0), read(3), read(5))))
+    assert found.copy(0, 4, [5]) == 1
+    assert [found.at(0, i) for i in (0, 3, 5)] == [0, 0, 1]
+    assert [*found.steps] == [Step(4, False, "copy", 1, 0)]
 
 
 def test_demand_counts_units_per_file() -> None:
@@ -123,27 +168,27 @@ def test_the_cheapest_leaves() -> None:
     demand = relieve(found, 2)
     assert demand is not None
     assert demand.max() == 2
-    assert [v.left for v in found.values[:3]] == ["slot", None, None]
+    assert found.left == {"slot": [0], "word": [], "recipe": []}
 
 
 def test_what_is_read_in_a_loop_is_dear() -> None:
     """The first value has fewer accesses, but one of them in a loop."""
     found = crowd((write(0), read(15)))
     relieve(found, 2, deep=15)
-    assert [v.left for v in found.values[:3]] == [None, "slot", None]
+    assert found.left == {"slot": [1], "word": [], "recipe": []}
 
 
 def test_constants_go_first() -> None:
     found = crowd()
     found.webs = Webs([found.accesses(n) for n in range(3)], {1: (0,)})
     relieve(found, 2)
-    assert [v.left for v in found.values[:3]] == [None, "recipe", None]
+    assert found.left == {"slot": [], "word": [], "recipe": [1]}
 
 
 def test_who_may_not_leave_stays() -> None:
     found = crowd()
     assert relieve(found, 2, staying=(0, 2)) is not None
-    assert [v.left for v in found.values[:3]] == [None, "slot", None]
+    assert found.left == {"slot": [1], "word": [], "recipe": []}
 
 
 def test_leaving_is_no_use_where_its_own_accesses_are_crowded() -> None:
@@ -163,4 +208,4 @@ def test_operands_of_one_instruction_cannot_be_fewer(limit: int) -> None:
 def test_nobody_leaves_where_all_fit() -> None:
     found = crowd()
     assert relieve(found, 3) is not None
-    assert not any(v.left for v in found.values)
+    assert not any(found.left.values())
