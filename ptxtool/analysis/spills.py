@@ -68,20 +68,13 @@ class Webs(Protocol):
         ...
 
 
-class Step(NamedTuple):
-    """Instructions to insert: between a temporary and a value that left, or what the value became.
+Step = tuple[int, bool, StepKind, int, int, bool]
+"""An instruction to insert: between a temporary and a value that left, or what the value became.
 
-    `kind` is "load", "store" (of a slot), "restore", "save" (of a predicate's word), "compute" (by the recipe), or
-    "copy" (of a value that stays where it was for whoever reads it elsewhere). It stands before or behind an
-    instruction; with `is_guarded` under its guard.
-    """
-
-    instruction: int
-    is_behind: bool
-    kind: StepKind
-    temporary: int
-    value: int
-    is_guarded: bool = False
+In order: the instruction that it stands at, whether it stands behind it, its kind, the temporary, the value, and whether
+it stands under the guard of the instruction. The kinds are "load" and "store" (of a slot), "restore" and "save" (of a
+predicate's word), "compute" (by the recipe), "copy" (of a value that stays where it was for others that read it).
+"""
 
 
 class Tenancy:
@@ -109,14 +102,17 @@ class Tenancy:
         return self._values
 
     @property
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterable[Step]:
         """By instruction, those before it first, in the order in which they stand in the text."""
-        if self._steps:
-            rank, instruction, behind, kind, temporary, value, guarded = np.concatenate(self._steps, axis=1)
-            order = np.lexsort((rank, behind, instruction))
-            columns = (instruction, behind > 0, kind, temporary, value, guarded > 0)
-            for i, is_behind, k, *rest in zip(*(c[order].tolist() for c in columns), strict=True):
-                yield Step(i, is_behind, _STEPS[k], *rest)
+        if not self._steps:
+            return ()
+        rank, instruction, behind, kind, temporary, value, guarded = np.concatenate(self._steps, axis=1)
+        order = np.lexsort((rank, behind, instruction))
+        kinds = [_STEPS[k] for k in kind[order].tolist()]
+        places, what = (instruction, behind > 0), (temporary, value, guarded > 0)
+        return zip(
+            *(c[order].tolist() for c in places), kinds, *(c[order].tolist() for c in what), strict=True
+        )
 
     def at(self, value: int, instruction: int) -> int:
         """What stands for a value at an instruction."""
@@ -269,24 +265,26 @@ class Relief:
         """
         demand = self.demand
         gone: list[int] = []
+        units = demand.data  # for single points, where it is quicker
         while demand.max(initial=0) > limit:
             crowded, candidates = demand > limit, self._candidates
+            is_crowded = crowded.data
             n_gone = len(gone)
             for candidate, promised in candidates.ranked(crowded):
                 kept = candidates.kept(candidate)
                 parts = [
                     (demand[start:end], crowded[start:end]) for start, end in candidates.spans(candidate)
                 ]
-                gained = -np.count_nonzero(crowded[kept])
-                for _, crowd in parts:
-                    gained += np.count_nonzero(crowd)
+                gained = sum([int(np.count_nonzero(crowd)) for _, crowd in parts])
+                gained -= sum([is_crowded[point] for point in kept])
                 if gained < _ENOUGH * promised:  # those behind it may be better now
                     break
                 gone.append(candidates.leave(candidate))
                 width = candidates.widths[candidate]
                 for part, _ in parts:
                     part -= width
-                demand[kept] += width
+                for point in kept:
+                    units[point] += width
                 for part, crowd in parts:
                     np.greater(part, limit, out=crowd)
             if len(gone) == n_gone:
@@ -331,23 +329,26 @@ class _Candidates:
         # the points at which a candidate takes a place even if it leaves
         stays = np.stack((reads, writes & (n_computed == 0)), axis=1)
         self._kept: Numbers = (2 * instruction[:, None] + (0, 1))[stays]
-        self._kept_place = np.stack((place, place), axis=1)[stays]
-        self._first_kept = np.searchsorted(self._kept_place, np.arange(n + 1)).tolist()
+        self._kept_points: list[int] = self._kept.tolist()
+        kept_place = np.stack((place, place), axis=1)[stays]
+        self._first_kept = np.searchsorted(kept_place, np.arange(n + 1))
+        self._first_kept_point: list[int] = self._first_kept.tolist()
 
     def spans(self, place: int) -> list[Segment]:
         """The segments of a candidate."""
         return self._spans[self._first_span[place] : self._first_span[place + 1]]
 
-    def kept(self, place: int) -> Numbers:
+    def kept(self, place: int) -> list[int]:
         """The points at which a candidate takes a place even if it leaves."""
-        return self._kept[self._first_kept[place] : self._first_kept[place + 1]]
+        return self._kept_points[self._first_kept_point[place] : self._first_kept_point[place + 1]]
 
     def ranked(self, crowded: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         """The candidates that relieve crowded points, the cheapest per point first, and how many points it is."""
         before = np.concatenate(([0], np.cumsum(crowded)))
         n = len(self._numbers)
         relieved = np.bincount(self._place, before[self._segments.end] - before[self._segments.start], n)
-        relieved -= np.bincount(self._kept_place[crowded[self._kept]], None, n)
+        kept = np.cumsum(crowded.take(self._kept).astype(np.int64))
+        relieved -= np.diff(np.append(0, kept)[self._first_kept])
         useful = np.flatnonzero((relieved > 0) & self._is_here)
         score = self._costs[useful] / (relieved[useful] * self._widths[useful])
         while len(useful):  # a few at a time: seldom more are wanted before all are ranked anew

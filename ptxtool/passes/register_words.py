@@ -36,10 +36,11 @@ class Words:
         first, last = (np.searchsorted(self._starts, each).tolist() for each in (starts, ends))
         return [*zip(first, last, strict=True)]
 
-    def rename(self, first: int, last: int, names: Mapping[str, str]) -> None:
-        """Other names for some words."""
-        here = slice(2 * first + 1, 2 * last, 2)
-        self._pieces[here] = map(names.get, self._words[first:last], self._pieces[here])
+    def rename(self, number: int, starts: Sequence[int], names: Mapping[tuple[int, str], str]) -> None:
+        """Other names for some words of some statements, which start there and are numbered from a number on."""
+        statement = (np.searchsorted(starts, self._starts, side="right") - 1 + number).tolist()
+        found = zip(statement, self._words, strict=True)
+        self._pieces[1::2] = map(names.get, found, self._pieces[1::2])
 
     def insert(self, gap: int, offset: int, text: str) -> None:
         """Put a text into a gap."""

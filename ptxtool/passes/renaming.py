@@ -8,7 +8,6 @@ computed anew where they are read go as well.
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 from ptxtool.analysis.assignment import Assignment
 from ptxtool.analysis.copies import is_copy
-from ptxtool.analysis.spills import Step
+from ptxtool.analysis.spills import StepKind
 from ptxtool.ir.defuse import roles
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, Module, ScopeOpen
@@ -74,14 +73,14 @@ class _Renamer:
         self.slots: dict[int, _Slot] = {}  # by spilled value
         self.words = TOKEN  # what finds the names of registers, `MARKED` where all have a mark
         # what changes by instruction: names that are not the same everywhere, whole texts, and what goes
-        self.names_at: dict[int, dict[str, str]] = {}
+        self.names_at: dict[tuple[int, str], str] = {}
         self.texts: dict[int, str] = {}
         self.deleted: set[int] = {*self.tenancy.dropped}
         # the lines inserted before and behind instructions, as they stand in the text, and how many
         self.before: dict[int, str] = {}
         self.behind: dict[int, str] = {}
-        self.n_before: Counter[int] = Counter()
-        self.n_behind: Counter[int] = Counter()
+        self.n_before: dict[int, int] = {}
+        self.n_behind: dict[int, int] = {}
 
     def run(self) -> Renamed:
         """What is between two declarations is one edit: the names that registers have everywhere are put in at once,
@@ -91,11 +90,13 @@ class _Renamer:
         self._find_lines()
         self._find_copies()
         instructions = self.function.instructions
-        changed = sorted({*self.before, *self.behind, *self.names_at, *self.texts, *self.deleted})
+        changed = sorted({*self.before, *self.behind, *self.texts, *self.deleted})
         edits: list[TextEdit] = []
         for first, last in self._runs():
             start, end = self._line(instructions[first])[0], self._line(instructions[last - 1])[1]
             words = Words(self.text, start, end, self.words, new_names)
+            if self.names_at:
+                words.rename(first, [node.start for node in instructions[first:last]], self.names_at)
             self._change(words, changed[bisect_left(changed, first) : bisect_left(changed, last)])
             edits.append(TextEdit(start, end, words.text()))
         if isinstance(self.names, PhysicalNames):
@@ -116,13 +117,7 @@ class _Renamer:
 
     def _change(self, words: Words, changed: Sequence[int]) -> None:
         """Change these instructions, the last first, so that what stands before them keeps its place."""
-        names_at, texts, deleted, before, behind = (
-            self.names_at,
-            self.texts,
-            self.deleted,
-            self.before,
-            self.behind,
-        )
+        texts, deleted, before, behind = self.texts, self.deleted, self.before, self.behind
         nodes = [self.function.instructions[i] for i in changed]
         places = words.places([node.start for node in nodes], [node.end for node in nodes])
         for i, node, (first, last) in zip(reversed(changed), reversed(nodes), reversed(places), strict=True):
@@ -131,9 +126,7 @@ class _Renamer:
                 continue
             if i in behind:
                 words.insert(last, node.end, behind[i])
-            if i in names_at:
-                words.rename(first, last, names_at[i])
-            elif i in texts:
+            if i in texts:
                 words.replace(first, last, node.start, node.end, texts[i])
             if i in before:
                 words.insert(first, node.start, before[i])
@@ -145,9 +138,9 @@ class _Renamer:
         for i in changed:
             yield from range(done, i)
             if i not in deleted:
-                yield from repeat(-1, n_before[i])
+                yield from repeat(-1, n_before.get(i, 0))
                 yield i
-                yield from repeat(-1, n_behind[i])
+                yield from repeat(-1, n_behind.get(i, 0))
             done = i + 1
         yield from range(done, len(self.function.instructions))
 
@@ -205,18 +198,12 @@ class _Renamer:
     def _name_temporaries(self, gone: Container[int]) -> None:
         """The names of what stands for the values of some registers, which have left."""
         registers, n = self.assignment.ranges.register, len(self.assignment.ranges)
-        old_names, spellings, unit, names_at = (
-            self.old_names,
-            self.spelling,
-            self.assignment.unit,
-            self.names_at,
-        )
-        for (web, i), temporary in self.tenancy.temporary.items():
-            if web < n and (k := registers[web]) in gone:
-                names = names_at.get(i)
-                if names is None:
-                    names = names_at[i] = {}
-                names[old_names[k]] = spellings[k][unit[temporary]]  # type: ignore[index]  # none of the head
+        old_names, spellings, unit = self.old_names, self.spelling, self.assignment.unit
+        self.names_at = {
+            (i, old_names[k]): spellings[k][unit[temporary]]  # type: ignore[index]  # none of the head
+            for (web, i), temporary in self.tenancy.temporary.items()
+            if web < n and (k := registers[web]) in gone
+        }
 
     def _find_names(self, others: Set[int]) -> None:
         """Wherever instructions name these registers, the names of all their registers there, or the whole text."""
@@ -230,10 +217,9 @@ class _Renamer:
             # whether a register that is read and written keeps its place
             is_simple = len(names) == len(found) or all(map(eq, map(names.get, old), found))
             if is_simple and self.words is MARKED:
-                self.names_at[i] = names
+                self.names_at.update({(i, name): new for name, new in names.items()})
             else:
                 self.texts[i] = self._renamed_by_role(i, found)
-                self.names_at.pop(i, None)
 
     def _find_copies(self) -> None:
         """Instructions that would copy a place to itself."""
@@ -248,7 +234,6 @@ class _Renamer:
             if source == target and is_copy(self.function, i):
                 self.n_copies += 1
                 self.deleted.add(i)
-                self.names_at.pop(i, None)
                 self.texts.pop(i, None)
 
     # ---- names
@@ -342,13 +327,14 @@ class _Renamer:
 
     def _find_lines(self) -> None:
         """The instructions that stand before or behind others, a line each."""
-        instructions, deleted = self.function.instructions, self.deleted
+        instructions, deleted, is_ptxplus = self.function.instructions, self.deleted, self.names.is_ptxplus
         unit, slots = self.assignment.unit, self.slots
-        texts, counts = (self.before, self.behind), (self.n_before, self.n_behind)
-        for step in self.tenancy.steps:
-            i, is_behind, kind, temporary, value, is_guarded = step
+        at, indent = -1, ""  # the instruction, and its indent
+        for i, is_behind, kind, temporary, value, is_guarded in self.tenancy.steps:
             if i in deleted:
                 continue
+            if i != at:
+                at, indent = i, f"\n{self._indent(instructions[i].start)}"
             n_lines = 1
             if kind == "load" or kind == "store":
                 slot = slots.get(value) or self._slot(value)
@@ -357,28 +343,27 @@ class _Renamer:
                 if is_guarded:
                     line = self._guard(i) + line
             elif kind == "compute":
-                lines = self._computed(step)
-                n_lines, line = len(lines), f"\n{self._indent(instructions[i].start)}".join(lines)
+                lines = self._computed(value, temporary)
+                n_lines, line = len(lines), indent.join(lines)
             elif kind == "copy":
                 name, source = (self._name(v, self._bits(value)) for v in (temporary, value))
-                type_ = "u32" if self.names.is_ptxplus else f"b{self._bits(value)}"
-                line = f"mov.{type_} {name}, {source};"
+                line = f"mov.{'u32' if is_ptxplus else f'b{self._bits(value)}'} {name}, {source};"
             else:
-                line = self._moved(step)
-            indent, text = self._indent(instructions[i].start), texts[is_behind]
-            text[i] = text.get(i, "") + (f"\n{indent}{line}" if is_behind else f"{line}\n{indent}")
-            counts[is_behind][i] += n_lines
+                line = self._moved(i, kind, temporary, value)
+            if is_behind:
+                self.behind[i] = f"{self.behind.get(i, '')}{indent}{line}"
+                self.n_behind[i] = self.n_behind.get(i, 0) + n_lines
+            else:
+                self.before[i] = f"{self.before.get(i, '')}{line}{indent}"
+                self.n_before[i] = self.n_before.get(i, 0) + n_lines
 
-    def _moved(self, step: Step) -> str:
+    def _moved(self, i: int, kind: StepKind, temporary: int, value: int) -> str:
         """Between a predicate and its word."""
-        i = step.instruction
-        name = self._name(step.temporary, self._bits(step.value))
-        word = self._name(self.tenancy.at(self.tenancy.word[step.value], i), 32)
+        name = self._name(temporary, self._bits(value))
+        word = self._name(self.tenancy.at(self.tenancy.word[value], i), 32)
         if self.names.is_ptxplus:
-            return f"mov.pred {name}, {word};" if step.kind == "restore" else f"mov.u32 {word}, {name};"
-        return (
-            f"setp.ne.b32 {name}, {word}, 0;" if step.kind == "restore" else f"selp.b32 {word}, 1, 0, {name};"
-        )
+            return f"mov.pred {name}, {word};" if kind == "restore" else f"mov.u32 {word}, {name};"
+        return f"setp.ne.b32 {name}, {word}, 0;" if kind == "restore" else f"selp.b32 {word}, 1, 0, {name};"
 
     def _slot(self, value: int) -> "_Slot":
         offset, bits = self.assignment.slot[value], self._bits(value)
@@ -403,17 +388,17 @@ class _Renamer:
         )
         return f"@{'!' if guard.negated else ''}{name} "
 
-    def _computed(self, step: Step) -> list[str]:
+    def _computed(self, value: int, temporary: int) -> list[str]:
         """The recipe of a constant, every instruction of it with the temporary as result and source."""
         lines: list[str] = []
-        for index in self.tenancy.recipe(step.value):
+        for index in self.tenancy.recipe(value):
             node = self.function.instructions[index]
             text = self.text[node.start : node.end]
 
             def one(hit: re.Match[str], index: int = index) -> str:
                 k = self.registers.resolve_index(hit.group(), index) if hit.group()[0] not in '/"' else -1
                 spelling = self.spelling[k] if k >= 0 else None
-                return hit.group() if spelling is None else spelling[self.assignment.unit[step.temporary]]
+                return hit.group() if spelling is None else spelling[self.assignment.unit[temporary]]
 
             head = HEAD.match(text)
             assert head is not None, "a recipe has no guards and no comments before its opcode"

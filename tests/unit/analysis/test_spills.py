@@ -45,8 +45,8 @@ def relieve(
 
 def steps(found: Tenancy, is_behind: bool) -> dict[int, list[Step]]:
     """What is inserted before or behind every instruction."""
-    here = [step for step in found.steps if step.is_behind == is_behind]
-    return {i: [*some] for i, some in groupby(here, lambda step: step.instruction)}
+    here = [step for step in found.steps if step[1] == is_behind]
+    return {i: [*some] for i, some in groupby(here, lambda step: step[0])}
 
 
 def read(i: int) -> Access:
@@ -71,14 +71,14 @@ def test_loads_and_stores_under_guards() -> None:
         (Value("general", 1, ((3, 17),)), (write(1), read(4), read(6))),
     )
     found.leave([0, 1])
-    assert {i: [s.is_guarded for s in some] for i, some in steps(found, is_behind=True).items()} == {
+    assert {i: [step[-1] for step in some] for i, some in steps(found, is_behind=True).items()} == {
         0: [False],
         1: [False],
         4: [True],
         6: [False],
     }
     before = steps(found, is_behind=False)
-    guarded = {i: [(step.value, step.is_guarded) for step in some] for i, some in before.items()}
+    guarded = {i: [step[-2:] for step in some] for i, some in before.items()}
     assert guarded == {4: [(1, True)], 6: [(0, False), (1, True)], 8: [(0, False)]}
 
 
@@ -94,8 +94,8 @@ def test_a_spilled_value_lives_at_its_accesses_only() -> None:
         [],
     )
     load, store = steps(found, is_behind=False), steps(found, is_behind=True)
-    assert load == {3: [Step(3, False, "load", 2, 0)], 5: [Step(5, False, "load", 3, 0)]}
-    assert store == {0: [Step(0, True, "store", 1, 0)], 3: [Step(3, True, "store", 2, 0)]}
+    assert load == {3: [(3, False, "load", 2, 0, False)], 5: [(5, False, "load", 3, 0, False)]}
+    assert store == {0: [(0, True, "store", 1, 0, False)], 3: [(3, True, "store", 2, 0, False)]}
     assert [found.at(0, i) for i in (0, 3, 4, 5)] == [1, 2, 0, 3]
 
 
@@ -104,7 +104,7 @@ def test_a_constant_is_computed_where_it_is_read() -> None:
     found.leave([0])
     assert found.left["recipe"] == [0]
     assert found.dropped == {0}
-    assert [*found.steps] == [Step(5, False, "compute", 1, 0)]
+    assert [*found.steps] == [(5, False, "compute", 1, 0, False)]
     assert found.in_file("general").tolist() == [1]
 
 
@@ -113,7 +113,7 @@ def test_a_predicate_becomes_a_word() -> None:
     found.leave([0])
     word = found.word[0]
     assert (found.file(word), found.values.segments[word]) == ("general", ((1, 11),))
-    assert [*found.steps] == [Step(0, True, "save", 2, 0), Step(5, False, "restore", 3, 0)]
+    assert [*found.steps] == [(0, True, "save", 2, 0, False), (5, False, "restore", 3, 0, False)]
     assert found.demand("general").max() == 1
 
 
@@ -133,15 +133,15 @@ def test_a_word_that_leaves_is_loaded_before_the_predicate_is_restored() -> None
     found = tenancy((Value("predicate", 1, ((1, 11),)), (write(0), read(5))))
     found.leave([0])
     found.leave([found.word[0]])
-    assert [step.kind for step in steps(found, is_behind=False)[5]] == ["load", "restore"]
-    assert [step.kind for step in steps(found, is_behind=True)[0]] == ["save", "store"]
+    assert [step[2] for step in steps(found, is_behind=False)[5]] == ["load", "restore"]
+    assert [step[2] for step in steps(found, is_behind=True)[0]] == ["save", "store"]
 
 
 def test_a_copy_stands_for_a_value_where_it_is_told() -> None:
     found = tenancy((Value("general", 1, ((1, 11),)), (write(0), read(3), read(5))))
     assert found.copy(0, 4, [5]) == 1
     assert [found.at(0, i) for i in (0, 3, 5)] == [0, 0, 1]
-    assert [*found.steps] == [Step(4, False, "copy", 1, 0)]
+    assert [*found.steps] == [(4, False, "copy", 1, 0, False)]
 
 
 def test_demand_counts_units_per_file() -> None:
