@@ -71,9 +71,9 @@ class Webs(Protocol):
 Step = tuple[int, bool, StepKind, int, int, bool]
 """An instruction to insert: between a temporary and a value that left, or what the value became.
 
-In order: the instruction that it stands at, whether it stands behind it, its kind, the temporary, the value, and whether
-it stands under the guard of the instruction. The kinds are "load" and "store" (of a slot), "restore" and "save" (of a
-predicate's word), "compute" (by the recipe), "copy" (of a value that stays where it was for others that read it).
+In order: the instruction that it stands at, whether it stands behind it, its kind, the temporary, the value, and
+whether it stands under the guard of the instruction. The kinds are "load" and "store" (of a slot), "restore" and "save"
+(of a predicate's word), "compute" (by the recipe), "copy" (of a value that stays where it was for others that read it).
 """
 
 

@@ -8,7 +8,7 @@ computed anew where they are read go as well.
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
 from operator import eq
@@ -149,28 +149,15 @@ class _Renamer:
 
         Of these, the ones whose only value has left are a temporary wherever they are named: `names_at` gets it.
         """
-        registers, tenancy = self.assignment.ranges.register, self.tenancy
-        n, names, spellings = len(registers), self.old_names, self.spelling
+        registers, tenancy, n = self.assignment.ranges.register, self.tenancy, len(self.assignment.ranges)
         webs = dict(zip(reversed(registers), reversed(range(n)), strict=True))  # the first of each
-        for indices in self.registers.by_declarator(sorted(webs)):
-            names.update(zip(indices, self.registers.names_of(indices), strict=True))
-            first = self.registers[indices[0]]
-            file = tenancy.file(webs[indices[0]])
-            bits = 1 if first.is_predicate else first.bits
-            spelling = None if file == "head" else self._spelling(file, bits)
-            spellings.update(dict.fromkeys(indices, spelling))
-        units = map(self.assignment.unit.get, range(n))  # none of what has left its file
-        web_names = self.web_names = [
-            names[k] if spelling is None else None if unit is None else spelling[unit]
-            for k, spelling, unit in zip(registers, map(spellings.get, registers), units, strict=True)
-        ]
+        self._find_spellings(webs)
+        names, spellings, web_names = self.old_names, self.spelling, self.web_names
         left = {web for webs_left in tenancy.left.values() for web in webs_left if web < n}
-        gone, others = {registers[web] for web in left}, set[int]()
-        for web in {
-            web for web, _ in tenancy.temporary if web < n
-        } - left:  # another place at some instructions
+        moved = {web for web, _ in tenancy.temporary if web < n} - left  # elsewhere at some instructions
+        gone, others = {registers[web] for web in left}, {registers[web] for web in moved}
+        for web in moved:
             web_names[web] = None
-            others.add(registers[web])
         if len(webs) < n:
             for web, k in enumerate(registers):
                 name = web_names[web]
@@ -194,6 +181,22 @@ class _Renamer:
             if k not in others and (name := web_names[web]) is not None
         }
         return new_names, others
+
+    def _find_spellings(self, webs: Mapping[int, int]) -> None:
+        """How registers were called, and how their webs are from now on. `webs` are the first webs of registers."""
+        registers, names, spellings = self.assignment.ranges.register, self.old_names, self.spelling
+        for indices in self.registers.by_declarator(sorted(webs)):
+            names.update(zip(indices, self.registers.names_of(indices), strict=True))
+            first = self.registers[indices[0]]
+            file = self.tenancy.file(webs[indices[0]])
+            bits = 1 if first.is_predicate else first.bits
+            spelling = None if file == "head" else self._spelling(file, bits)
+            spellings.update(dict.fromkeys(indices, spelling))
+        units = map(self.assignment.unit.get, range(len(registers)))  # none of what has left its file
+        self.web_names = [
+            names[k] if spelling is None else None if unit is None else spelling[unit]
+            for k, spelling, unit in zip(registers, map(spellings.get, registers), units, strict=True)
+        ]
 
     def _name_temporaries(self, gone: Container[int]) -> None:
         """The names of what stands for the values of some registers, which have left."""
