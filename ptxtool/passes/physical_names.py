@@ -1,15 +1,19 @@
 """How places in a register file are called in the text of a function: the other side of `ptxtool.analysis.physical`.
 
-Where a variable, parameter or label has a name like them, a prefix gets a line behind it: `%r_5`.
+Where a variable, parameter or label has a name like them, a prefix gets a line behind it: `%r_5`. The variable of
+spilled values gets a number where its name is taken: `__ptxtool_spill1`.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import chain, count
 
 from ptxtool.ir.nodes import Declaration, Function, Label
 
 _PREFIXES = {1: "%p", 8: "%rb", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
 _TYPES = {1: "pred", 8: "b8", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
+_SPILLS = "__ptxtool_spill"
 _PREFIXED = re.compile(r"(%\w*?)[0-9]+")
 
 
@@ -18,6 +22,7 @@ class PhysicalNames:
 
     def __init__(self, function: Function):
         self.is_ptxplus = function.registers.is_ptxplus
+        self._function = function
         taken = {m[1] for name in other_names(function) if (m := _PREFIXED.fullmatch(name))}
         self._prefixes = {bits: _free(prefix, taken) for bits, prefix in _PREFIXES.items()}
 
@@ -26,6 +31,14 @@ class PhysicalNames:
         if self.is_ptxplus:
             return {"address": "$ofs", "predicate": "$p"}.get(file, "$r") + str(unit)
         return f"{self._prefixes[bits]}{unit // (bits // 32) if bits > 32 else unit}"
+
+    @cached_property
+    def spills(self) -> str:
+        """The variable in local memory that spilled values of PTX live in; another one where the text has one."""
+        taken = {*other_names(self._function)}
+        return next(
+            name for name in chain([_SPILLS], map(f"{_SPILLS}{{}}".format, count(1))) if name not in taken
+        )
 
     def declarations(self, used: Mapping[int, int]) -> list[str]:
         """The declarations of PTX registers: per width the number of names."""

@@ -24,9 +24,6 @@ from ptxtool.isa.table import table
 from ptxtool.passes.physical_names import DeclaredNames, PhysicalNames, Spelling, other_names
 from ptxtool.passes.register_words import HEAD, MARKED, TOKEN, Words, operands
 
-SPILLS = "__ptxtool_spill"
-"""The variable in local memory that spilled values of PTX live in."""
-
 
 @dataclass(frozen=True)
 class Renamed:
@@ -373,7 +370,9 @@ class _Renamer:
         if self.names.is_ptxplus:
             address, type_ = f"[0x{offset:04x}]", "u32"
         else:
-            address, type_ = f"[{SPILLS}+{offset}]" if offset else f"[{SPILLS}]", f"b{bits}"
+            assert isinstance(self.names, PhysicalNames), "among declared names nothing is spilled"
+            spills = self.names.spills
+            address, type_ = f"[{spills}+{offset}]" if offset else f"[{spills}]", f"b{bits}"
         spelling = self._spelling(self.tenancy.file(value), bits)
         load, store = f"ld.local.{type_} ", f"st.local.{type_} {address}, "
         found = self.slots[value] = _Slot(spelling, load, f", {address};", store)
@@ -436,7 +435,7 @@ class _Renamer:
             for spelling in self.spellings.values():
                 used[spelling.bits] = max(spelling.n_names, used.get(spelling.bits, 0))
             lines = names.declarations(used)
-            return [f".local .align 16 .b8 {SPILLS}[{frame}];", *lines] if frame else lines
+            return [f".local .align 16 .b8 {names.spills}[{frame}];", *lines] if frame else lines
         return self._ptxplus_declarations()
 
     def _ptxplus_declarations(self) -> list[str]:

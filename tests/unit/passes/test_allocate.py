@@ -90,6 +90,45 @@ def test_spills_stand_on_lines_of_their_own() -> None:
     assert "\t.local .align 16 .b8 __ptxtool_spill[4];\n" in after
 
 
+CLOCKS = "".join(f"\tmov.u32 %r{k}, %clock;\n" for k in range(4)) + "".join(
+    f"\tst.shared.u32 [{4 * k}], %r{k};\n" for k in range(4)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernel(f"\t.reg .b32 %r<4>;\n{CLOCKS}").replace(
+            ".visible", ".global .u32 __ptxtool_spill[4];\n.visible"
+        ),
+        kernel(f"\t.reg .b32 %r<4>;\n\t.local .b32 __ptxtool_spill[4];\n{CLOCKS}"),
+        kernel(f"\t.reg .b32 %r<4>;\n{CLOCKS}", ".param .u64 __ptxtool_spill"),
+    ],
+    ids=["module", "body", "parameter"],
+)
+def test_the_variable_of_spilled_values_has_a_name_of_its_own(text: str) -> None:
+    assert "\t.local .align 16 .b8 __ptxtool_spill1[" in allocated(text, "{max-regs=3}")
+
+
+def test_text_that_spills_may_be_allocated_again() -> None:
+    once = allocated(kernel(f"\t.reg .b32 %r<4>;\n{CLOCKS}"), "{max-regs=3}")
+    assert "st.local.b32 [__ptxtool_spill]" in once
+    twice = allocated(once, "{max-regs=2}")
+    assert "st.local.b32 [__ptxtool_spill]" in twice
+    assert "st.local.b32 [__ptxtool_spill1]" in twice
+
+
+def test_a_parameter_that_a_register_hides_in_a_block_keeps_its_name() -> None:
+    """`a` is a register between the braces and the parameter outside of them."""
+    before = kernel(
+        "\t.reg .b64 at;\n\t.reg .b32 x;\n\tld.param.u64 at, [a];\n\t{\n\t\t.reg .b32 a;\n"
+        "\t\tmov.u32 a, 7;\n\t\tadd.u32 x, a, a;\n\t}\n\tst.global.u32 [at], x;\n"
+    )
+    after = allocated(before)
+    assert "\tld.param.u64 %rd0, [a];\n" in after
+    assert "\t\tmov.u32 %r2, 7;\n\t\tadd.u32 %r2, %r2, %r2;\n" in after
+
+
 def test_scopes_lose_their_declarations() -> None:
     before = kernel(
         "\t.reg .b32 x;\n\tmov.u32 x, %tid.x;\n\t{\n\t\t.reg .b32 x, y;\n\t\tmov.u32 x, 7;\n"
