@@ -24,7 +24,7 @@ from ptxtool.analysis.in_flight import held
 from ptxtool.analysis.loops import Loops, loops, loops_of
 from ptxtool.analysis.packing import Item, Member, Packing, Singles, pack, place_fixed
 from ptxtool.analysis.physical import place_of
-from ptxtool.analysis.ranges import Ranges, head_registers, live_ranges
+from ptxtool.analysis.ranges import Ranges, live_ranges
 from ptxtool.analysis.rematerialise import recipes
 from ptxtool.analysis.spills import FILES, Relief, Tenancy, Values
 from ptxtool.base.diag import error
@@ -145,7 +145,7 @@ class _Assigner:
     def __init__(self, function: Function, ranges: Ranges):
         self.function = function
         self.ranges = ranges
-        self.head = len(head_registers(function))
+        self.head = len(function.registers.head)
         self._copies = tuple(_copies(function, ranges))
         self.groups = groups(function, ranges)
         self.held = held(ranges)

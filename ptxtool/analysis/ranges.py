@@ -344,7 +344,7 @@ def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[in
     """Per block, the registers that surely have no value yet when it starts, among those live at the function's."""
     cfg = live.cfg
     n = len(cfg.blocks)
-    waiting = at_start.difference(head_registers(live.kernel))
+    waiting = at_start.difference(live.registers.head)
     if live.registers.is_ptxplus or not waiting:
         return [0] * n
     defined = [
@@ -366,9 +366,3 @@ def _live_at_start(live: Liveness) -> frozenset[int]:
         found.difference_update(step.kills)
         found.update(step.uses)
     return frozenset(found)
-
-
-def head_registers(function: Function) -> range:
-    """The registers of a `.func`'s head: results and parameters in register space, which come first in the table."""
-    heads = (*function.returns, *function.params)
-    return range(sum(d.count or 1 for p in heads if p.space == "reg" for d in p.declarators))

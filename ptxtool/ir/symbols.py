@@ -227,6 +227,8 @@ class RegisterTable(Sequence[Register]):
         blocks = [_Block()]
         for declaration in (*function.returns, *function.params):
             self._declare(declaration, blocks[-1], 0)
+        self.head = range(self._length)
+        """The registers of the function's head: results, then parameters."""
         position = 0
         for statement in function.body or ():
             kind = type(statement)
@@ -384,6 +386,10 @@ class RegisterTable(Sequence[Register]):
         """The register that a name means at an instruction, None if it is none."""
         index = self.resolve_index(name, instruction_index)
         return None if index < 0 else self[index]
+
+    def in_head(self, name: str) -> Register | None:
+        """The register that the function's head declares under a name, whatever hides it in the body."""
+        return next((self[k] for k in self.head if self.name_of(k) == name), None)
 
     def visible_from(self, index: int) -> int:
         """The first instruction that can see a register."""

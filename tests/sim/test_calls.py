@@ -110,6 +110,30 @@ TWICE_PLUS = """
 """
 
 
+def test_blocks_may_hide_the_registers_of_the_head() -> None:
+    """The first instruction stands where `%a` is another register, and some lanes return where `%q` is."""
+    function = """
+.func (.reg .u32 %q) f(.reg .u32 %a)
+{
+	.reg .pred %p;
+	{
+		.reg .u32 %a;
+		mov.u32 %a, 77;
+	}
+	add.u32 %q, %a, 100;
+	setp.lt.u32 %p, %a, 9;
+	{
+		.reg .u32 %q;
+		mov.u32 %q, 55;
+		@%p ret;
+	}
+	add.u32 %q, %q, %q;
+}
+"""
+    expected = [100 + lane if lane < 9 else 2 * (100 + lane) for lane in range(32)]
+    assert results(function, "\tcall (%r0), f, (%r1);") == expected
+
+
 def test_parameters_and_results_in_a_loop() -> None:
     # r0 = 2 * r0 + tid, three times: 2 * (2 * tid + tid) + tid
     body = f"mov.u32 %r3, 0;\nL:\n{call('%r0', 'twice_plus', '%r0', '%r1')}\n"

@@ -61,7 +61,7 @@ def _parameters(b: Builder) -> Iterator[int]:
     for parameter in b.kernel.params:
         if parameter.space == "reg":
             for declarator in parameter.declarators:
-                register = b.registers.resolve(declarator.name, 0)
+                register = b.registers.in_head(declarator.name)
                 if register is not None:
                     yield register.index
 

@@ -176,7 +176,7 @@ def _fill_registers(callee: Builder, rows: Iterable[tuple[Place, int]]) -> None:
     """Write the parameters that are registers of the callee."""
     names = [d.name for p in callee.kernel.params if p.space == "reg" for d in p.declarators]
     for name, (_, row) in zip(names, rows, strict=True):
-        register = callee.registers.resolve(name, 0)
+        register = callee.registers.in_head(name)
         if register is None:
             unsupported(f"parameter '{name}'")
         bits, first = callee.row_of(register)
@@ -235,7 +235,7 @@ def leave_results(b: Builder) -> None:
     for place in b.graph.formals(b.kernel).returns:
         if not place.is_register:
             continue
-        register = b.register(place.name)
+        register = b.registers.in_head(place.name)
         if register is None:
             unsupported(f"result '{place.name}'")
         bits, row = b.row_of(register)

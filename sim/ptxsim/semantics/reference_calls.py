@@ -264,7 +264,7 @@ def give_arguments(warp: Warp, frame: Frame, values: list[list[bytes]]) -> None:
     function, operands = frame.routine.function, frame.routine.operands
     for (name, is_register), each in zip(_formals(function.params), values, strict=True):
         if is_register:
-            register = operands.register(name, 0)
+            register = operands.table.in_head(name)
             assert register is not None
             row = frame.registers[operands.rows[register.index]]
             row[frame.lanes] = [int.from_bytes(v[:8], "little") for v in each]
@@ -281,7 +281,7 @@ def take_results(warp: Warp, frame: Frame, lanes: Bools) -> list[list[bytes]]:
     found: list[list[bytes]] = []
     for name, is_register in _formals(function.returns):
         if is_register:
-            register = operands.register(name, len(function.instructions))
+            register = operands.table.in_head(name)
             assert register is not None
             values = frame.registers[operands.rows[register.index]][lanes]
             found.append([int(v).to_bytes(8, "little") for v in values])
