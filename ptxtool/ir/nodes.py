@@ -20,6 +20,7 @@ import msgspec
 from ptxtool.base.source import Source
 
 if TYPE_CHECKING:
+    from ptxtool.ir.defuse import DefUse
     from ptxtool.ir.symbols import LabelTable, RegisterTable
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
@@ -328,6 +329,13 @@ class Function:
         from ptxtool.ir.symbols import register_table
 
         return register_table(self)
+
+    @cached_property
+    def def_uses(self) -> "tuple[DefUse, ...]":
+        """What the instructions do to registers, as `ptxtool.ir.defuse` finds it, for all who ask more than once."""
+        from ptxtool.ir.defuse import def_use
+
+        return def_use(self)
 
     @cached_property
     def label_table(self) -> "LabelTable":

@@ -120,8 +120,8 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
     """The control flow of the items, calls of PTXPlus followed."""
     old_flows, new_flows = control_flow(before), control_flow(after)
     flows: dict[int, Flow] = {}
-    for item, (i, j) in enumerate(aligned.items):
-        if i == NONE or j == NONE or i not in old_flows:
+    for item, i, j in [(n, i, j) for n, (i, j) in enumerate(aligned.items) if i in old_flows]:
+        if j == NONE:
             continue
         old, new = old_flows[i], new_flows[j]
         calls = None

@@ -88,17 +88,20 @@ class Values:
         for block in cfg.blocks:
             use: set[int] = set()
             kill: set[int] = set()
-            for item in reversed(block.instructions):
-                i = items[item][0]  # of a dropped constant the value may have been written again before
-                step = steps[item]
-                if i != NONE:
-                    sets = def_uses[i]
-                    if not isinstance(step, Known | Equal) or step.value not in constants:
-                        use.difference_update(sets.kills)
-                        kill.update(sets.kills)
-                    use.update(sets.uses)
-                elif type(step) is Constant:  # its sources may be read longer than the original did
-                    use.update(source for _, sources in step.values for source, _ in sources)
+            for (i, _), step in zip(
+                items[block.start : block.end], steps[block.start : block.end], strict=True
+            ):
+                if i == NONE:
+                    if type(step) is Constant:  # its sources may be read longer than the original did
+                        sources = {source for _, sources in step.values for source, _ in sources}
+                        use |= sources - kill
+                    continue
+                sets = def_uses[i]
+                if not kill.issuperset(sets.uses):
+                    use.update([value for value in sets.uses if value not in kill])
+                # of a dropped constant the value may have been written again before
+                if type(step) is Kept or not isinstance(step, Known | Equal) or step.value not in constants:
+                    kill.update(sets.kills)
             exposed.append(use)
             killed.append(kill)
         self.crossing = sorted(needed.union(*exposed))

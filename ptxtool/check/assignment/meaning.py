@@ -35,7 +35,7 @@ from ptxtool.check.assignment.steps import (
     Save,
     Step,
 )
-from ptxtool.ir.defuse import Operands, def_use
+from ptxtool.ir.defuse import Operands
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
@@ -51,7 +51,7 @@ class Reader:
     def __init__(self, before: Function, after: Function) -> None:
         self.before, self.after = before, after
         self._old, self._new = Operands(before), Operands(after)
-        self.def_uses = def_use(before)
+        self.def_uses = before.def_uses
         self.places = Places(after)
         self.problems: list[Diagnostic] = []
         self.constants = constant_definitions(before, self.def_uses)
