@@ -8,7 +8,7 @@ the shapes of their operands are the same, and their registers do in pairs. It s
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise, repeat
 
 from ptxtool.check.assignment.align import NONE, same_operation
 from ptxtool.ir.defuse import accessed, plain_sources
@@ -29,58 +29,74 @@ Pairs = tuple[tuple[int, int], ...]
 """Registers before and after."""
 
 
+Meaning = tuple[int, tuple[int, ...]]
+"""The shape of an operand and the registers in it."""
+
+
+class _Names(dict[str, Meaning]):
+    """The meaning of names that stand alone; those of plain ranges are there from the beginning, as in `Settled`."""
+
+    def __init__(self, side: "_Side", most: int):
+        super().__init__()
+        self._side = side
+        for _, prefix, numbers, first in side.registers.settled_ranges():
+            if len(numbers) <= most:
+                shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
+                indices = zip(range(first, first + len(numbers)))  # tuples of one
+                self.update(zip([f"{prefix}{k}" for k in numbers], zip(repeat(shape), indices), strict=False))
+
+    def __missing__(self, name: str) -> Meaning:
+        found = self[name] = self._side.look(Name(name))
+        return found
+
+
 class _Side:
-    """The operands of one function: the shapes and registers of the ones that were asked for, by identity."""
+    """The operands of one function. Shapes have the same `numbers` on both sides, operands that are not plain none."""
 
-    def __init__(
-        self, function: Function, numbers: dict[object, int], no_shape: int, take: Callable[[int], object]
-    ):
-        self._registers, self._numbers, self._take = function.registers, numbers, take
-        self._no_shape = no_shape  # of operands that are not plain
-        self._classes: dict[int, int] = {}  # the shapes of registers by declarator
-        self.shapes: dict[int, int] = {}
-        self.registers: dict[int, tuple[int, ...]] = {}
+    def __init__(self, function: Function, numbers: dict[object, int], no_shape: int):
+        self.registers, self._numbers, self._no_shape = function.registers, numbers, no_shape
+        self._classes: dict[int, object] = {}  # by declarator
+        self._known: dict[int, Meaning] = {}  # by identity
+        self._names = _Names(self, 4 * len(function.instructions))
 
-    def look(self, nodes: Iterable[Instruction]) -> list[int]:
-        """Find out about the operands of instructions; their ids one after the other."""
+    def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:
+        """The meanings of the operands of instructions, one after the other."""
+        names, known = self._names, self._known
         operands = [*chain.from_iterable([node.operands for node in nodes])]
-        ids = [*map(id, operands)]
-        settled, shapes, registers = self._registers.settled, self.shapes, self.registers
-        for key, operand in dict(zip(ids, operands, strict=True)).items():
-            if key not in shapes:
-                found = settled[operand.text] if type(operand) is Name and not operand.part else None
-                if found:
-                    self._take(found[0])
-                    shapes[key], registers[key] = self._class(found[0]), found
-                else:
-                    shapes[key], registers[key] = self._look(operand)
-        return ids
+        return [
+            names[operand.text]
+            if type(operand) is Name and not operand.part
+            else known.get(id(operand)) or self._keep(operand)
+            for operand in operands
+        ]
 
-    def _class(self, register: int) -> int:
-        """The shape of registers that can stand for each other; those of one declarator are alike."""
-        declarator = self._registers.declarator_of(register)
-        shape = self._classes.get(declarator)
-        if shape is None:
-            one = self._registers[register]
-            key = one.is_predicate, one.bits, one.vector
-            shape = self._classes[declarator] = self._numbers.setdefault(key, len(self._numbers))
-        return shape
+    def _keep(self, operand: Operand) -> Meaning:
+        found = self._known[id(operand)] = self.look(operand)
+        return found
 
-    def _look(self, operand: Operand) -> tuple[int, tuple[int, ...]]:
+    def look(self, operand: Operand) -> Meaning:
+        """Find out about an operand."""
         access = accessed(operand, "r")
-        meanings = [self._registers.settled[name] for name in access.reads]
-        found = tuple(chain.from_iterable([meaning for meaning in meanings if meaning]))
-        if access.writes or None in meanings:
+        found = [self.registers.settled[name] for name in access.reads]
+        if access.writes or None in found:
             return self._no_shape, ()
-        for register in found:
-            self._take(register)
-        return self._numbers.setdefault(self._structure(operand), len(self._numbers)), found
+        shape = self._numbers.setdefault(self._structure(operand), len(self._numbers))
+        return shape, tuple(chain.from_iterable([registers for registers in found if registers]))
+
+    def _class(self, register: int) -> object:
+        """What registers have in common that can stand for each other; those of one declarator are alike."""
+        declarator = self.registers.declarator_of(register)
+        found = self._classes.get(declarator)
+        if found is None:
+            one = self.registers[register]
+            found = self._classes[declarator] = one.is_predicate, one.bits, one.vector
+        return found
 
     def _structure(self, operand: Operand | None) -> object:
         """What must be the same in an operand that stands for this one, as `align.same_shape` has it."""
         structure = self._structure
         if isinstance(operand, Name):
-            found = self._registers.settled[operand.text]
+            found = self.registers.settled[operand.text]
             return (self._class(found[0]) if found else operand.text), operand.part
         if isinstance(operand, Memory):
             inside = structure(operand.base), structure(operand.offset), *map(structure, operand.coordinates)
@@ -106,41 +122,35 @@ def plain_pairs(
     olds, news = before.instructions, after.instructions
     written = _written(olds)
     kept = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
-    kept = [
-        (item, old, new)
+    plain = [
+        (item, old, new, n_written)
         for item, old, new in kept
-        if written[old.opcode.text, len(old.operands)] >= 0 and same_operation(old, new)
+        if (n_written := written[old.opcode.text, len(old.operands)]) >= 0
+        and same_operation(old, new)
+        and (not n_written or _is_written(old.operands[0]))
     ]
     numbers: dict[object, int] = {}
-    left, right = _Side(before, numbers, -1, lambda _: None), _Side(after, numbers, -2, take)
-    ids, new_ids = left.look([old for _, old, _ in kept]), right.look([new for _, _, new in kept])
-    shapes, new_shapes = left.shapes.__getitem__, right.shapes.__getitem__
-    targets = {
-        id(old.operands[0]): old.operands[0]
-        for _, old, _ in kept
-        if written[old.opcode.text, len(old.operands)]
-    }
-    partial = {key for key, operand in targets.items() if not _is_written(operand)}
-    if partial or [*map(shapes, ids)] != [*map(new_shapes, new_ids)]:
+    left, right = _Side(before, numbers, -1), _Side(after, numbers, -2)
 
-        def is_plain(old: Instruction, new: Instruction) -> bool:
-            if written[old.opcode.text, len(old.operands)] and id(old.operands[0]) in partial:
-                return False
-            return all(
-                shapes(id(a)) == new_shapes(id(b)) for a, b in zip(old.operands, new.operands, strict=True)
-            )
+    def meanings() -> tuple[list[Meaning], list[Meaning]]:
+        return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
 
-        kept = [(item, old, new) for item, old, new in kept if is_plain(old, new)]
-        ids, new_ids = left.look([old for _, old, _ in kept]), right.look([new for _, _, new in kept])
-    found = [*map(left.registers.__getitem__, ids)]
-    new_found = map(right.registers.__getitem__, new_ids)
+    olds_mean, news_mean = meanings()
+    same = [a[0] == b[0] for a, b in zip(olds_mean, news_mean, strict=True)]
+    if not all(same):
+        ends = [*accumulate([len(old.operands) for _, old, _, _ in plain], initial=0)]
+        plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
+        olds_mean, news_mean = meanings()
+    found, new_found = [registers for _, registers in olds_mean], [registers for _, registers in news_mean]
     pairs = tuple(zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True))
-    ends = [0, *accumulate(map(len, found))]  # where the pairs of each operand end
+    for register in {*chain.from_iterable(new_found)}:
+        take(register)
+    ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
     at = 0  # the operand
-    for item, old, _ in kept:
-        n = len(old.operands)
-        start, middle, end = ends[at], ends[at + written[old.opcode.text, n]], ends[at + n]
-        at += n
+    for item, old, _, n_written in plain:
+        behind = at + len(old.operands)
+        start, middle, end = ends[at], ends[at + n_written], ends[behind]
+        at = behind
         yield item, pairs[start:middle], pairs[middle:end]
 
 
