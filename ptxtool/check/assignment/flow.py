@@ -313,10 +313,7 @@ class Walk:
         if not writes:
             return
         if len(writes) == 1 and guard is None and not alike and writes[0][2]:  # nearly all
-            value, place, _ = writes[0]
-            self._forget(value)
-            self._has_value[value] = True
-            self._put(place, (value,))
+            self._write_wholly(*writes[0][:2])
             return
         holds = self._holds
         guarded = self._written_under(guard, step) if guard is not None else None
@@ -332,6 +329,20 @@ class Walk:
         for (value, place, _), is_whole in zip(writes, kept, strict=True):
             self._put(place, (alike or (value,)) if is_whole else ())
         self._guarded = guarded
+
+    def _write_wholly(self, value: int, place: int) -> None:
+        """The new value of a register is in that place alone."""
+        holds, within = self._holds, self._within
+        if self._has_words:
+            self._forget(value)
+        else:
+            for bundle in within.pop(value, ()):
+                bundle.discard(value)
+        self._has_value[value] = True
+        for other in self._sharing[place]:
+            holds.pop(other, None)
+        fresh = holds[place] = {value}
+        within[value] = [fresh]
 
     def _is_loaded(self, value: int, place: int, step: Kept) -> bool:
         """Whether a value was loaded under the guard of the instruction that reads it."""
