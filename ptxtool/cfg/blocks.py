@@ -209,12 +209,10 @@ def control_flow(kernel: Function) -> Mapping[int, Flow]:
     break_targets: list[int] = []
     breaks: list[int] = []
     plain = _goes_on[ptxplus]
-    for i, instruction in [
-        (i, node)
-        for i, node in enumerate(kernel.instructions)
-        if (node.opcode.text, len(node.operands)) not in plain
-    ]:
+    for i, instruction in enumerate(kernel.instructions):
         key = instruction.opcode.text, len(instruction.operands)
+        if key in plain:
+            continue
         match = opcodes.match(*key, ptxplus)
         if match is None:
             plain.add(key)

@@ -27,8 +27,6 @@ from ptxtool.ir.nodes import (
 
 Pairs = tuple[tuple[int, int], ...]
 """Registers before and after."""
-
-
 Meaning = tuple[int, tuple[int, ...]]
 """The shape of an operand and the registers in it."""
 
