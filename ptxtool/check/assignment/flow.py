@@ -226,7 +226,7 @@ class Walk:
 
     def _meet(self, block: int, out: dict[int, State]) -> State:
         """The state at a block's start, as far as the ends of its predecessors are known."""
-        bit, width, n = self._values.bit, self._width, self._n
+        bit, width, n = self._values.bit, self._width, self._n  # `fact % n`: the register, `width` is twice n
         ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
         if block == self._cfg.entry:
             start = [(value, place) for value, place in self._boundary.at_start if value in bit]
@@ -235,26 +235,28 @@ class Walk:
         live = self._values.live_in[block]
         if len(ends) == 1:
             ((only, defined),) = ends
-            return State(frozenset(f for f in only if f % width % n in live), defined)
+            return State(frozenset([f for f in only if f % n in live]), defined)
         found = set[int]().union(*(end.facts for end in ends))
         defined = 0
         for end in ends:
             defined |= end.defined
             missing = found - end.facts
             if missing:
-                found -= {f for f in missing if end.defined >> bit[f % width % n] & 1}
-        return State(frozenset(f for f in found if f % width % n in live), defined)
+                found -= {f for f in missing if end.defined >> bit[f % n] & 1}
+        return State(frozenset([f for f in found if f % n in live]), defined)
 
     def _left(self, block: int) -> State:
         """The state at the end of the block that was walked last, as far as its values are still read."""
         width, n, bit = self._width, self._n, self._values.bit
         live = self._values.live_out[block]
         holds = self._holds.items()
-        facts = frozenset([place * width + v for place, bundle in holds for v in bundle if v % n in live])
-        changed = [(bit[v], has_value) for v, has_value in self._has_value.items() if v in bit]
-        gained = from_indices(k for k, has_value in changed if has_value)
-        lost = from_indices(k for k, has_value in changed if not has_value)
-        return State(facts, (self._defined | gained) & ~lost)
+        if self._has_words:
+            facts = [place * width + v for place, bundle in holds for v in bundle if v % n in live]
+        else:
+            facts = [place * width + v for place, bundle in holds for v in bundle if v in live]
+        gained = from_indices([bit[v] for v, has_value in self._has_value.items() if has_value and v in bit])
+        lost = from_indices([bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit])
+        return State(frozenset(facts), (self._defined | gained) & ~lost)
 
     def _walk(self, block: int, state: State) -> list[Wrong]:
         """Take the steps of a block; what is read in vain."""
