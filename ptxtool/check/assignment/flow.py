@@ -255,7 +255,9 @@ class Walk:
         else:
             facts = [place * width + v for place, bundle in holds for v in bundle if v in live]
         gained = from_indices([bit[v] for v, has_value in self._has_value.items() if has_value and v in bit])
-        lost = from_indices([bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit])
+        lost = from_indices(
+            [bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit]
+        )
         return State(frozenset(facts), (self._defined | gained) & ~lost)
 
     def _walk(self, block: int, state: State) -> list[Wrong]:
