@@ -46,7 +46,7 @@ from ptxtool.analysis.dataflow import solve
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.reconvergence import points_of
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import RegisterTable
 
@@ -215,7 +215,7 @@ def liveness(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Liven
     """The live registers of a function. Raises `PtxError` (E202) on an undeclared label."""
     cfg = build(kernel, interprocedural=True)
     plain = build(kernel) if per == "warp" else cfg
-    return live_registers(plain, cfg, def_use(kernel), per)
+    return live_registers(plain, cfg, kernel.def_uses, per)
 
 
 def live_registers(

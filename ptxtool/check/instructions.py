@@ -86,6 +86,10 @@ class InstructionCheck(FunctionCheck):
         self.stretches: list[Exposure] = [Exposure(0, set(), {})]
         self._is_64_bit = self.module.directive("address_size") == "64"
 
+    def _instructions(self, first: int, end: int) -> None:
+        for n, node in enumerate(self.function.instructions[first:end], first):
+            self._instruction(node, n)
+
     def _instruction(self, node: Instruction, n: int) -> None:
         if self.is_ptxplus:
             super()._instruction(node, n)

@@ -62,7 +62,7 @@ def operand_complaints(node: Instruction, registers: RegisterTable, n: int) -> I
             continue
         if type(operand) is Binary and operand is node.operands[0] and operand.operator in ("/", "|"):
             help = "an instruction writes one register and one condition code: '$p0/$r1'"
-            first = next(names(operand)).text
+            first = next(iter(names(operand))).text
             yield Complaint("E206", "more than two destinations", first, help)
         for name in names(operand):
             index = registers.resolve_index(name.text, n) if name.part not in _PARTS else -1

@@ -20,6 +20,7 @@ import msgspec
 from ptxtool.base.source import Source
 
 if TYPE_CHECKING:
+    from ptxtool.ir.defuse import DefUse
     from ptxtool.ir.symbols import LabelTable, RegisterTable
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
@@ -281,7 +282,16 @@ class Function:
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions in textual order; analyses and the simulator index into this."""
-        return tuple(s for s in self.body or () if type(s) is Instruction)
+        return tuple([s for s in self.body or () if type(s) is Instruction])
+
+    @cached_property
+    def other_statements(
+        self,
+    ) -> tuple[tuple[int, "Label | Declaration | Directive | ScopeOpen | ScopeClose"], ...]:
+        """The statements that are no instructions in textual order, each with the number of instructions before it."""
+        body = self.body or ()
+        places = [k for k, s in enumerate(body) if type(s) is not Instruction]
+        return tuple([(k - n, body[k]) for n, k in enumerate(places)])  # type: ignore[misc]
 
     @cached_property
     def bases(self) -> tuple[str, ...]:
@@ -308,11 +318,8 @@ class Function:
     def labels(self) -> Mapping[str, int]:
         """Label name -> index of the instruction it stands before (len(instructions) at the end)."""
         labels: dict[str, int] = {}
-        n = 0
-        for statement in self.body or ():
-            if type(statement) is Instruction:
-                n += 1
-            elif type(statement) is Label:
+        for n, statement in self.other_statements:
+            if type(statement) is Label:
                 labels.setdefault(statement.name, n)
         return MappingProxyType(labels)
 
@@ -322,6 +329,13 @@ class Function:
         from ptxtool.ir.symbols import register_table
 
         return register_table(self)
+
+    @cached_property
+    def def_uses(self) -> "tuple[DefUse, ...]":
+        """What the instructions do to registers, as `ptxtool.ir.defuse` finds it, for all who ask more than once."""
+        from ptxtool.ir.defuse import def_use
+
+        return def_use(self)
 
     @cached_property
     def label_table(self) -> "LabelTable":

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, overload
 
-from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Label, ScopeClose, ScopeOpen
+from ptxtool.ir.nodes import Declaration, Directive, Function, Label, ScopeClose, ScopeOpen
 from ptxtool.ir.scopes import Scopes, Timeline
 from ptxtool.isa.types import TYPES
 
@@ -229,12 +229,9 @@ class RegisterTable(Sequence[Register]):
             self._declare(declaration, blocks[-1], 0)
         self.head = range(self._length)
         """The registers of the function's head: results, then parameters."""
-        position = 0
-        for statement in function.body or ():
+        for position, statement in function.other_statements:
             kind = type(statement)
-            if kind is Instruction:
-                position += 1
-            elif kind is Declaration:
+            if kind is Declaration:
                 self._declare(statement, blocks[-1], position)  # type: ignore[arg-type]
             elif kind is ScopeOpen:
                 blocks.append(_Block())
@@ -510,20 +507,17 @@ class LabelTable:
             tuple[int, int]
         ] = []  # instructions before it, and the block it opens; -1 where it closes
         open_blocks = [0]
-        position = 0
-        pending: list[str] = []  # labels with nothing behind them yet
-        for statement in function.body or ():
+        last, at = "", -1  # the label that nothing stands behind yet, and its instruction
+        for position, statement in function.other_statements:
             kind = type(statement)
             block = self._blocks[open_blocks[-1]]
             if kind is Label:
-                pending.append(statement.name)  # type: ignore[union-attr]
-                block.setdefault(pending[-1], position)
+                last, at = statement.name, position  # type: ignore[union-attr]
+                block.setdefault(last, position)
                 continue
-            if kind is Instruction:
-                position += 1
-            elif kind is Directive and statement.name in _LABEL_LISTS and pending:  # type: ignore[union-attr]
-                self._lists[pending[-1]] = statement.text  # type: ignore[union-attr]
-                block.pop(pending[-1], None)
+            if kind is Directive and statement.name in _LABEL_LISTS and at == position:  # type: ignore[union-attr]
+                self._lists[last] = statement.text  # type: ignore[union-attr]
+                block.pop(last, None)
             elif kind is ScopeOpen:
                 open_blocks.append(len(self._blocks))
                 self._blocks.append({})
@@ -531,7 +525,7 @@ class LabelTable:
             elif kind is ScopeClose and len(open_blocks) > 1:
                 open_blocks.pop()
                 braces.append((position, -1))
-            pending.clear()
+            at = -1
         nested = {name for block in self._blocks[1:] for name in block}
         outermost = self._blocks[0]
         self._plain = {n: t for n, t in outermost.items() if n not in nested} if nested else outermost

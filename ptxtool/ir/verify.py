@@ -15,7 +15,8 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
@@ -67,39 +68,47 @@ def verify(module: Module) -> tuple[Diagnostic, ...]:
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
 
-def names(node: Operand) -> Iterator[Name]:
+def names(node: Operand) -> Sequence[Name]:
     """The names in an operand, in textual order; the symbol of `s[...]` comes as a name of its own."""
+    found: list[Name] = []
     pending: list[Operand] = [node]
     while pending:
         item = pending.pop()
-        kind = type(item)
-        if kind is Name:
-            yield item  # type: ignore[misc]
-        else:
-            pending += reversed(_parts(item))
+        if isinstance(item, Name):
+            found.append(item)
+        elif type(item) is not Immediate:
+            pending += _parts(item)[::-1]
+    return found
 
 
-def _parts(node: Operand) -> list[Operand]:
-    match node:
-        case Unary() | Cast():
-            return [node.operand]
-        case Binary(operator="="):  # `filter_mode = nearest`: words of the language
-            return []
-        case Binary():
-            return [node.left, node.right]
-        case Conditional():
-            return [node.condition, node.then, node.otherwise]
-        case Dual():
-            return [node.first, node.second]
-        case Memory():
-            inside = [n for n in (node.base, node.offset) if n is not None]
-            return [*([Name(node.symbol)] if node.symbol else []), *inside, *node.coordinates]
-        case Vector() | Group():
-            return list(node.items)
-        case Apply():
-            return list(node.arguments)
-        case _:
-            return []
+def _parts(node: Operand) -> Sequence[Operand]:
+    if isinstance(node, Memory):
+        inside = [n for n in (node.base, node.offset) if n is not None]
+        return (
+            [Name(node.symbol), *inside, *node.coordinates] if node.symbol else [*inside, *node.coordinates]
+        )
+    if isinstance(node, Vector | Group):
+        return node.items
+    if isinstance(node, Unary | Cast):
+        return (node.operand,)
+    if isinstance(node, Binary):  # of `filter_mode = nearest` none: words of the language
+        return (node.left, node.right) if node.operator != "=" else ()
+    if isinstance(node, Dual):
+        return (node.first, node.second)
+    if isinstance(node, Conditional):
+        return (node.condition, node.then, node.otherwise)
+    return node.arguments if isinstance(node, Apply) else ()
+
+
+class _Place(NamedTuple):
+    """The place of an operand: its role in the table, and whether any register may stand there.
+
+    `right` are other operands, by identity, that were found right there for good: equal texts share their node.
+    """
+
+    role: str
+    takes_registers: bool
+    right: set[int]
 
 
 class FunctionCheck:
@@ -111,13 +120,15 @@ class FunctionCheck:
         self.is_ptxplus = self.module.is_ptxplus
         self.registers = function.registers
         self.labels = function.label_table
-        self.label_names = {s.name for s in function.body or () if type(s) is Label}
+        self.label_names = {s.name for _, s in function.other_statements if type(s) is Label}
         self.variables = Scopes[Declaration]()
         self.block_labels: list[dict[str, Label]] = [{}]
         self.reported: set[str] = set()
         self.undeclared = Undeclared(function)
         self.found: list[Diagnostic] = []
-        self._names: dict[int, tuple[Name, ...]] = {}  # by identity: equal operand texts share their node
+        self._right_guards: set[int] = set()  # by identity
+        self._places: dict[str, _Place] = {}  # by role
+        self._forms: dict[tuple[str, int], tuple[_Place, ...]] = {}  # by opcode and number of operands
 
     def run(self) -> list[Diagnostic]:
         function = self.function
@@ -130,13 +141,13 @@ class FunctionCheck:
                 self.variables.declare(name, texture)
         for duplicate in self.registers.duplicates:
             self._twice(duplicate.name, duplicate.declaration, self.registers[duplicate.first].declaration)
-        n = 0
-        for statement in function.body or ():
-            if type(statement) is Instruction:
-                self._instruction(statement, n)
-                n += 1
-            else:
-                self._statement(statement, n)
+        done = 0
+        for n, statement in function.other_statements:
+            if done < n:
+                self._instructions(done, n)
+                done = n
+            self._statement(statement, n)
+        self._instructions(done, len(function.instructions))
         return self.found
 
     def _statement(self, statement: Statement, n: int) -> None:
@@ -182,7 +193,32 @@ class FunctionCheck:
 
     # ---- instructions
 
+    def _instructions(self, first: int, end: int) -> None:
+        """Check instructions that stand side by side: nearly all operands are registers, or have been seen."""
+        guards, forms = self._right_guards, self._forms
+        settled, specials = self.registers.settled, special_registers()
+        for n, node in enumerate(self.function.instructions[first:end], first):
+            if node.guard is not None and id(node.guard) not in guards:
+                n_found = len(self.found)
+                self._guard(node, n)
+                if len(self.found) == n_found and self._lasts(node.guard.name):
+                    guards.add(id(node.guard))
+            form = forms.get((node.opcode.text, len(node.operands)))
+            if form is None:
+                match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
+                form = self._form(node, match)
+                if match is None:
+                    self._unknown(node)
+                else:
+                    forms[node.opcode.text, len(node.operands)] = form
+            for operand, place in zip(node.operands, form, strict=True):
+                _, takes_registers, right = place
+                word = operand.text if type(operand) is Name and takes_registers else ""
+                if (not word or not settled[word] or word in specials) and id(operand) not in right:
+                    self._operand(operand, place, node, n)
+
     def _instruction(self, node: Instruction, n: int) -> None:
+        """The same of one instruction, for checks of more than this."""
         if node.guard is not None:
             self._guard(node, n)
         match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
@@ -191,26 +227,39 @@ class FunctionCheck:
         self._operands(node, match, n)
 
     def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
+        for operand, place in zip(node.operands, self._form(node, match), strict=True):
+            if id(operand) not in place.right:
+                self._operand(operand, place, node, n)
+
+    def _form(self, node: Instruction, match: Match | None) -> tuple[_Place, ...]:
+        """The places of an instruction's operands."""
         specs = match.form.operands if match is not None else ()
-        n_specs = len(specs)
-        settled = self.registers.settled
-        for place, operand in enumerate(node.operands):
-            role = specs[place].role if place < n_specs else ""
-            if role == "r" and type(operand) is Name and settled[operand.text]:
-                continue  # a register wherever it stands: so are most operands
-            if role == "l":
-                if type(operand) is Name:
-                    self._label(operand.text, n, node)
-                else:
-                    self._no_label(node, operand)
-                continue
-            mentioned = self._names.get(id(operand))
-            if mentioned is None:
-                mentioned = self._names[id(operand)] = tuple(names(operand))
-            for name in mentioned:
-                self._name(name, n, node, operand)
-            if role:
-                self._fits(role, operand, node)
+        roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
+        return tuple(
+            [self._places.setdefault(role, _Place(role, role not in ("l", "m"), set())) for role in roles]
+        )
+
+    def _operand(self, operand: Operand, place: _Place, node: Instruction, n: int) -> None:
+        if place.role == "l":
+            if type(operand) is Name:
+                self._label(operand.text, n, node)
+            else:
+                self._no_label(node, operand)
+            return
+        n_found, settled = len(self.found), self.registers.settled
+        mentioned = [name for name in names(operand) if not settled[name.text]]  # others are registers
+        for name in mentioned:
+            self._name(name, n, node, operand)
+        if place.role:
+            self._fits(place.role, operand, node)
+        if len(self.found) == n_found and all(self._lasts(name.text) for name in mentioned):
+            place.right.add(id(operand))
+
+    def _lasts(self, name: str) -> bool:
+        """Whether what a name means here, if it means anything, it means in all that follows too, or something else."""
+        if self.registers.settled[name] is None:
+            return False
+        return name not in self.variables or self.variables.is_outermost(name)
 
     def _guard(self, node: Instruction, n: int) -> None:
         guard = node.guard

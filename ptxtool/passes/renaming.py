@@ -102,15 +102,12 @@ class _Renamer:
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         """The instructions between two declarations: the first, and the one behind the last."""
-        first = n = 0
-        for statement in self.function.body or ():
-            if type(statement) is Instruction:
-                n += 1
-            elif type(statement) is Declaration and n > first:
-                yield first, n
-                first = n
-        if n > first:
-            yield first, n
+        first = 0
+        declared = [n for n, statement in self.function.other_statements if type(statement) is Declaration]
+        for end in (*declared, len(self.function.instructions)):
+            if end > first:
+                yield first, end
+                first = end
 
     def _change(self, words: Words, changed: Sequence[int]) -> None:
         """Change these instructions, the last first, so that what stands before them keeps its place."""

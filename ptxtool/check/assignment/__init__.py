@@ -7,6 +7,7 @@ Places are physical: registers whose names mean the same units (`ptxtool.analysi
 
     align.py    statements side by side; nothing else may have changed
     meaning.py  what a kept, dropped or inserted instruction means: its step
+    plain.py    the same of plain instructions, all at once
     steps.py    steps, values and places
     slots.py    spill slots
     flow.py     the fixed point
@@ -87,7 +88,7 @@ def _function(before: Function, after: Function, origins: Sequence[int]) -> list
     if not aligned.items:
         return []
     reader = Reader(before, after)
-    steps = [reader.step(i, j) for i, j in aligned.items]
+    steps = reader.steps(aligned.items)
     boundary = _boundary(before, after, reader)
     if reader.problems:
         return by_place(reader.problems)[:MOST]
@@ -119,8 +120,8 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
     """The control flow of the items, calls of PTXPlus followed."""
     old_flows, new_flows = control_flow(before), control_flow(after)
     flows: dict[int, Flow] = {}
-    for item, (i, j) in enumerate(aligned.items):
-        if i == NONE or j == NONE or i not in old_flows:
+    for item, i, j in [(n, i, j) for n, (i, j) in enumerate(aligned.items) if i in old_flows]:
+        if j == NONE:
             continue
         old, new = old_flows[i], new_flows[j]
         calls = None

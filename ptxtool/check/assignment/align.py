@@ -11,7 +11,7 @@ What stands between two kept statements is listed inserted first, then dropped: 
 other says which values are equal, so their order does not matter.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxtool.base.diag import Diagnostic
@@ -54,57 +54,69 @@ def align(before: Function, after: Function, origins: Sequence[int]) -> Alignmen
         what = f"{len(origins)} origins for the {len(after.instructions)} instructions of '{after.name}'"
         result.problems.append(Diagnostic("E303", what, after.source, after.start, after.body_start))
         return result
-    for problem in _walk(before, after, origins, result):
+    problem = _walk(before, after, origins, result)
+    if problem is not None:
         result.problems.append(problem)
-        break
     return result
 
 
-def _walk(
-    before: Function, after: Function, origins: Sequence[int], result: Alignment
-) -> Iterator[Diagnostic]:
-    def complain(what: str, node: Statement) -> Diagnostic:
-        return Diagnostic("E303", what, after.source, node.start, node.end)
+def _walk(before: Function, after: Function, origins: Sequence[int], result: Alignment) -> Diagnostic | None:
+    """Add the items stretch by stretch, from one statement that is no instruction to the next; the first problem."""
+    olds = _marks(before, lambda s: True)
+    news = _marks(after, lambda s: not is_spill(s, before))
+    i = j = 0  # the next instructions before and after
+    for (i_end, old), (j_end, new) in zip(olds, news, strict=False):
+        at = _add_stretch(result.items, origins, (i, i_end), (j, j_end))
+        if at >= 0:
+            node = after.instructions[at]
+            if origins[at] < i_end or origins[at] >= len(before.instructions):
+                what = f"instruction {origins[at]} of '{before.name}' stands in another place or twice"
+            else:
+                what = _replaced(before, old, after, node)
+            return Diagnostic("E303", what, after.source, node.start, node.end)
+        if new is None and old is not None:
+            what = f"'{_text(before, old)}' is missing at the end of '{after.name}'"
+            return Diagnostic("E303", what, after.source, after.start, after.body_start)
+        if new is not None and (old is None or not _same_statement(old, new)):
+            return Diagnostic("E303", _replaced(before, old, after, new), after.source, new.start, new.end)
+        i, j = i_end, j_end
+        if type(new) is Label:
+            result.labels[i, j] = len(result.items)
+    return None
 
-    items = result.items
-    old = [s for s in before.body or () if not _is_register_declaration(s)]
-    place = i = j = 0  # in `old`; the next instructions before and after
-    for statement in after.body or ():
-        if type(statement) is Instruction:
-            origin = origins[j]
-            if origin == NONE:
-                items.append((NONE, j))
-                j += 1
-                continue
-            if not i <= origin < len(before.instructions):
-                yield complain(
-                    f"instruction {origin} of '{before.name}' stands in another place or twice", statement
-                )
-            wanted = origin
-        elif _is_register_declaration(statement) or is_spill(statement, before):
-            continue
-        else:
-            wanted = len(before.instructions)
-        while place < len(old) and type(old[place]) is Instruction and i < wanted:
-            items.append((i, NONE))
-            place, i = place + 1, i + 1
-        found = old[place] if place < len(old) else None
-        if found is None or not _same_statement(found, statement):
-            told = "is new" if found is None else f"stands where '{_text(before, found)}' stood"
-            yield complain(f"'{_text(after, statement)}' {told}", statement)
-            return
-        place += 1
-        if type(statement) is Instruction:
-            items.append((i, j))
-            i, j = i + 1, j + 1
-        elif type(statement) is Label:
-            result.labels[i, j] = len(items)
-    while place < len(old) and type(old[place]) is Instruction:
-        items.append((i, NONE))
-        place, i = place + 1, i + 1
-    if place < len(old):
-        what = f"'{_text(before, old[place])}' is missing at the end of '{after.name}'"
-        yield Diagnostic("E303", what, after.source, after.start, after.body_start)
+
+def _marks(function: Function, is_claimed: Callable[[Statement], bool]) -> list[tuple[int, Statement | None]]:
+    """The instructions before each of the statements that must stay what and where they are, and before the end."""
+    found: list[tuple[int, Statement | None]] = [
+        (n, s) for n, s in function.other_statements if not _is_register_declaration(s) and is_claimed(s)
+    ]
+    return [*found, (len(function.instructions), None)]
+
+
+def _add_stretch(
+    items: list[tuple[int, int]], origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]
+) -> int:
+    """Add the items of the instructions of two stretches; the new one whose origin is not where it should be, or -1."""
+    i, i_end = old
+    claimed = origins[slice(*new)]
+    if [origin for origin in claimed if origin != NONE] == [*range(i, i_end)]:  # nothing was dropped
+        items += zip(claimed, range(*new), strict=True)
+        return -1
+    for j in range(*new):
+        origin = origins[j]
+        if origin != NONE and not i <= origin < i_end:
+            return j
+        if origin != NONE:
+            items += [(k, NONE) for k in range(i, origin)]
+            i = origin + 1
+        items.append((origin, j))
+    items += [(k, NONE) for k in range(i, i_end)]
+    return -1
+
+
+def _replaced(before: Function, old: Statement | None, after: Function, new: Statement) -> str:
+    told = "is new" if old is None else f"stands where '{_text(before, old)}' stood"
+    return f"'{_text(after, new)}' {told}"
 
 
 def _is_register_declaration(statement: Statement) -> bool:

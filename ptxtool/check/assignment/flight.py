@@ -44,9 +44,10 @@ def touched_in_flight(
     sharing: Mapping[int, tuple[int, ...]],
 ) -> Iterator[Diagnostic]:
     """E303 for every place that is touched while an instruction may still use it."""
-    walk = _Walk(reader, items, steps, sharing)
-    if not any(j != NONE and _launches(reader.after.instructions[j]) for _, j in items):
+    after = reader.after
+    if not any(_launches(after.instructions[j]) for j in after.at_bases("wgmma", "tcgen05")):
         return
+    walk = _Walk(reader, items, steps, sharing)
     rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
     into: dict[int, frozenset[Flight]] = {block: frozenset() for block in rank}
     work = sorted((rank[block], block) for block in rank if block != cfg.exit)

@@ -9,6 +9,9 @@ started from everything and lowered to the fixed point; a value that no definiti
 so it speaks against no fact. Within a block the steps are walked one by one. Between blocks only facts about values
 that the old function still reads are carried: leaving some out can only refuse, never accept.
 
+Within a block, places that hold the same share one *bundle* of values, which changes with them: a copy then only hands
+on a bundle, and a value that changes is taken out of the few it is in.
+
 A write under a guard leaves the new value in some lanes and what was there in the others. Where spills and reloads
 stand under the same guard right beside their instruction, what is so where the guard is true is followed up to there:
 a place that had the old value and gets the new one in the other lanes has the value.
@@ -17,7 +20,7 @@ Reference: G. Kildall, "A unified approach to global program optimization", 1973
 after which the facts are modelled; S. Rideau, X. Leroy, "Validating register allocation and spilling", 2010.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -85,17 +88,20 @@ class Values:
         for block in cfg.blocks:
             use: set[int] = set()
             kill: set[int] = set()
-            for item in reversed(block.instructions):
-                i = items[item][0]  # of a dropped constant the value may have been written again before
-                step = steps[item]
-                if i != NONE:
-                    sets = def_uses[i]
-                    if not isinstance(step, Known | Equal) or step.value not in constants:
-                        use.difference_update(sets.kills)
-                        kill.update(sets.kills)
-                    use.update(sets.uses)
-                elif type(step) is Constant:  # its sources may be read longer than the original did
-                    use.update(source for _, sources in step.values for source, _ in sources)
+            for (i, _), step in zip(
+                items[block.start : block.end], steps[block.start : block.end], strict=True
+            ):
+                if i == NONE:
+                    if type(step) is Constant:  # its sources may be read longer than the original did
+                        sources = {source for _, sources in step.values for source, _ in sources}
+                        use |= sources - kill
+                    continue
+                sets = def_uses[i]
+                if not kill.issuperset(sets.uses):
+                    use.update([value for value in sets.uses if value not in kill])
+                # of a dropped constant the value may have been written again before
+                if type(step) is Kept or not isinstance(step, Known | Equal) or step.value not in constants:
+                    kill.update(sets.kills)
             exposed.append(use)
             killed.append(kill)
         self.crossing = sorted(needed.union(*exposed))
@@ -118,14 +124,18 @@ class Values:
         return found
 
 
+_Bundle = set[int]
+"""The values that some places hold; only `Walk._forget` and `Walk._equate` change one."""
+
+
 class _Half(NamedTuple):
     """What a write under a guard has left: the value in a place where the guard is true, and where it is the old one.
 
-    `old` are the places that hold the old value, None if there is none yet, so that any place holds it.
+    `old` are the bundles that the old value was in, None if there is none yet, so that any place holds it.
     """
 
     value: int
-    old: frozenset[int] | None
+    old: list[_Bundle] | None
 
 
 class _Guarded(NamedTuple):
@@ -143,11 +153,7 @@ class _Guarded(NamedTuple):
         return _Guarded(
             self.guard,
             {place: values for place, values in self.loaded.items() if place not in gone},
-            {
-                place: half if half.old is None else half._replace(old=half.old.difference(gone))
-                for place, half in self.halves.items()
-                if place not in gone
-            },
+            {place: half for place, half in self.halves.items() if place not in gone},
         )
 
     def equated(self, value: int, other: int) -> "_Guarded":
@@ -182,8 +188,10 @@ class Walk:
         self._has_words = any(type(step) is Save for step in steps)
         self._boundary = boundary
         # the state, while a block is walked
-        self._holds: dict[int, frozenset[int]] = {}
-        self._where: dict[int, set[int]] = {}
+        self._holds: dict[int, _Bundle] = {}  # by place
+        self._within: dict[
+            int, list[_Bundle]
+        ] = {}  # by value: bundles it is in, also of places overwritten since
         self._has_value: dict[int, bool] = {}  # in this block, on top of what is so at its start
         self._defined = 0
         self._guarded: _Guarded | None = None
@@ -218,7 +226,7 @@ class Walk:
 
     def _meet(self, block: int, out: dict[int, State]) -> State:
         """The state at a block's start, as far as the ends of its predecessors are known."""
-        bit, width, n = self._values.bit, self._width, self._n
+        bit, width, n = self._values.bit, self._width, self._n  # `fact % n`: the register, `width` is twice n
         ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
         if block == self._cfg.entry:
             start = [(value, place) for value, place in self._boundary.at_start if value in bit]
@@ -227,51 +235,58 @@ class Walk:
         live = self._values.live_in[block]
         if len(ends) == 1:
             ((only, defined),) = ends
-            return State(frozenset(f for f in only if f % width % n in live), defined)
+            return State(frozenset([f for f in only if f % n in live]), defined)
         found = set[int]().union(*(end.facts for end in ends))
         defined = 0
         for end in ends:
             defined |= end.defined
             missing = found - end.facts
             if missing:
-                found -= {f for f in missing if end.defined >> bit[f % width % n] & 1}
-        return State(frozenset(f for f in found if f % width % n in live), defined)
+                found -= {f for f in missing if end.defined >> bit[f % n] & 1}
+        return State(frozenset([f for f in found if f % n in live]), defined)
 
     def _left(self, block: int) -> State:
         """The state at the end of the block that was walked last, as far as its values are still read."""
-        width, n, where, bit = self._width, self._n, self._where, self._values.bit
+        width, n, bit = self._width, self._n, self._values.bit
         live = self._values.live_out[block]
-        facts = [place * width + v for v in live for place in where.get(v, ())]
+        holds = self._holds.items()
         if self._has_words:
-            facts += [place * width + v + n for v in live for place in where.get(v + n, ())]
-        changed = [(bit[v], has_value) for v, has_value in self._has_value.items() if v in bit]
-        gained = from_indices(k for k, has_value in changed if has_value)
-        lost = from_indices(k for k, has_value in changed if not has_value)
+            facts = [place * width + v for place, bundle in holds for v in bundle if v % n in live]
+        else:
+            facts = [place * width + v for place, bundle in holds for v in bundle if v in live]
+        gained = from_indices([bit[v] for v, has_value in self._has_value.items() if has_value and v in bit])
+        lost = from_indices(
+            [bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit]
+        )
         return State(frozenset(facts), (self._defined | gained) & ~lost)
 
     def _walk(self, block: int, state: State) -> list[Wrong]:
         """Take the steps of a block; what is read in vain."""
         width = self._width
-        where: dict[int, set[int]] = {}
-        sets: dict[int, set[int]] = {}
+        holds: dict[int, _Bundle] = {}
+        within: dict[int, list[_Bundle]] = {}
         for fact in state.facts:
             place, value = divmod(fact, width)
-            where.setdefault(value, set()).add(place)
-            sets.setdefault(place, set()).add(value)
-        holds = {place: frozenset(values) for place, values in sets.items()}
-        self._holds, self._where, self._has_value, self._defined = holds, where, {}, state.defined
+            holds.setdefault(place, set()).add(value)
+        for bundle in holds.values():
+            for value in bundle:
+                within.setdefault(value, []).append(bundle)
+        self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
         self._guarded = None
         wrong: list[Wrong] = []
         steps = self._steps
         item = 0
         for item in self._cfg.blocks[block].instructions:
             step = steps[item]
-            if isinstance(step, Kept):
+            if type(step) is Kept:
                 for value, place in step.reads:
                     found = value in holds.get(place, _NOTHING) or self._is_loaded(value, place, step)
                     if not found and self._may_have_value(value):
-                        wrong.append(Wrong(item, value, place, holds.get(place, _NOTHING), self._at(value)))
+                        wrong.append(self._wrong(item, value, place))
                 self._write(step)
+            elif type(step) is Move:
+                self._guarded = None
+                self._hand_on(step.to, step.source)
             elif type(step) is GuardedMove:
                 self._move_under_guard(step)
             else:
@@ -281,11 +296,12 @@ class Walk:
         if self._cfg.exit in self._cfg.successors[block]:
             for value, place in self._boundary.at_end:
                 if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
-                    wrong.append(Wrong(item, value, place, holds.get(place, _NOTHING), self._at(value)))
+                    wrong.append(self._wrong(item, value, place))
         return wrong
 
-    def _at(self, value: int) -> tuple[int, ...]:
-        return tuple(sorted(self._where.get(value, ())))
+    def _wrong(self, item: int, value: int, place: int) -> Wrong:
+        found_in = sorted(p for p, bundle in self._holds.items() if value in bundle)
+        return Wrong(item, value, place, frozenset(self._holds.get(place, _NOTHING)), tuple(found_in))
 
     def _may_have_value(self, value: int) -> bool:
         """Whether some definition reaches this point."""
@@ -296,12 +312,15 @@ class Walk:
         return known
 
     def _write(self, step: Kept) -> None:
-        writes = step.writes
+        _, writes, alike, guard, _ = step
         self._guarded = None
         if not writes:
             return
+        if len(writes) == 1 and guard is None and not alike and writes[0][2]:  # nearly all
+            self._write_wholly(*writes[0][:2])
+            return
         holds = self._holds
-        guarded = self._written_under(step.guard, step) if step.guard is not None else None
+        guarded = self._written_under(guard, step) if guard is not None else None
         # what a guarded or partial write leaves is the old value, which must be there
         kept = [
             wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
@@ -312,8 +331,22 @@ class Walk:
                 self._forget(value)
             self._has_value[value] = True
         for (value, place, _), is_whole in zip(writes, kept, strict=True):
-            self._put(place, (step.alike or frozenset((value,))) if is_whole else _NOTHING)
+            self._put(place, (alike or (value,)) if is_whole else ())
         self._guarded = guarded
+
+    def _write_wholly(self, value: int, place: int) -> None:
+        """The new value of a register is in that place alone."""
+        holds, within = self._holds, self._within
+        if self._has_words:
+            self._forget(value)
+        else:
+            for bundle in within.pop(value, ()):
+                bundle.discard(value)
+        self._has_value[value] = True
+        for other in self._sharing[place]:
+            holds.pop(other, None)
+        fresh = holds[place] = {value}
+        within[value] = [fresh]
 
     def _is_loaded(self, value: int, place: int, step: Kept) -> bool:
         """Whether a value was loaded under the guard of the instruction that reads it."""
@@ -331,19 +364,20 @@ class Walk:
         halves: dict[int, _Half] = {}
         for value, place, _ in step.writes:
             has_old = self._may_have_value(value)
-            halves[place] = _Half(value, frozenset(self._where.get(value, ())) if has_old else None)
+            halves[place] = _Half(value, [*self._within.get(value, ())] if has_old else None)
         return _Guarded(guard, {}, halves)
 
     def _move_under_guard(self, step: GuardedMove) -> None:
         """A spill or reload: where its guard is false the place keeps what it had."""
         to, source, guard = step
-        source_holds = self._holds.get(source, _NOTHING)
-        made = self._holds.get(to, _NOTHING) & source_holds
+        source_holds = frozenset(self._holds.get(source, _NOTHING))
+        was = self._holds.get(to)
+        made = source_holds.intersection(was or ())
         guarded = self._guarded
         if guarded is None or guarded.guard != guard:
             guarded = _Guarded(guard, {}, {})
         half = guarded.halves.get(source)
-        if half is not None and (half.old is None or to in half.old):
+        if half is not None and (half.old is None or any(bundle is was for bundle in half.old)):
             made |= {half.value}
         self._put(to, made)
         guarded = guarded.without(self._sharing[to])
@@ -353,25 +387,21 @@ class Walk:
     def _rest(self, step: Step) -> None:
         holds, n = self._holds, self._n
         match step:
-            case Move(to, source):
-                self._put(to, holds.get(source, _NOTHING))
             case Save(to, source):
-                self._put(to, frozenset(v + n for v in holds.get(source, _NOTHING) if v < n))
+                self._put(to, [v + n for v in holds.get(source, _NOTHING) if v < n])
             case Restore(to, source):
-                self._put(to, frozenset(v - n for v in holds.get(source, _NOTHING) if v >= n))
+                self._put(to, [v - n for v in holds.get(source, _NOTHING) if v >= n])
             case Constant(to, values):
                 self._put(
                     to,
-                    frozenset(
-                        v for v, sources in values if all(s in holds.get(p, _NOTHING) for s, p in sources)
-                    ),
+                    [v for v, sources in values if all(s in holds.get(p, _NOTHING) for s, p in sources)],
                 )
             case Equal(value, other):
                 if value != other:
                     self._equate(value, other)
             case Known(value):
                 self._has_value[value] = True
-            case _:  # kept
+            case _:  # kept, and moves
                 pass
 
     def _equate(self, value: int, other: int) -> None:
@@ -382,27 +412,37 @@ class Walk:
         if value not in self._constants:
             self._forget(value)
         for offset in (0, self._n) if self._has_words else (0,):
-            for place in self._where.get(other + offset, ()):
-                self._holds[place] |= {value + offset}
-                self._where.setdefault(value + offset, set()).add(place)
+            for bundle in self._within.get(other + offset, ()):
+                bundle.add(value + offset)
+                self._within.setdefault(value + offset, []).append(bundle)
 
     def _forget(self, value: int) -> None:
         """The value changes: no place holds the new one."""
         for x in (value, value + self._n) if self._has_words else (value,):
-            for place in self._where.pop(x, ()):
-                rest = self._holds[place]
-                if len(rest) == 1:
-                    del self._holds[place]
-                else:
-                    self._holds[place] = rest - {x}
+            for bundle in self._within.pop(x, ()):
+                bundle.discard(x)
 
-    def _put(self, place: int, values: frozenset[int]) -> None:
+    def _put(self, place: int, values: Collection[int]) -> None:
         """A place is overwritten, with what shares bits with it."""
-        holds, where = self._holds, self._where
+        holds, within = self._holds, self._within
         for other in self._sharing[place]:
-            for x in holds.pop(other, _NOTHING):
-                where[x].discard(other)
+            holds.pop(other, None)
         if values:
-            holds[place] = values
-            for x in values:
-                where.setdefault(x, set()).add(place)
+            made = {*values}
+            # of constants, which do not change, the same would be made again and again
+            known = within.get(next(iter(made)), ())
+            bundle = next((bundle for bundle in known if bundle == made), None) if known else None
+            if bundle is None:
+                bundle = made
+                for x in made:
+                    within.setdefault(x, []).append(bundle)
+            holds[place] = bundle
+
+    def _hand_on(self, place: int, source: int) -> None:
+        """The same with what another place holds."""
+        holds = self._holds
+        bundle = holds.get(source)
+        for other in self._sharing[place]:
+            holds.pop(other, None)
+        if bundle is not None:
+            holds[place] = bundle

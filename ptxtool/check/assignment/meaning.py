@@ -14,11 +14,13 @@ Anything else that was dropped or inserted is a problem, and so is an inserted i
 and reloads.
 """
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 
 from ptxtool.analysis.constant_definitions import constant_definitions
 from ptxtool.base.diag import Diagnostic
 from ptxtool.check.assignment.align import NONE, same_operation, same_shape
+from ptxtool.check.assignment.plain import plain_pairs
 from ptxtool.check.assignment.slots import slot_of, spill_variables
 from ptxtool.check.assignment.steps import (
     Constant,
@@ -33,7 +35,7 @@ from ptxtool.check.assignment.steps import (
     Save,
     Step,
 )
-from ptxtool.ir.defuse import Operands, accessed, def_use, plain_sources
+from ptxtool.ir.defuse import Operands
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
@@ -49,27 +51,33 @@ class Reader:
     def __init__(self, before: Function, after: Function) -> None:
         self.before, self.after = before, after
         self._old, self._new = Operands(before), Operands(after)
-        self.def_uses = def_use(before)
+        self.def_uses = before.def_uses
         self.places = Places(after)
         self.problems: list[Diagnostic] = []
         self.constants = constant_definitions(before, self.def_uses)
         self._resolve_old, self._resolve_new = before.registers.resolve_index, after.registers.resolve_index
         self._is_ptxplus = before.registers.is_ptxplus
-        self._pairs: dict[tuple[int, int], tuple[int, int] | None] = {}
         self._same_class: dict[tuple[int, int], bool] = {}  # of PTX, by the declarators
-        # what need not be looked at again: pairs of names, and of other operands, that mean the same everywhere
-        self._known: dict[tuple[str, str], tuple[tuple[int, int], ...] | None] = {}
-        self._known_sources: dict[tuple[int, int], tuple[tuple[int, int], ...] | None] = {}  # by identity
-        self._known_targets: dict[tuple[int, int], tuple[tuple[int, int], ...] | None] = {}
-        self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
         self._spills = spill_variables(before, after)
-        self._slots: dict[
-            tuple[int, int], int
-        ] = {}  # the place by address, by identity, and width; -1 for none
+        # by identity and width, -1 for none: the places of addresses, and of registers that mean the same everywhere
+        self._slots: dict[tuple[int, int], int] = {}
+        self._spilled: dict[tuple[int, int], int] = {}
         self._widths: dict[int, int] = {}  # of registers that may be spilled, 0 of others
 
-    def step(self, i: int, j: int) -> Step:
-        """The step of an item."""
+    def steps(self, items: Sequence[tuple[int, int]]) -> list[Step]:
+        """The steps of items."""
+        found: list[Step | None] = [None] * len(items)
+        nodes, constants = self.before.instructions, self.constants
+        pairs = () if self._is_ptxplus else plain_pairs(self.before, self.after, items, self.places.register)
+        for item, writes, reads in pairs:
+            i, j = items[item]
+            if len(writes) == 1 and nodes[i].guard is None and i not in constants:  # nearly all
+                found[item] = Kept(reads, ((*writes[0], True),))
+            else:
+                found[item] = self._kept_step(i, j, [*reads], dict.fromkeys(writes, True))
+        return [step or self._step(i, j) for step, (i, j) in zip(found, items, strict=True)]
+
+    def _step(self, i: int, j: int) -> Step:
         if i == NONE:
             return self._inserted(j)
         return self._dropped(i) if j == NONE else self._kept(i, j)
@@ -89,12 +97,16 @@ class Reader:
             )
         reads: list[tuple[int, int]] = []
         writes: dict[tuple[int, int], bool] = {}
-        if not self._plain_operands(old, new, i, j, reads, writes):
-            reads.clear()
-            writes.clear()
-            if not self._operands(i, j, reads, writes):
-                what = f"'{self.after.text(j)}' differs from '{self.before.text(i)}' in more than registers"
-                return self.complain(j, what)
+        if not self._operands(i, j, reads, writes):
+            what = f"'{self.after.text(j)}' differs from '{self.before.text(i)}' in more than registers"
+            return self.complain(j, what)
+        return self._kept_step(i, j, reads, writes)
+
+    def _kept_step(
+        self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
+    ) -> Step:
+        """The step of what an instruction's operands read and write, and whether wholly."""
+        old, new = self.before.instructions[i], self.after.instructions[j]
         guard, merges = None, False
         if old.guard is not None and new.guard is not None:
             pair = self._numbers(old.guard.name, new.guard.name, i, j)
@@ -110,91 +122,6 @@ class Reader:
         made = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
         alike = self._alike(i) if i in self.constants else frozenset[int]()
         return Kept(tuple(reads), made, alike, guard, merges)
-
-    def _plain_operands(
-        self,
-        old: Instruction,
-        new: Instruction,
-        i: int,
-        j: int,
-        reads: list[tuple[int, int]],
-        writes: dict[tuple[int, int], bool],
-    ) -> bool:
-        """`_operands` where every pair of operands is known to fit wherever it stands, or found to be so; else False.
-
-        Three times as fast as that (measured): of nearly all instructions of PTX the first operand is a register that
-        is written and the others are read, and equal operands share a node.
-        """
-        if self._is_ptxplus:
-            return False
-        key = old.opcode.text, len(old.operands)
-        sources = self._sources.get(key)
-        if sources is None:
-            sources = self._sources[key] = plain_sources(old)
-        first, last = sources
-        if first:
-            if last < 0:
-                return False
-            target, place = old.operands[0], new.operands[0]
-            if type(target) is Name and type(place) is Name and not target.part and not place.part:
-                found = self._known_names(target.text, place.text, i, j)
-            else:
-                pair = id(target), id(place)
-                if pair not in self._known_targets:
-                    self._known_targets[pair] = self._everywhere(target, place, i, j, "w")
-                found = self._known_targets[pair]
-            if not found:
-                return False
-            for one in found:
-                writes[one] = True
-        elif not last and old.operands:  # a branch
-            return False
-        for a, b in zip(old.operands[first:last], new.operands[first:last], strict=True):
-            if type(a) is Name and type(b) is Name:
-                found = self._known_names(a.text, b.text, i, j) if a.part == b.part else None
-            else:
-                pair = id(a), id(b)
-                if pair not in self._known_sources:
-                    self._known_sources[pair] = self._everywhere(a, b, i, j, "r")
-                found = self._known_sources[pair]
-            if found is None:
-                return False
-            reads += found
-        return True
-
-    def _known_names(self, old: str, new: str, i: int, j: int) -> tuple[tuple[int, int], ...] | None:
-        """The pair of two names that mean the same everywhere, () for the same word that is no register, else None."""
-        pair = old, new
-        if pair not in self._known:
-            x, y = self.before.registers.settled[old], self.after.registers.settled[new]
-            numbers = None
-            if x is not None and y is not None:
-                numbers = self._pair(old, new, x[0] if x else -1, y[0] if y else -1)
-            self._known[pair] = None if numbers is None else () if numbers is NEITHER else (numbers,)
-        return self._known[pair]
-
-    def _everywhere(
-        self, a: Operand, b: Operand, i: int, j: int, role: str
-    ) -> tuple[tuple[int, int], ...] | None:
-        """The pairs in two operands that are read, or with role "w" wholly written; None if they differ, depend on
-        their place or do something else as well."""
-        if not same_shape(a, b):
-            return None
-        was, now = accessed(a, role), accessed(b, role)
-        if role == "r":
-            names, is_plain = (was.reads, now.reads), not was.writes and not now.writes
-        else:
-            names = tuple(name for name, _ in was.writes), tuple(name for name, _ in now.writes)
-            is_plain = not was.reads and not now.reads and all(whole for _, whole in was.writes)
-        if not is_plain or len(names[0]) != len(names[1]):
-            return None
-        found: tuple[tuple[int, int], ...] = ()
-        for old, new in zip(*names, strict=True):
-            pair = self._known_names(old, new, i, j)
-            if pair is None:
-                return None
-            found += pair
-        return found
 
     def _operands(
         self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
@@ -226,22 +153,16 @@ class Reader:
     def _numbers(self, old: str, new: str, i: int, j: int) -> tuple[int, int] | None:
         """The value and the place that two names mean; `NEITHER` if they are no registers but the same name, or the
         same zero register or sink; None if one cannot stand for the other."""
-        return self._pair(old, new, self._resolve_old(old, i), self._resolve_new(new, j))
-
-    def _pair(self, old: str, new: str, x: int, y: int) -> tuple[int, int] | None:
-        """The same of two names whose registers are known, -1 for what is none."""
+        x, y = self._resolve_old(old, i), self._resolve_new(new, j)
         if x < 0 or y < 0:
             # of a pair that the text names by its first register, the second may be undeclared
             same = old == new or (self._is_ptxplus and _is_general(old) and _is_general(new))
             return NEITHER if x < 0 and y < 0 and same else None
-        known = self._pairs.get((x, y), NEITHER)
-        if known is NEITHER:
-            if not self._is_same_class(x, y):
-                known = None
-            elif not (self._is_ptxplus and self.before.registers[x].role):
-                known = x, self.places.register(y)
-            self._pairs[x, y] = known
-        return known
+        if not self._is_same_class(x, y):
+            return None
+        if self._is_ptxplus and self.before.registers[x].role:
+            return NEITHER
+        return x, self.places.register(y)
 
     def _is_same_class(self, x: int, y: int) -> bool:
         """Whether one register can stand for another. Of PTX, those of one declarator are alike."""
@@ -327,16 +248,26 @@ class Reader:
         if not bits:
             return None
         address, value = node.operands if kind == "st" else reversed(node.operands)
-        key = id(address), bits  # equal operand texts share a node
-        if key not in self._slots:
+        slot = self._slots.get((id(address), bits))  # equal operand texts share a node
+        if slot is None:
             found = slot_of(address, bits, self._spills)
-            self._slots[key] = -1 if found is None else self.places.slot(found)
-        slot = self._slots[key]
-        index = -1 if type(value) is not Name or value.part else self._resolve_new(value.text, j)
-        if slot < 0 or index < 0 or self._width(index) != bits:
+            slot = self._slots[id(address), bits] = -1 if found is None else self.places.slot(found)
+        register = self._spilled.get((id(value), bits))
+        if register is None:
+            register = self._spillable(value, bits, j)
+        if slot < 0 or register < 0:
             return None
-        register = self.places.register(index)
         return Move(slot, register) if kind == "st" else Move(register, slot)
+
+    def _spillable(self, value: Operand, bits: int, j: int) -> int:
+        """The place of a plain register of that width, no predicate, in an instruction of the new text; -1 if none."""
+        if type(value) is not Name or value.part:
+            return -1
+        index = self._resolve_new(value.text, j)
+        place = self.places.register(index) if index >= 0 and self._width(index) == bits else -1
+        if self.after.registers.settled[value.text]:
+            self._spilled[id(value), bits] = place
+        return place
 
     def _width(self, index: int) -> int:
         """The width of a new register that may be spilled, 0 of another one."""

@@ -95,6 +95,21 @@ HOLDS = [
         "get %r1; put %r1; + mov.b32 %r2, %r1; + mov.f32 %f1, %r2; + mov.b32 %r4, %f1; put %r4; exit;",
     ),
     (
+        "a copy stays when its source is overwritten",
+        "get %v1; get %v2; put %v1; put %v2; exit;",
+        "get %r1; + mov.u32 %r2, %r1; get %r1; put %r2; put %r1; exit;",
+    ),
+    (
+        "a dropped copy is where an inserted one has put its source",
+        "get %v1; ~mov.u32 %v2, %v1; get %v1; put %v1; put %v2; exit;",
+        "get %r1; + mov.u32 %r2, %r1; get %r1; put %r1; put %r2; exit;",
+    ),
+    (
+        "one constant twice, each copied on",
+        "mov.u32 %v1, 7; ~mov.u32 %v2, %v1; put %v1; put %v2; exit;",
+        "mov.u32 %r1, 7; + mov.u32 %r2, 7; + mov.u32 %r3, %r2; put %r2; put %r3; exit;",
+    ),
+    (
         "copies swap two registers in a loop",
         "get %v1; get %v2; L: mov.u32 %v3, %v1; mov.u32 %v1, %v2; mov.u32 %v2, %v3;"
         "setp.lt.u32 %p1, %v1, %v2; @%p1 bra L; put %v1; exit;",
@@ -319,6 +334,18 @@ FAILS = [
         "get %v1; ~mov.u32 %v2, %v1; get %v1; put %v2; put %v1; exit;",
         "get %r1; get %r1; put %r1; put %r1; exit;",
         lost("%r1", "%v2"),
+    ),
+    (
+        "a copy of a value that has changed since",
+        "get %v1; get %v1; put %v1; exit;",
+        "get %r1; + mov.u32 %r2, %r1; get %r1; put %r2; exit;",
+        lost("%r2", "%v1"),
+    ),
+    (
+        "a dropped copy is not where its source has got a new value",
+        "get %v1; ~mov.u32 %v2, %v1; get %v1; put %v1; put %v2; exit;",
+        "get %r1; + mov.u32 %r2, %r1; get %r1; put %r2; put %r2; exit;",
+        lost("%r2", "%v1"),
     ),
     (
         "a copy is dropped on one path only",
@@ -571,6 +598,12 @@ FAILS = [
         "if %p1 %v1 L; L: exit;",
         "setp.eq.u32 %p1, %r1, 0; @!%p1 bra L; L: exit;",
         "'@!%p1 bra L;' is another operation than '@%p1 bra L;'",
+    ),
+    (
+        "a register of another width in a vector",
+        "ld.global.v2.u32 {%v1, %v2}, [%d1]; exit;",
+        "ld.global.v2.u32 {%r1, %rs2}, [%rd4]; exit;",
+        differs("ld.global.v2.u32 {%r1, %rs2}, [%rd4];", "ld.global.v2.u32 {%v1, %v2}, [%d1];"),
     ),
     (
         "another opcode",

@@ -3,6 +3,7 @@
 import pytest
 from kernels import ptx
 
+from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 
@@ -39,3 +40,17 @@ def test_instructions_by_the_first_words_of_their_opcodes() -> None:
     assert function.bases == ("mov", "add", "mov", "ret")
     assert function.at_bases("ret", "mov", "sub") == [0, 2, 3]
     assert function.at_bases("sub") == []
+
+
+def test_other_statements_stand_between_instructions() -> None:
+    body = parse(".entry k {\n.reg .b32 %r;\nL: M:\nmov.b32 %r, 1;\n{ N:\nret; }\n}").functions["k"]
+    places = [(n, type(statement).__name__) for n, statement in body.other_statements]
+    assert places == [
+        *((0, "Declaration"), (0, "Label"), (0, "Label"), (1, "ScopeOpen"), (1, "Label"), (2, "ScopeClose")),
+    ]
+
+
+def test_a_function_keeps_its_definitions_and_uses() -> None:
+    function = ptx("add.u32 %r1, %r1, 1;\nret;")
+    assert function.def_uses == def_use(function)
+    assert function.def_uses is function.def_uses

@@ -38,9 +38,15 @@ def in_ptxplus(body: str) -> list[tuple[str, str]]:
         ("ld.param.u32 %r1, [n]; mov.u32 %r1, %tid.x; mov.u32 %r1, WARP_SZ; mov.b64 {%r1, _}, %rd1;", []),
         ("ld.param.u32 %r1, [m+4];", [("E201", "m")]),
         ("mov.u32 %r1, %tid.q;", [("E206", "%tid.q")]),
+        ("mov.u32 %r1, %tid.q; mov.u32 %r1, %tid.q;", [("E206", "%tid.q")] * 2),  # wrong wherever it stands
         ("mov.u32 %r1, %nosuch;", [("E201", "%nosuch")]),
         ("{ .reg .b32 t; mov.u32 t, 1; }", []),
         ("{ .reg .b32 t; } mov.u32 t, 1;", [("E201", "t")]),
+        (
+            "{ .reg .b32 t; mov.u32 t, 1; } mov.u32 t, 1;",
+            [("E201", "t")],
+        ),  # the same statement behind its block
+        ("{ .reg .pred q; @q ret; } @q ret;", [("E201", "q")]),
         ("mov.u32 t, 1; .reg .b32 t;", [("E201", "t")]),  # before its declaration
         (
             ".shared .b32 s[4]; mov.u32 %r1, s; { .local .b32 l; mov.u32 %r1, l; } mov.u32 %r1, l;",
@@ -57,6 +63,7 @@ def in_ptxplus(body: str) -> list[tuple[str, str]]:
         (".reg .b32 %r3;", [("E204", "%r3")]),
         (".shared .b32 s; .local .b32 s;", [("E204", "s")]),
         ("@%r1 ret;", [("E206", "%r1")]),
+        ("@%r1 ret; @%r1 ret;", [("E206", "%r1")] * 2),
         ("@%p1.ne ret;", [("E206", "%p1.ne")]),
         ("add.s32 3, %r1, %r2;", [("E206", "3")]),
         ("mov.u32 %tid.x, %r1;", [("E206", "%tid")]),
