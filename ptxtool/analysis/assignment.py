@@ -95,7 +95,7 @@ def assign(
 
 def refuse(function: Function) -> None:
     """E301 for what has no physical register, or whose flow the text does not tell."""
-    for declaration in function.body or ():
+    for _, declaration in function.other_statements:
         if isinstance(declaration, Declaration) and declaration.space == "reg" and declaration.vector > 1:
             raise error(
                 "E301",

@@ -127,9 +127,7 @@ def _meanings(function: Function) -> Counter[str]:
     found = Counter([*module.variables, *module.functions])
     found.update(d.name for p in (*function.returns, *function.params) for d in p.declarators)
     depth = 0
-    for statement in function.body or ():
-        if type(statement) is Instruction:
-            continue
+    for _, statement in function.other_statements:
         if isinstance(statement, Declaration) and statement.space != "reg":
             for declarator in statement.declarators:
                 found[declarator.name] += 1 if not depth else 2

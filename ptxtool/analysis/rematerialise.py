@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ptxtool.analysis.constant_definitions import constant_definitions
 from ptxtool.analysis.copies import is_copy
 from ptxtool.ir.defuse import DefUse
-from ptxtool.ir.nodes import Declaration, Function, Instruction, ScopeClose, ScopeOpen
+from ptxtool.ir.nodes import Declaration, Function, ScopeClose, ScopeOpen
 from ptxtool.ir.verify import names
 
 LONGEST = 3
@@ -45,9 +45,7 @@ def _hidden(function: Function) -> set[str]:
     """The names of what nested blocks declare."""
     found: set[str] = set()
     depth = 0
-    for statement in function.body or ():
-        if type(statement) is Instruction:
-            continue
+    for _, statement in function.other_statements:
         depth += isinstance(statement, ScopeOpen) - isinstance(statement, ScopeClose)
         if depth and isinstance(statement, Declaration):
             found.update(declarator.name for declarator in statement.declarators)

@@ -87,7 +87,7 @@ def other_names(function: Function) -> Iterator[str]:
     yield from function.module.functions
     for declaration in (*function.params, *function.returns):
         yield from (d.name for d in declaration.declarators)
-    for statement in function.body or ():
+    for _, statement in function.other_statements:
         if type(statement) is Label:
             yield statement.name
         elif type(statement) is Declaration and statement.space != "reg":

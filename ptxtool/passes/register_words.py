@@ -11,10 +11,10 @@ from itertools import accumulate, repeat
 import numpy as np
 
 # a word, or what words have no meaning in
-TOKEN = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![.\w$%])[%$A-Za-z_][\w$]*)", re.DOTALL)
+TOKEN = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![.\w$%])[%$A-Za-z_][\w$]*)", re.DOTALL | re.ASCII)
 # what may stand before a mark is looked at behind it: where all alternatives begin with a character of their own, the
 # search is a third faster (measured)
-MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|[%$](?<![\w$%][%$])[\w$]+)", re.DOTALL)
+MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|[%$](?<![\w$%][%$])[\w$]+)", re.DOTALL | re.ASCII)
 HEAD = re.compile(r"(?:@\s*!?\s*[%$\w]+(?:\.\w+)?\s*)?[\w.:]+")
 
 

@@ -158,7 +158,7 @@ class _Renamer:
                 if webs[k] != web and (name is None or name != web_names[webs[k]]):
                     others.add(k)
         others.update(k for k, spelling in spellings.items() if spelling is None)
-        owner = {name: k for k, name in names.items()}
+        owner = dict(zip(names.values(), names, strict=True))
         if len(owner) < len(names):  # blocks that hide names
             hidden = [k for k, name in names.items() if owner[name] != k]
             others.update(hidden, [owner[names[k]] for k in hidden])
@@ -408,13 +408,12 @@ class _Renamer:
 
     def _declarations(self, names: PhysicalNames) -> Iterator[TextEdit]:
         """The old declarations go, the new ones take the place of the first, or stand at the head of the body."""
-        body = self.function.body or ()
-        old = [s for s in body if isinstance(s, Declaration) and s.space == "reg"]
+        others = self.function.other_statements
+        old = [s for _, s in others if type(s) is Declaration and s.space == "reg"]
         new = self._new_declarations(names)
-        first = next((s for s in body if isinstance(s, (Declaration, Instruction))), None)
-        at_head = bool(old) and first is not None and old[0].start <= first.start
-        depth = sum(isinstance(s, ScopeOpen) for s in body[: body.index(old[0])]) if old else 0
-        place = old[0].start if old and at_head and not depth else -1
+        # the first of declarations, blocks and instructions
+        n_before, first = next(((n, s) for n, s in others if type(s) in (Declaration, ScopeOpen)), (0, None))
+        place = old[0].start if old and not n_before and first is old[0] else -1
         for declaration in old:
             if declaration.start == place and new:
                 indent = self._indent(place)
