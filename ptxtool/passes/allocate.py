@@ -49,7 +49,7 @@ class Allocate:
             what = "allocate is for PTX: the registers of PTXPlus are physical already"
             raise error("E301", what, help="compact renumbers them")
 
-        bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local")
+        bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local", GENERAL_LIMIT)
         result = place_registers(module, self.name, bounds, self.order)
         if any(isinstance(item, Directive) and "debug_info" in item.text for item in module.items):
             said = Remark(self.name, "the debug information still names the registers as they were")

@@ -47,7 +47,8 @@ class LowerPtxplus:
         from ptxtool.passes.ptxplus.lower import allocate, selected
 
         places, codes = selected(module, self.kernel)
-        text, virtual, allocated = allocate(places, codes, Bounds(self.regs, None, self.spill == "local"))
+        bounds = Bounds(self.regs, None, self.spill == "local", MAX_REGISTERS)
+        text, virtual, allocated = allocate(places, codes, bounds)
         proof = allocated.claim
         remarks = [
             Remark(self.name, r.message, r.function, _line(module, r.function)) for r in allocated.remarks

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign
 from ptxtool.analysis.numbering import Order, numbered
-from ptxtool.analysis.physical import GENERAL_LIMIT
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -17,11 +16,16 @@ from ptxtool.passes.renaming import Renamed, rename
 
 @dataclass(frozen=True)
 class Bounds:
-    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill."""
+    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill.
+
+    For what a refusal advises: `spill` is None where a pass has no such option, `most` is the largest bound that its
+    option takes, None where it takes any.
+    """
 
     registers: int | None = None
     predicates: int | None = None
-    spill: bool = False
+    spill: bool | None = None
+    most: int | None = None
 
 
 def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> PassResult:
@@ -61,30 +65,55 @@ def _placed(
 
 def _assigned(function: Function, bounds: Bounds) -> Assignment:
     try:
-        return assign(function, bounds.registers, bounds.predicates, bounds.spill)
+        return assign(function, bounds.registers, bounds.predicates, bool(bounds.spill))
     except TooFewRegisters as problem:
         assert bounds.registers is not None, "without bounds everything has a place"
-        least = _least(function, bounds, bounds.registers)
+        free = assign(function)
+        if bounds.spill:
+            what, help = _too_few_with_spilling(function, bounds, bounds.registers, free.registers)
+        else:
+            what, help = _too_few(bounds, bounds.registers, free)
+        message = f"'{function.name}' does not fit into {what}"
         raise error(
-            "E301",
-            f"'{function.name}' does not fit into {counted(bounds.registers, 'register')}"
-            f"{'' if bounds.spill else ' without spilling'}: it needs {least}",
-            function.source,
-            function.start,
-            function.body_start,
-            help=f"give {least} or more",
+            "E301", message, function.source, function.start, function.body_start, help=help
         ) from problem
 
 
-def _least(function: Function, bounds: Bounds, failed: int) -> int:
-    """The least number of registers into which a function fits, more than `failed`."""
-    if not bounds.spill:
-        return assign(function, None, bounds.predicates).registers
-    low, high = failed, GENERAL_LIMIT + 1  # does not fit, fits or is out of reach
+def _too_few(bounds: Bounds, registers: int, free: Assignment) -> tuple[str, str]:
+    """What a function that takes as much as in `free` does not fit into, and what to do, where nothing may spill."""
+    taken, given = free.registers, counted(registers, "register")
+    if bounds.predicates is not None and free.predicates > bounds.predicates:
+        predicates, needed = counted(bounds.predicates, "predicate"), str(free.predicates)
+        if taken > registers:
+            predicates, needed = f"{given} and {predicates}", f"{taken} and {needed}"
+        help = "'spill=local' keeps predicates in registers where there are too few"
+        return f"{predicates} without spilling: it needs {needed}", help
+    if bounds.most is None or taken <= bounds.most:
+        help = f"give {taken} or more" + (
+            ", or let values spill ('spill=local')" if bounds.spill is False else ""
+        )
+    else:
+        help = f"no more than {bounds.most} can be given: let values spill ('spill=local')"
+    return f"{given} without spilling: it needs {taken}", help
+
+
+def _too_few_with_spilling(
+    function: Function, bounds: Bounds, registers: int, enough: int
+) -> tuple[str, str]:
+    """The same where values may spill; `enough` registers are enough for all of them."""
+    least = _least(function, bounds.predicates, registers, enough)
+    help = f"give {least} or more"
+    if bounds.most is not None and least > bounds.most:
+        help = f"no more than {bounds.most} can be given: split what needs so many at once"
+    return f"{counted(registers, 'register')}: it needs {least}", help
+
+
+def _least(function: Function, predicates: int | None, low: int, high: int) -> int:
+    """The least number of registers into which a function fits with spilling: not into `low`, surely into `high`."""
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            assign(function, middle, bounds.predicates)
+            assign(function, middle, predicates)
             high = middle
         except TooFewRegisters:
             low = middle

@@ -233,6 +233,34 @@ def test_refusals_name_the_least_that_works() -> None:
     allocated(CROWD, "{max-regs=3,spill=none}")
 
 
+def crowded(n: int) -> str:
+    """A kernel in which n registers are live at once, of which any may be spilled."""
+    body = "".join(f"\tmov.u32 %r{i}, %clock;\n" for i in range(n))
+    body += "".join(f"\tst.shared.u32 [0], %r{i};\n" for i in range(n))
+    return kernel(f"\t.reg .b32 %r<{n}>;\n{body}")
+
+
+def test_what_no_bound_holds_is_not_told_to_give_more() -> None:
+    what = refusal(crowded(300), "{spill=none}")
+    assert "'k' does not fit into 255 registers without spilling: it needs 300" in what
+    assert "no more than 255 can be given: let values spill ('spill=local')" in what
+    what = refusal(crowded(200), "{max-regs=9,spill=none}")
+    assert "give 200 or more, or let values spill ('spill=local')" in what
+
+
+def test_what_is_in_flight_at_once_may_be_more_than_can_be_given() -> None:
+    body = ".reg .b32 %r<512>;\n"
+    for first in (0, 128, 256):
+        results = ",".join(f"%r{i}" for i in range(first, first + 128))
+        body += f"tcgen05.ld.sync.aligned.32x32b.x128.b32 {{{results}}}, [0];\n"
+    body += "tcgen05.wait::ld.sync.aligned;\n" + "".join(f"st.shared.u32 [0], %r{i};\n" for i in range(384))
+    text = kernel(body).replace(HEAD, ".version 8.7\n.target sm_100a\n.address_size 64\n")
+    for bound in ("{max-regs=9}", ""):
+        what = refusal(text, bound)
+        assert "registers: it needs 384" in what
+        assert "no more than 255 can be given: split what needs so many at once" in what
+
+
 def test_every_function_that_does_not_fit_is_named() -> None:
     text = CROWD + CROWD.removeprefix(HEAD).replace("entry k(", "entry other(")
     what = refusal(text, "{max-regs=1}")
