@@ -18,14 +18,24 @@ from ptxtool.passes.renaming import Renamed, rename
 class Bounds:
     """The registers and predicates a function may take, None for as many as it needs, and whether values may spill.
 
-    For what a refusal advises: `spill` is None where a pass has no such option, `most` is the largest bound that its
-    option takes, None where it takes any.
+    For refusals: `most` is the largest bound that may be asked for, None for any; `advice` says of spilling whether
+    that would help.
     """
 
     registers: int | None = None
     predicates: int | None = None
-    spill: bool | None = None
+    spill: bool = False
     most: int | None = None
+    advice: str = ""
+
+    def give(self, least: int) -> str:
+        """What to do about a bound where it takes `least`."""
+        if self.most is None or least <= self.most:
+            return f"give {least} or more"
+        return f"no more than {self.most} can be given"
+
+
+CAN_SPILL = "'spill=local' lets values spill"
 
 
 def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> PassResult:
@@ -65,7 +75,7 @@ def _placed(
 
 def _assigned(function: Function, bounds: Bounds) -> Assignment:
     try:
-        return assign(function, bounds.registers, bounds.predicates, bool(bounds.spill))
+        return assign(function, bounds.registers, bounds.predicates, bounds.spill)
     except TooFewRegisters as problem:
         assert bounds.registers is not None, "without bounds everything has a place"
         free = assign(function)
@@ -88,12 +98,7 @@ def _too_few(bounds: Bounds, registers: int, free: Assignment) -> tuple[str, str
             predicates, needed = f"{given} and {predicates}", f"{taken} and {needed}"
         help = "'spill=local' keeps predicates in registers where there are too few"
         return f"{predicates} without spilling: it needs {needed}", help
-    if bounds.most is None or taken <= bounds.most:
-        help = f"give {taken} or more" + (
-            ", or let values spill ('spill=local')" if bounds.spill is False else ""
-        )
-    else:
-        help = f"no more than {bounds.most} can be given: let values spill ('spill=local')"
+    help = bounds.give(taken) + (f"; {bounds.advice}" if bounds.advice else "")
     return f"{given} without spilling: it needs {taken}", help
 
 
@@ -102,9 +107,8 @@ def _too_few_with_spilling(
 ) -> tuple[str, str]:
     """The same where values may spill; `enough` registers are enough for all of them."""
     least = _least(function, bounds.predicates, registers, enough)
-    help = f"give {least} or more"
-    if bounds.most is not None and least > bounds.most:
-        help = f"no more than {bounds.most} can be given: split what needs so many at once"
+    is_possible = bounds.most is None or least <= bounds.most
+    help = bounds.give(least) + ("" if is_possible else ": split what needs so many at once")
     return f"{counted(registers, 'register')}: it needs {least}", help
 
 

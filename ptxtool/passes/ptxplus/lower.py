@@ -57,6 +57,14 @@ def allocate(
     places: ModulePlaces, codes: Sequence[KernelCode], bounds: Bounds
 ) -> tuple[str, Module, PassResult]:
     """The final text, the module over virtual registers that it was made from, and how. Raises E301 for too few."""
+    with_locals = next((code.name for code in codes if code.local_bytes), "")
+    if (
+        with_locals and bounds.spill
+    ):  # the file has one 'l0', and local memory is addressed by numbers from 0 on
+        advice = f"nothing can spill beside the local variables of '{with_locals}'"
+        if not all(code.local_bytes for code in codes):
+            advice += ": lower the other kernels alone ('kernel=NAME')"
+        bounds = replace(bounds, spill=False, advice=advice)
     virtual = parse(module_text(places, codes), places.module.source.name)
     try:
         first = place_registers(virtual, _NAME, bounds, "first-use")

@@ -243,9 +243,9 @@ def crowded(n: int) -> str:
 def test_what_no_bound_holds_is_not_told_to_give_more() -> None:
     what = refusal(crowded(300), "{spill=none}")
     assert "'k' does not fit into 255 registers without spilling: it needs 300" in what
-    assert "no more than 255 can be given: let values spill ('spill=local')" in what
+    assert "no more than 255 can be given; 'spill=local' lets values spill" in what
     what = refusal(crowded(200), "{max-regs=9,spill=none}")
-    assert "give 200 or more, or let values spill ('spill=local')" in what
+    assert "give 200 or more; 'spill=local' lets values spill" in what
 
 
 def test_what_is_in_flight_at_once_may_be_more_than_can_be_given() -> None:

@@ -253,6 +253,29 @@ def test_values_spill_where_that_is_asked_for() -> None:
     assert text.count("st.local.u32 [0x") == text.count("ld.local.u32 $r") > 0
 
 
+def test_nothing_spills_beside_local_variables() -> None:
+    """Both would have the numbers from 0 on, and a file has one `l0`."""
+    loads = "".join(f"ld.global.u32 %r{k}, [%d1+{4 * k}];" for k in range(1, 8))
+    stores = "".join(f"st.global.u32 [%d1+{4 * k}], %r{8 - k};" for k in range(1, 8))
+    crowd = kernel(f"ld.param.u64 %d1, [p];{loads}{stores}")
+    local = ".local .b32 mine; .reg .b32 %q; st.local.u32 [mine], 1; ld.local.u32 %q, [mine]; st.global.u32 [%d1], %q;"
+    own = kernel(f"ld.param.u64 %d1, [p];{loads}{local}{stores}", name="own")
+    module = parse(HEAD + crowd + own)
+    with pytest.raises(PtxError) as refused:
+        rewrite(module, "lower-ptxplus{regs=6,spill=local}")
+    what = str(refused.value)
+    assert "'k' does not fit into 6 registers without spilling: it needs 8" in what
+    assert "'own' does not fit into 6 registers without spilling: it needs 9" in what
+    advice = (
+        "give 8 or more; nothing can spill beside the local variables of 'own': lower the other kernels alone"
+    )
+    assert advice in what
+    assert "l0[" in rewrite(module, "lower-ptxplus{regs=6,spill=local,kernel=k}").module.source.text
+    rewrite(module, "lower-ptxplus{regs=9,spill=local}")
+    with pytest.raises(PtxError, match=r"give 9 or more; nothing can spill .* of 'own'$"):
+        rewrite(module, "lower-ptxplus{regs=6,spill=local,kernel=own}")
+
+
 def test_the_same_module_gives_the_same_text() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r2;"
     assert lower(body) == lower(body)
