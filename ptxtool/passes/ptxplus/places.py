@@ -8,12 +8,11 @@ behind them, an unsized one (dynamic shared memory) behind all others; constants
 Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 
+from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Module, Operand, Vector
 from ptxtool.isa.types import TYPES, Type
@@ -30,11 +29,8 @@ _MOST_THREADS = 1024
 
 def most_threads(kernel: Function) -> int:
     """Threads that a block of the kernel has at most."""
-    for directive in kernel.directives:
-        if directive.name in ("reqntid", "maxntid"):
-            numbers = [int(n) for n in re.findall(r"\d+", directive.text)]
-            return min(_MOST_THREADS, prod(numbers)) if numbers else _MOST_THREADS
-    return _MOST_THREADS
+    bound = block_bound(kernel)
+    return min(_MOST_THREADS, bound.threads) if bound else _MOST_THREADS
 
 
 @dataclass(frozen=True)
