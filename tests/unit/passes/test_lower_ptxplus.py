@@ -276,6 +276,20 @@ def test_nothing_spills_beside_local_variables() -> None:
         rewrite(module, "lower-ptxplus{regs=6,spill=local,kernel=own}")
 
 
+def test_kernels_that_can_be_lowered_alone_are_named() -> None:
+    bad, good = "div.u64 %d1, %d2, %d3;", "mov.u32 %r1, %tid.x;"
+    text = (
+        HEAD + kernel(bad, name="a") + kernel(good, name="b") + kernel(bad, name="c") + kernel(good, name="d")
+    )
+    with pytest.raises(PtxError) as refused:
+        rewrite(parse(text), "lower-ptxplus")
+    first = refused.value.diagnostics[0]
+    assert first.message == "lower-ptxplus: 2 of 4 kernels cannot be lowered: a, c"
+    assert first.help == "'kernel=NAME' lowers one alone; these can be: b, d"
+    assert len(refused.value.diagnostics) == 3
+    assert len(refusals(HEAD + kernel(bad, name="a"))) == 1
+
+
 def test_the_same_module_gives_the_same_text() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r2;"
     assert lower(body) == lower(body)
