@@ -11,6 +11,7 @@ Refused by name (`Refusal`): initial values that are addresses, parameters of ty
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
@@ -124,19 +125,10 @@ class ModulePlaces:
                 self._globals.append((declaration, declarator))
 
     def _declared(self) -> Iterator[tuple[Declaration, Declarator]]:
-        for item in self.module.items:
-            found = (
-                (item,)
-                if isinstance(item, Declaration)
-                else (
-                    s
-                    for s in (item.body or ())
-                    if isinstance(s, Declaration) and s.space in ("global", "const")
-                )
-                if isinstance(item, Function)
-                else ()
-            )
-            yield from ((d, x) for d in found for x in d.declarators)
+        bodies = (f.body or () for f in self.module.functions.values())
+        inner = (s for s in chain.from_iterable(bodies) if isinstance(s, Declaration))
+        found = (*self.module.storage(), *(s for s in inner if s.space in ("global", "const")))
+        yield from ((d, x) for d in found for x in d.declarators)
 
     @property
     def constants(self) -> list[tuple[Declaration, Declarator, int]]:
@@ -197,7 +189,7 @@ class KernelPlaces:
 
     def _place_shared(self, functions: set[str], used: set[str], exchanges: bool) -> None:
         module = self.kernel.module
-        found = [(d, x) for d in module.declarations() for x in d.declarators]
+        found = [(d, x) for d in module.storage() for x in d.declarators]
         for name in sorted(functions, key=list(module.functions).index):
             body = module.functions[name].body or ()
             found += [(s, x) for s in body if isinstance(s, Declaration) for x in s.declarators]

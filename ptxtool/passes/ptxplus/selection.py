@@ -267,7 +267,12 @@ class Selection:
         return word(place.address + offset)
 
     def place(self, step: Step, name: str) -> Place | None:
-        return self.places.find(name, step.frame.function)
+        place = self.places.find(name, step.frame.function)
+        declared = step.frame.function.module.variables.get(name)
+        is_outside = place is not None and place.space in ("global", "const")
+        if is_outside and declared is not None and "extern" in declared.linkage:
+            self.note(step, f"'{name}' is defined in another file: it is zeros unless the launch fills it")
+        return place
 
     def wide_source(self, step: Step, operand: Operand) -> Pair:
         """Both words of a 64-bit operand."""

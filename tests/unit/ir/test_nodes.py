@@ -39,3 +39,15 @@ def test_instructions_by_the_first_words_of_their_opcodes() -> None:
     assert function.bases == ("mov", "add", "mov", "ret")
     assert function.at_bases("ret", "mov", "sub") == [0, 2, 3]
     assert function.at_bases("sub") == []
+
+
+def test_an_external_variable_is_stored_once() -> None:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    outside, inside = ".extern .global .u32 a[], b;\n", ".visible .global .u32 a[2] = {1, 2};\n"
+    for text in (outside + inside + outside, inside + outside):
+        module = parse(head + text)
+        stored = [
+            (d.name, d.dimensions, "extern" in s.linkage) for s in module.storage() for d in s.declarators
+        ]
+        assert sorted(stored) == [("a", (2,), False), ("b", (), True)]
+        assert module.variables["a"].declarators[0].value is not None

@@ -290,6 +290,25 @@ def test_kernels_that_can_be_lowered_alone_are_named() -> None:
     assert len(refusals(HEAD + kernel(bad, name="a"))) == 1
 
 
+def test_an_external_variable_that_the_file_defines() -> None:
+    outside = ".extern .global .u32 g; .extern .const .u32 c;\n"
+    inside = ".visible .global .u32 g = 7; .visible .const .u32 c = 9;\n"
+    body = "ld.global.u32 %r1, [g]; ld.const.u32 %r2, [c]; st.global.u32 [g], %r2;"
+    for before in (outside + inside, inside + outside):
+        text = lower(body, before=before)
+        assert text.count(".global .align 4 .u32 g[1] = {0x00000007};") == text.count("\n.global") == 1
+        assert text.count(".const .b8 c[4];") == text.count(".constptr c") == 1
+        assert "0x00000009" in text
+
+
+def test_an_external_variable_of_another_file_is_told() -> None:
+    body = "ld.const.u32 %r1, [c+4]; ld.const.u32 %r2, [c]; st.shared.u32 [s], %r2;"
+    before = ".extern .const .u32 c[4]; .extern .shared .u32 s[];\n"
+    result = rewrite(parse(HEAD + before + kernel(body), "k.ptx"), "lower-ptxplus")
+    told = [r.message for r in result.remarks[1:]]
+    assert told == ["'c' is defined in another file: it is zeros unless the launch fills it"]
+
+
 def test_the_same_module_gives_the_same_text() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r2;"
     assert lower(body) == lower(body)
