@@ -259,3 +259,50 @@ def test_carries_of_64_bits(semantics: str) -> None:
             ((a + b) >> 128) + ((2**32 - 1 if a < b else 0) << 32),
             (row[2] + carry) % 2**64,
         ], row
+
+
+REGISTERS_FOR_PARAMETERS = """.version 8.0
+.target sm_75
+.address_size 64
+.func (.param .b64 sum) f(.param .b32 a, .param .b64 at, .param .b16 h)
+{
+	.reg .b16 %h;
+	.reg .b32 %a, %b;
+	.reg .b64 %d;
+	ld.param.u32 %a, [a];
+	ld.param.u64 %d, [at];
+	ld.param.u16 %h, [h];
+	ld.global.u32 %b, [%d];
+	mad.wide.u16 %a, %h, %h, %a;
+	add.u32 %a, %a, %b;
+	cvt.u64.u32 %d, %a;
+	st.param.u64 [sum], %d;
+	ret;
+}
+.visible .entry k(.param .u64 out, .param .u64 in)
+{
+	.reg .b16 %h;
+	.reg .b32 %t;
+	.reg .b64 %d<5>;
+	ld.param.u64 %d0, [out];
+	ld.param.u64 %d1, [in];
+	mov.u32 %t, %tid.x;
+	cvt.u16.u32 %h, %t;
+	mad.wide.u32 %d2, %t, 4, %d1;
+	mad.wide.u32 %d3, %t, 16, %d0;
+	call (%d4), f, (%t, %d2, %h);
+	st.global.u64 [%d3], %d4;
+	call (%d4), f, (7, %d1, 3);
+	st.global.u64 [%d3+8], %d4;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_registers_for_parameters_in_memory(semantics: str) -> None:
+    given = np.arange(32, dtype=np.uint32) * 1000 + 5
+    out = np.zeros((32, 2), np.uint64)
+    kernel = lowered(parse(REGISTERS_FOR_PARAMETERS).kernels["k"])
+    ptxsim.run(kernel, 1, 32, [out, given], ptxplus_semantics=semantics)
+    assert out.tolist() == [[t * t + t + 1000 * t + 5, 9 + 7 + 5] for t in range(32)]
