@@ -309,6 +309,22 @@ def test_an_external_variable_of_another_file_is_told() -> None:
     assert told == ["'c' is defined in another file: it is zeros unless the launch fills it"]
 
 
+def test_registers_of_vector_type_are_refused_alike() -> None:
+    lines = (
+        ".reg .v4 .b32 %v, %w; ld.param.u64 %d1, [p];",
+        "ld.global.v4.b32 %v, [%d1];",
+        "add.u32 %v.x, %r1, %r2;",
+        "add.u32 %r1, %v.y, %r2;",
+        "mov.v4.b32 %w, %v;",
+        "st.global.v4.b32 [%d1], %v;",
+    )
+    found = refusals(HEAD + kernel("\n".join(lines)))
+    told = "is a register of vector type: declare its elements as registers"
+    assert [(line - found[0][0], reason[-len(told) :]) for line, reason in found] == [
+        (k, told) for k in range(5)
+    ]
+
+
 def test_the_same_module_gives_the_same_text() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r2;"
     assert lower(body) == lower(body)
