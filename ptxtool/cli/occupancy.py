@@ -26,11 +26,13 @@ from ptxtool.cli.common import (
     share_scratchpad_option,
     switching_option,
 )
+from ptxtool.cli.streams import print_note
 from ptxtool.ir.blocks import block_bound, threads_problem
 
 if TYPE_CHECKING:
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.register_counts import RegisterCounts
+    from ptxtool.ir.nodes import Function
 
 
 class Extent(click.ParamType[int]):
@@ -208,6 +210,13 @@ class _Told:
         return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
 
 
+def _dynamic(kernel: "Function") -> list[str]:
+    """The shared variables of a kernel whose size its launch decides."""
+    from ptxtool.analysis.shared_layout import shared_layout
+
+    return [v.name for v in shared_layout(kernel).variables if not v.size]
+
+
 def _from_file(
     file: str,
     kernel: str | None,
@@ -228,6 +237,12 @@ def _from_file(
         scratchpad = api.static_scratchpad(function)
         if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
             scratchpad += launch.dynamic_shared
+        dynamic = [] if launch is not None else _dynamic(function)
+        if dynamic:
+            names = " and ".join(f"'{name}'" for name in dynamic)
+            print_note(
+                f"dynamic shared memory ({names}) is not counted: give all the bytes with --scratchpad"
+            )
     source = "from the command line"
     if registers is None and launch is not None and launch.registers is not None:
         registers, source = launch.registers, "from the launch file"

@@ -157,3 +157,17 @@ def test_more_than_a_thread_has(cli: Cli, file: Path) -> None:
     )
     for command in (["pressure"], ["occupancy", "--block", "64"]):
         assert told in cli(command[0], file, *command[1:]).stdout
+
+
+def test_dynamic_shared_memory_is_not_passed_over(cli: Cli, file: Path) -> None:
+    text = TEXT.replace(".visible", ".extern .shared .b8 room[];\n.visible").replace(
+        "\tret;", "\tst.shared.u32 [room], %a;\n\tret;"
+    )
+    file.write_text(text)
+    told = "dynamic shared memory ('room') is not counted: give all the bytes with --scratchpad\n"
+    assert cli("occupancy", file, "--block", 64).stderr == told
+    assert cli("occupancy", file, "--block", 64, "--scratchpad", 4096).stderr == ""
+    file.with_name("launch.toml").write_text(LAUNCH + "\n")
+    assert cli("occupancy", file).stderr == ""
+    file.write_text(TEXT)
+    assert cli("occupancy", file, "--block", 64).stderr == ""
