@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ptxtool.analysis.accesses import Segment
 from ptxtool.analysis.ranges import Ranges, joined
-from ptxtool.ir.nodes import Immediate, Instruction, Memory, Name
+from ptxtool.ir.nodes import Immediate, Instruction, Name, Vector
 
 _WGMMA = "wgmma"
 _OLDEST = 16
@@ -42,16 +42,18 @@ def _launched(node: Instruction) -> str:
 
 
 def _webs(ranges: Ranges, i: int, node: Instruction) -> Iterator[int]:
-    """The webs of an instruction but for those of its addresses, which are read at once."""
-    inside = {
-        ranges.function.registers.resolve_index(name.text, i)
-        for operand in node.operands
-        if isinstance(operand, Memory) and isinstance(name := operand.base, Name)
-    }
+    """The webs that an instruction in flight uses. Addresses, descriptors and predicates are read at once."""
     step = ranges.def_uses[i]
-    for k, web in zip((*step.defs, *step.uses), (*ranges.writes[i], *ranges.reads[i]), strict=True):
-        if k not in inside:
-            yield web
+    yield from ranges.writes[i]
+    resolve = ranges.function.registers.resolve_index
+    late = {
+        resolve(name.text, i)
+        for operand in node.operands
+        if isinstance(operand, Vector)
+        for name in operand.items
+        if isinstance(name, Name)
+    }
+    yield from (web for k, web in zip(step.uses, ranges.reads[i], strict=True) if k in late)
 
 
 def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Segment]:

@@ -69,7 +69,7 @@ class SharedLayout:
 def shared_declarations(kernel: Function) -> Iterator[tuple[Declaration, Declarator, bool]]:
     """The shared variables in a kernel's sight, in the order in which they are laid out, and whether in its body."""
     inner = (s for s in kernel.body or () if isinstance(s, Declaration))
-    for declarations, in_body in ((kernel.module.declarations(), False), (inner, True)):
+    for declarations, in_body in ((kernel.module.storage(), False), (inner, True)):
         for declaration in declarations:
             if declaration.space in _SPACES:
                 yield from ((declaration, declarator, in_body) for declarator in declaration.declarators)

@@ -3,11 +3,11 @@
 Reference: PTX ISA, sections 11.4 (performance-tuning directives), 11.7 (cluster dimension directives).
 """
 
-import re
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.check.header import version_of
+from ptxtool.ir.blocks import numbers
 from ptxtool.ir.nodes import Directive, Function
 
 _POSITIVE = frozenset({"maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm"})
@@ -23,11 +23,9 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
     first: dict[str, Directive] = {}
     for item in function.directives:
         first.setdefault(item.name, item)
-        if item.name in _POSITIVE and any(
-            int(n, 0) == 0 for n in re.findall(r"[0-9][0-9a-fA-Fx]*", item.text)
-        ):
-            message = f"'.{item.name} {item.text}' leaves nothing"
-            yield Diagnostic("E213", message, source, item.start, item.end, "write numbers from 1 on")
+        if item.name in _POSITIVE and (trouble := _trouble(item)):
+            message = f"'.{item.name} {item.text}' {trouble}"
+            yield Diagnostic("E213", message, source, item.start, item.end, "write whole numbers from 1 on")
         if item.name == "maxnctapersm" and version_of(function.module) >= (2, 1):
             help = "'.minnctapersm' replaces it"
             yield Diagnostic("E213", "'.maxnctapersm' ended with PTX 2.1", source, item.start, item.end, help)
@@ -48,3 +46,11 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
             note = Note(f"'.{earlier.name}' is here", source, earlier.start, earlier.end)
             message = f"'.{later.name}' and '.{earlier.name}' exclude each other"
             yield Diagnostic("E213", message, source, later.start, later.end, "keep one of them", note)
+
+
+def _trouble(item: Directive) -> str:
+    """What is wrong with the numbers of a directive that wants positive ones."""
+    try:
+        return "leaves nothing" if 0 in numbers(item) else ""
+    except ValueError:
+        return "has a fraction"

@@ -7,6 +7,8 @@ Reference: PTX ISA, sections 5.1 (state spaces), 5.4 (variables); the rest was a
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import takewhile
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.check.header import version_of
@@ -16,6 +18,7 @@ from ptxtool.ir.nodes import (
     Apply,
     Declaration,
     Declarator,
+    Function,
     Immediate,
     Module,
     Name,
@@ -320,10 +323,9 @@ class _Check:
         if declared is not None and declared.space.partition("[")[0] not in ("global", "const"):
             message = f"the initial value of '{name}' is the address of '{other}' in '.{declared.space}'"
             yield self.problem(message, "only '.global' and '.const' variables have fixed addresses", other)
-        elif function is not None and function.start > self.item.start:
-            yield self.problem(
-                f"'{other}' is declared below its use", "declare the function before it", other
-            )
+        elif (declared is not None or function is not None) and other not in self._above:
+            help = f"declare the {'function' if function else 'variable'} in a statement before it"
+            yield self.problem(f"'{other}' is declared below its use", help, other)
         elif (declared is not None or function is not None) and type_ not in fitting:
             help = "addresses are '.u64' (or '.u32' with '.address_size 32'); '0xff(x)' is a byte of one, for '.u8'"
             yield self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
@@ -334,6 +336,17 @@ class _Check:
             start, end = place_of(self.module.source.text, self.item.start, self.item.end, mask)
             message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
             yield Diagnostic("W205", message, self.module.source, start, end, "raise '.version'")
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        """What the statements above declare: variables and functions, which need not have a value or body there."""
+        found: set[str] = set()
+        for item in takewhile(lambda i: i.start < self.item.start, self.module.items):
+            if isinstance(item, Function):
+                found.add(item.name)
+            elif isinstance(item, Declaration):
+                found.update(d.name for d in item.declarators)
+        return frozenset(found)
 
 
 def _is_independent(module: Module) -> bool:

@@ -8,7 +8,7 @@ import click
 
 from ptxtool import api
 from ptxtool.analysis.occupancy import MAX_THREADS
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.cli.common import (
     gpu_option,
     json_option,
@@ -26,10 +26,13 @@ from ptxtool.cli.common import (
     share_scratchpad_option,
     switching_option,
 )
+from ptxtool.cli.streams import print_note
+from ptxtool.ir.blocks import block_bound, threads_problem
 
 if TYPE_CHECKING:
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.register_counts import RegisterCounts
+    from ptxtool.ir.nodes import Function
 
 
 class Extent(click.ParamType[int]):
@@ -99,8 +102,9 @@ def command(
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables. Registers that nobody gives are those that
-    'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for another kernel says nothing.
+    the launch, scratchpad from the kernel's shared variables. A block that nobody gives is that of '.reqntid',
+    registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
+    another kernel says nothing.
     """
     switched = switching not in (None, "none")
     if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
@@ -206,6 +210,13 @@ class _Told:
         return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
 
 
+def _dynamic(kernel: "Function") -> list[str]:
+    """The shared variables of a kernel whose size its launch decides."""
+    from ptxtool.analysis.shared_layout import shared_layout
+
+    return [v.name for v in shared_layout(kernel).variables if not v.size]
+
+
 def _from_file(
     file: str,
     kernel: str | None,
@@ -226,6 +237,12 @@ def _from_file(
         scratchpad = api.static_scratchpad(function)
         if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
             scratchpad += launch.dynamic_shared
+        dynamic = [] if launch is not None else _dynamic(function)
+        if dynamic:
+            names = " and ".join(f"'{name}'" for name in dynamic)
+            print_note(
+                f"dynamic shared memory ({names}) is not counted: give all the bytes with --scratchpad"
+            )
     source = "from the command line"
     if registers is None and launch is not None and launch.registers is not None:
         registers, source = launch.registers, "from the launch file"
@@ -240,6 +257,12 @@ def _from_file(
         registers, source = counts.need.registers, "what allocate needs"
     if block is None and launch is not None:
         block = prod(launch.block)
+    bound = block_bound(function)
+    if block is None and bound is not None and bound.is_exact:
+        block = bound.threads
+    problem = None if block is None else threads_problem(function, block)
+    if problem is not None:
+        raise PtxError([problem])
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"

@@ -3,9 +3,10 @@
 import click
 
 from ptxtool import api
+from ptxtool.base.diag import PtxError
 from ptxtool.cli.common import file_argument, json_option, load, output_option, put_bytes, put_json
 from ptxtool.cli.outputs import reads
-from ptxtool.cli.streams import print_note
+from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
 
 
 def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -35,9 +36,18 @@ def _list_passes(ctx: click.Context, parameter: click.Parameter, value: bool) ->
     callback=_list_passes,
     help="List the passes with their options and exit.",
 )
+@click.option(
+    "--max-errors",
+    "most",
+    type=click.IntRange(0),
+    default=MOST_SHOWN,
+    show_default=True,
+    metavar="N",
+    help="Print at most N errors, 0 for all.",
+)
 @json_option
 @output_option
-def command(file: str, pipeline: tuple[str, ...], as_json: bool, output: str | None) -> int:
+def command(file: str, pipeline: tuple[str, ...], most: int, as_json: bool, output: str | None) -> int:
     """Run passes over a file and print the new text, or write it to OUT.
 
     Lines that no pass touched stay as they are, byte for byte. Every pass is checked after it ran. Remarks go to
@@ -46,7 +56,11 @@ def command(file: str, pipeline: tuple[str, ...], as_json: bool, output: str | N
     passes = ",".join(pipeline)
     module = load(file, in_place=not as_json)
     _reads_of(passes)
-    result = api.rewrite(module, passes)
+    try:
+        result = api.rewrite(module, passes)
+    except PtxError as problem:
+        print_diagnostics(problem.diagnostics, most, rest="--max-errors 0 prints all")
+        return 1
     if as_json:
         put_json(result.to_dict(), output)
         return 0

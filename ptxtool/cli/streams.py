@@ -100,11 +100,11 @@ class _writing(contextlib.AbstractContextManager[None]):
 def print_diagnostics(
     diagnostics: Iterable[Diagnostic],
     most: int = MOST_SHOWN,
-    rest: str = "ptxtool check --max-errors 0 prints all",
+    rest: str = "",
 ) -> None:
     """Render diagnostics to standard error: at most `most` errors and `most` warnings, all where it is 0.
 
-    `rest` says how to see the others.
+    `rest` says how to see the others, where that is not `check`, which finds what is wrong with a file by itself.
     """
     found = tuple(diagnostics)
     shown = at_most(found, most)
@@ -116,7 +116,9 @@ def print_diagnostics(
     elif shown:
         _print_stderr("\n".join(map(render, shown)))
     if len(shown) < len(found):
-        _print_stderr(f"... and {len(found) - len(shown)} more; {rest}")
+        if not rest and all(d.code[1] in "12" for d in found):
+            rest = "ptxtool check --max-errors 0 prints all"
+        _print_stderr(f"... and {len(found) - len(shown)} more{'; ' if rest else ''}{rest}")
 
 
 def print_note(text: str) -> None:

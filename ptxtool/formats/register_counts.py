@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ptxtool.analysis.physical import GENERAL_LIMIT
 from ptxtool.analysis.register_need import RegisterNeed, register_need
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.ptxas import Ptxas, Used
@@ -48,6 +49,8 @@ class RegisterCounts:
         if self.need:
             verb = "compacted" if self.kernel.registers.is_ptxplus else "allocated"
             parts += [f"{self.need.live} live at once", f"{self.need.registers} {verb}"]
+            if self.need.registers > GENERAL_LIMIT and not self.kernel.registers.is_ptxplus:
+                more.append(f"a thread has {GENERAL_LIMIT} at most: 'rewrite -p allocate' spills the rest")
             if len(self.need.chain) > 1:
                 more.append(f"most of them in {' -> '.join(self.need.chain)}")
             more += [f"not counted: {reason}" for reason in self.need.uncounted]

@@ -386,11 +386,24 @@ class Module:
 
     @cached_property
     def variables(self) -> Mapping[str, Declaration]:
-        """Module-scope variables: name -> its declaration."""
-        return MappingProxyType({d.name: v for v in self.declarations() for d in v.declarators})
+        """Module-scope variables: name -> its declaration; one without `.extern` wins over those with."""
+        found: dict[str, Declaration] = {}
+        for item in self.declarations():
+            for declarator in item.declarators:
+                if declarator.name not in found or "extern" not in item.linkage:
+                    found[declarator.name] = item
+        return MappingProxyType(found)
 
     def declarations(self) -> Iterator[Declaration]:
         return (item for item in self.items if isinstance(item, Declaration))
+
+    def storage(self) -> Iterator[Declaration]:
+        """Its declarations without the `.extern` variables that another of them defines: each variable once."""
+        for item in self.declarations():
+            if "extern" in item.linkage and any(self.variables[d.name] is not item for d in item.declarators):
+                own = tuple(d for d in item.declarators if self.variables[d.name] is item)
+                item = msgspec.structs.replace(item, declarators=own)
+            yield item
 
     def directive(self, name: str) -> str | None:
         """The text of the first module-level directive of that name."""

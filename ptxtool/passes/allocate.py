@@ -43,13 +43,17 @@ class Allocate:
             )
 
     def run(self, module: Module) -> PassResult:
-        from ptxtool.passes.placement import Bounds, place_registers  # numpy: only who allocates waits for it
+        from ptxtool.passes.placement import (
+            CAN_SPILL,
+            Bounds,
+            place_registers,
+        )  # numpy: only who allocates waits for it
 
         if module.is_ptxplus:
             what = "allocate is for PTX: the registers of PTXPlus are physical already"
             raise error("E301", what, help="compact renumbers them")
 
-        bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local")
+        bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local", GENERAL_LIMIT, CAN_SPILL)
         result = place_registers(module, self.name, bounds, self.order)
         if any(isinstance(item, Directive) and "debug_info" in item.text for item in module.items):
             said = Remark(self.name, "the debug information still names the registers as they were")

@@ -43,11 +43,12 @@ class LowerPtxplus:
             return PassResult(
                 (), (Remark(self.name, "nothing to do: it is PTXPlus"),), lambda _before, _after: ()
             )
-        from ptxtool.passes.placement import Bounds  # numpy: only who lowers waits for it
+        from ptxtool.passes.placement import CAN_SPILL, Bounds  # numpy: only who lowers waits for it
         from ptxtool.passes.ptxplus.lower import allocate, selected
 
         places, codes = selected(module, self.kernel)
-        text, virtual, allocated = allocate(places, codes, Bounds(self.regs, None, self.spill == "local"))
+        bounds = Bounds(self.regs, None, self.spill == "local", MAX_REGISTERS, CAN_SPILL)
+        text, virtual, allocated = allocate(places, codes, bounds)
         proof = allocated.claim
         remarks = [
             Remark(self.name, r.message, r.function, _line(module, r.function)) for r in allocated.remarks

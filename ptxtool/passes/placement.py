@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign
 from ptxtool.analysis.numbering import Order, numbered
-from ptxtool.analysis.physical import GENERAL_LIMIT
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, PtxError, error
@@ -17,11 +16,26 @@ from ptxtool.passes.renaming import Renamed, rename
 
 @dataclass(frozen=True)
 class Bounds:
-    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill."""
+    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill.
+
+    For refusals: `most` is the largest bound that may be asked for, None for any; `advice` says of spilling whether
+    that would help.
+    """
 
     registers: int | None = None
     predicates: int | None = None
     spill: bool = False
+    most: int | None = None
+    advice: str = ""
+
+    def give(self, least: int) -> str:
+        """What to do about a bound where it takes `least`."""
+        if self.most is None or least <= self.most:
+            return f"give {least} or more"
+        return f"no more than {self.most} can be given"
+
+
+CAN_SPILL = "'spill=local' lets values spill"
 
 
 def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> PassResult:
@@ -64,27 +78,46 @@ def _assigned(function: Function, bounds: Bounds) -> Assignment:
         return assign(function, bounds.registers, bounds.predicates, bounds.spill)
     except TooFewRegisters as problem:
         assert bounds.registers is not None, "without bounds everything has a place"
-        least = _least(function, bounds, bounds.registers)
+        free = assign(function)
+        if bounds.spill:
+            what, help = _too_few_with_spilling(function, bounds, bounds.registers, free.registers)
+        else:
+            what, help = _too_few(bounds, bounds.registers, free)
+        message = f"'{function.name}' does not fit into {what}"
         raise error(
-            "E301",
-            f"'{function.name}' does not fit into {counted(bounds.registers, 'register')}"
-            f"{'' if bounds.spill else ' without spilling'}: it needs {least}",
-            function.source,
-            function.start,
-            function.body_start,
-            help=f"give {least} or more",
+            "E301", message, function.source, function.start, function.body_start, help=help
         ) from problem
 
 
-def _least(function: Function, bounds: Bounds, failed: int) -> int:
-    """The least number of registers into which a function fits, more than `failed`."""
-    if not bounds.spill:
-        return assign(function, None, bounds.predicates).registers
-    low, high = failed, GENERAL_LIMIT + 1  # does not fit, fits or is out of reach
+def _too_few(bounds: Bounds, registers: int, free: Assignment) -> tuple[str, str]:
+    """What a function that takes as much as in `free` does not fit into, and what to do, where nothing may spill."""
+    taken, given = free.registers, counted(registers, "register")
+    if bounds.predicates is not None and free.predicates > bounds.predicates:
+        predicates, needed = counted(bounds.predicates, "predicate"), str(free.predicates)
+        if taken > registers:
+            predicates, needed = f"{given} and {predicates}", f"{taken} and {needed}"
+        help = "'spill=local' keeps predicates in registers where there are too few"
+        return f"{predicates} without spilling: it needs {needed}", help
+    help = bounds.give(taken) + (f"; {bounds.advice}" if bounds.advice else "")
+    return f"{given} without spilling: it needs {taken}", help
+
+
+def _too_few_with_spilling(
+    function: Function, bounds: Bounds, registers: int, enough: int
+) -> tuple[str, str]:
+    """The same where values may spill; `enough` registers are enough for all of them."""
+    least = _least(function, bounds.predicates, registers, enough)
+    is_possible = bounds.most is None or least <= bounds.most
+    help = bounds.give(least) + ("" if is_possible else ": split what needs so many at once")
+    return f"{counted(registers, 'register')}: it needs {least}", help
+
+
+def _least(function: Function, predicates: int | None, low: int, high: int) -> int:
+    """The least number of registers into which a function fits with spilling: not into `low`, surely into `high`."""
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            assign(function, middle, bounds.predicates)
+            assign(function, middle, predicates)
             high = middle
         except TooFewRegisters:
             low = middle

@@ -11,7 +11,6 @@ lane masks (PTXPlus: four, the flags Z, S, C, O): which, says `lowering/allocati
 Not handled: clusters, and what else `lowering/refused.py` names.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,6 +52,7 @@ from ptxsim.state import MAX_STACK
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.blocks import block_problem
 from ptxtool.ir.defuse import DefUse, def_use
 from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.conditions import guard_code
@@ -93,7 +93,9 @@ def lower(
     register a row of its own: for a run that goes on behind a bad access, whose registers keep what they held.
     """
     as_gpgpu_sim = is_as_gpgpu_sim(ptxplus_semantics)
-    _check_block(kernel, block)
+    problem = block_problem(kernel, block)
+    if problem is not None:
+        raise PtxError([problem])
     key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes, origin, own_rows
     if key not in _lowered:
         _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes, origin, own_rows)
@@ -188,26 +190,6 @@ def _function(
         leave_results(b)
         record["uop_end"] = record["return_end"] = len(b.uops)
         b.release_temporaries()
-
-
-def _check_block(kernel: Function, block: Sequence[int]) -> None:
-    """`.reqntid` fixes the block, `.maxntid` limits its number of threads."""
-    sizes = [int(v) for v in block] + [1] * (3 - len(block))
-    for directive in kernel.directives:
-        if directive.name not in ("reqntid", "maxntid"):
-            continue
-        wanted = [int(v) for v in re.findall(r"\d+", directive.text)]
-        wanted += [1] * (3 - len(wanted))
-        fits = sizes == wanted if directive.name == "reqntid" else np.prod(sizes) <= np.prod(wanted)
-        if not fits:
-            raise error(
-                "E402",
-                f"block {tuple(sizes)} against '.{directive.name} {directive.text}' of kernel '{kernel.name}'",
-                kernel.source,
-                directive.start,
-                directive.end,
-                help="launch it with the block size it was compiled for",
-            )
 
 
 def _diagnostic(kernel: Function, instruction: Instruction, reason: str) -> Diagnostic:

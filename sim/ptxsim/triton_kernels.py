@@ -10,7 +10,6 @@ Not handled: tensor descriptors, tuples as arguments, several CTAs per program (
 Reference: triton-lang, python/triton/compiler/compiler.py (`ASTSource`, `CompiledKernel`).
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -21,6 +20,7 @@ import numpy as np
 from ptxsim.options import extent
 from ptxsim.python_kernels import Runner, Transfers, entry_name, plural, renamed, wrong
 from ptxtool.base.diag import PtxError, error
+from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
@@ -346,7 +346,5 @@ def _argument(name: str, type_: str, value: Any, transfers: Transfers) -> Any:
 
 def _required_threads(kernel: Function) -> int:
     """The number of threads that `.reqntid` asks for, 0 without: it counts warps that the compiler added."""
-    for directive in kernel.directives:
-        if directive.name == "reqntid":
-            return prod(int(number) for number in re.findall(r"\d+", directive.text))
-    return 0
+    bound = block_bound(kernel)
+    return bound.threads if bound and bound.is_exact else 0

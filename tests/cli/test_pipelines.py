@@ -42,3 +42,20 @@ def test_a_file_of_counts_is_not_replaced(cli: Cli, tmp_path: Path) -> None:
     result = cli("rewrite", "-p", passes, file, "-o", counts)
     assert f"error[E503]: -o cannot write '{counts}': it is the file of issue counts" in result.stderr
     assert counts.read_text() == "{}"
+
+
+def test_what_a_pass_refuses_is_printed_as_far_as_asked(cli: Cli, tmp_path: Path) -> None:
+    """`check` finds nothing here, and is not what prints the rest."""
+    path = tmp_path / "k.ptx"
+    divisions = "".join(f"\tdiv.u64 %d1, %d1, {n};\n" for n in range(1, 31))
+    path.write_text(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n{\n\t.reg .b64 %d1;\n\tmov.u64 %d1, 1;\n"
+        f"{divisions}\tst.global.u64 [%d1], %d1;\n\tret;\n}}\n"
+    )
+    assert cli("check", path).exit_code == 0
+    result = cli("rewrite", "-p", "lower-ptxplus", path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("error[E301]") == 20
+    assert result.stderr.splitlines()[-1] == "... and 10 more; --max-errors 0 prints all"
+    assert cli("rewrite", "-p", "lower-ptxplus", path, "--max-errors", 0).stderr.count("error[E301]") == 30
+    assert cli("rewrite", "-p", "lower-ptxplus", path, "--max-errors", 3).stderr.count("error[E301]") == 3

@@ -129,3 +129,45 @@ def test_vector_registers_have_no_count(cli: Cli, file: Path) -> None:
     assert "error[E301]: registers of vector type have no physical register" in result.stderr
     assert "give the registers per thread with --registers N" in result.stderr
     assert cli("occupancy", file, "--block", 64, "--registers", 8).exit_code == 0
+
+
+def test_the_block_that_the_head_asks_for(cli: Cli, file: Path) -> None:
+    file.write_text(TEXT.replace("out)\n", "out)\n.reqntid 32, 4\n"))
+    assert data(cli, "occupancy", file)["threads"] == 128
+    result = cli("occupancy", file, "--block", 64)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "error[E402]: 64 threads per CTA against '.reqntid 32, 4' of kernel 'k'" in result.stderr
+
+
+def test_a_block_beyond_the_heads_bound(cli: Cli, file: Path) -> None:
+    file.write_text(TEXT.replace("out)\n", "out)\n.maxntid 0x40\n"))
+    assert cli("occupancy", file, "--block", 64).exit_code == 0
+    result = cli("occupancy", file, "--block", 65)
+    assert result.exit_code == 1
+    assert "help: it takes CTAs of at most 64 threads" in result.stderr
+    assert "--block T is needed" in cli("occupancy", file).stderr
+
+
+def test_more_than_a_thread_has(cli: Cli, file: Path) -> None:
+    many = "".join(f"\tld.global.u32 %r{i}, [%d];\n" for i in range(256))
+    many += "".join(f"\tst.global.u32 [%d], %r{i};\n" for i in range(256))
+    file.write_text(TEXT.replace("\tret;\n", f"\t.reg .b32 %r<256>;\n{many}\tret;\n"))
+    told = (
+        "258 live at once, 258 allocated\n  a thread has 255 at most: 'rewrite -p allocate' spills the rest\n"
+    )
+    for command in (["pressure"], ["occupancy", "--block", "64"]):
+        assert told in cli(command[0], file, *command[1:]).stdout
+
+
+def test_dynamic_shared_memory_is_not_passed_over(cli: Cli, file: Path) -> None:
+    text = TEXT.replace(".visible", ".extern .shared .b8 room[];\n.visible").replace(
+        "\tret;", "\tst.shared.u32 [room], %a;\n\tret;"
+    )
+    file.write_text(text)
+    told = "dynamic shared memory ('room') is not counted: give all the bytes with --scratchpad\n"
+    assert cli("occupancy", file, "--block", 64).stderr == told
+    assert cli("occupancy", file, "--block", 64, "--scratchpad", 4096).stderr == ""
+    file.with_name("launch.toml").write_text(LAUNCH + "\n")
+    assert cli("occupancy", file).stderr == ""
+    file.write_text(TEXT)
+    assert cli("occupancy", file, "--block", 64).stderr == ""

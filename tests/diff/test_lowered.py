@@ -202,3 +202,107 @@ def compiled_by_numba(shared: Path, build: str, grid: Any, block: Any, *arrays: 
         results.append(copies)
     assert [a.tobytes() for a in results[0]] == [a.tobytes() for a in results[1]]
     return results[1]
+
+
+CHAIN = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in)
+{
+	.reg .pred %p;
+	.reg .b32 %t, %w<4>;
+	.reg .b64 %d<12>;
+	ld.param.u64 %d0, [out];
+	ld.param.u64 %d1, [in];
+	mov.u32 %t, %tid.x;
+	mad.wide.u32 %d0, %t, 48, %d0;
+	mad.wide.u32 %d1, %t, 32, %d1;
+	ld.global.v2.u64 {%d2, %d3}, [%d1];
+	ld.global.v2.u64 {%d4, %d5}, [%d1+16];
+	add.cc.u64 %d6, %d2, %d4;
+	addc.cc.u64 %d7, %d3, %d5;
+	addc.u32 %w0, 0, 0;
+	sub.cc.s64 %d8, %d2, %d4;
+	subc.cc.s64 %d9, %d3, %d5;
+	subc.u32 %w1, 0, 0;
+	mov.b64 {%w2, %w3}, %d2;
+	add.cc.u32 %w2, %w2, %w3;
+	setp.gt.u32 %p, %t, 15;
+	@%p add.cc.u64 %d10, %d2, %d3;
+	addc.u64 %d11, %d4, 0;
+	st.global.v2.u64 [%d0], {%d6, %d7};
+	st.global.v2.u64 [%d0+16], {%d8, %d9};
+	st.global.v2.u32 [%d0+32], {%w0, %w1};
+	st.global.u64 [%d0+40], %d11;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_carries_of_64_bits(semantics: str) -> None:
+    """Numbers of 128 bits, a carry from words into a 64-bit sum, and one that only some lanes replace."""
+    edges = np.array([0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 1], np.uint64)
+    given = np.random.default_rng(6).choice(edges, (32, 4))
+    out = np.zeros((32, 6), np.uint64)
+    ptxsim.run(lowered(parse(CHAIN).kernels["k"]), 1, 32, [out, given], ptxplus_semantics=semantics)
+    for thread, (row, found) in enumerate(zip(given.tolist(), out.tolist(), strict=True)):
+        a, b = row[0] + (row[1] << 64), row[2] + (row[3] << 64)
+        first, second = (row[0], row[1]) if thread > 15 else (row[0] % 2**32, row[0] >> 32)
+        carry = (first + second) >> (64 if thread > 15 else 32)
+        total, difference = (a + b) % 2**128, (a - b) % 2**128
+        assert found == [
+            total % 2**64,
+            total >> 64,
+            difference % 2**64,
+            difference >> 64,
+            ((a + b) >> 128) + ((2**32 - 1 if a < b else 0) << 32),
+            (row[2] + carry) % 2**64,
+        ], row
+
+
+REGISTERS_FOR_PARAMETERS = """.version 8.0
+.target sm_75
+.address_size 64
+.func (.param .b64 sum) f(.param .b32 a, .param .b64 at, .param .b16 h)
+{
+	.reg .b16 %h;
+	.reg .b32 %a, %b;
+	.reg .b64 %d;
+	ld.param.u32 %a, [a];
+	ld.param.u64 %d, [at];
+	ld.param.u16 %h, [h];
+	ld.global.u32 %b, [%d];
+	mad.wide.u16 %a, %h, %h, %a;
+	add.u32 %a, %a, %b;
+	cvt.u64.u32 %d, %a;
+	st.param.u64 [sum], %d;
+	ret;
+}
+.visible .entry k(.param .u64 out, .param .u64 in)
+{
+	.reg .b16 %h;
+	.reg .b32 %t;
+	.reg .b64 %d<5>;
+	ld.param.u64 %d0, [out];
+	ld.param.u64 %d1, [in];
+	mov.u32 %t, %tid.x;
+	cvt.u16.u32 %h, %t;
+	mad.wide.u32 %d2, %t, 4, %d1;
+	mad.wide.u32 %d3, %t, 16, %d0;
+	call (%d4), f, (%t, %d2, %h);
+	st.global.u64 [%d3], %d4;
+	call (%d4), f, (7, %d1, 3);
+	st.global.u64 [%d3+8], %d4;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_registers_for_parameters_in_memory(semantics: str) -> None:
+    given = np.arange(32, dtype=np.uint32) * 1000 + 5
+    out = np.zeros((32, 2), np.uint64)
+    kernel = lowered(parse(REGISTERS_FOR_PARAMETERS).kernels["k"])
+    ptxsim.run(kernel, 1, 32, [out, given], ptxplus_semantics=semantics)
+    assert out.tolist() == [[t * t + t + 1000 * t + 5, 9 + 7 + 5] for t in range(32)]

@@ -173,6 +173,24 @@ def test_registers_as_parameters_and_several_results() -> None:
     assert results(functions, body) == [v & 0xFFFFFFFF for v in expected]
 
 
+def test_an_address_in_a_register_parameter_is_generic() -> None:
+    functions = """
+.func (.reg .u32 r) pick(.reg .u64 at)
+{
+	ld.u32 r, [at+4];
+	ret;
+}
+"""
+    body = """
+	.shared .u32 pair[2];
+	st.shared.u32 [pair+4], 17;
+	bar.sync 0;
+	mov.u64 %d2, pair;
+	cvta.shared.u64 %d2, %d2;
+	call (%r0), pick, (%d2);"""
+    assert results(functions, body) == [17] * 32
+
+
 def test_arguments_in_registers_for_swapped_parameters_of_a_recursive_function() -> None:
     """f(a, b) = f(b, a - 1) * 2 + b, f(0, b) = b: each call gives its registers to the next in the other order."""
     functions = """

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from three_ways import kernel_text, three_ways
 
 import ptxsim
 from ptxsim.semantics.reference import run_reference
@@ -103,3 +104,18 @@ def test_the_alignment_of_a_pointer_is_not_that_of_its_data(function: object) ->
     assert callable(function)
     function(POINTERS, (1,), (1,), [7, out])
     assert out.tolist() == [7]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0)])
+def test_external_variables_that_the_file_defines(order: tuple[int, ...]) -> None:
+    """A prototype without a size or value gives no place of its own, wherever it stands."""
+    declarations = (
+        ".extern .global .u32 g[];\n.extern .const .u32 c;\n",
+        ".visible .global .u32 g[2] = {7, 8};\n.visible .const .u32 c = 9;\n",
+    )
+    body = "ld.global.u32 %r6, [g+4]; ld.const.u32 %r7, [c]; mad.lo.u32 %r6, %r6, 100, %r7;"
+    text = kernel_text(body).replace(
+        ".visible .entry", "".join(declarations[k] for k in order) + ".visible .entry"
+    )
+    results = three_ways(text, 1, lambda: [np.zeros(1, np.uint32), np.zeros(1, np.uint32)])
+    assert results[0][0].tolist() == [809]

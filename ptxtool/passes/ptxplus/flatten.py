@@ -232,18 +232,26 @@ class _Flattener:
         actuals: tuple[Operand, ...],
         is_entering: bool,
     ) -> Iterator[Item]:
-        """Name the callee's parameters; copies of those in registers."""
-        named = [(f, d.name) for f in formals for d in f.declarators]
+        """Name the callee's parameters; copies of those that are registers here or there."""
+        named = [(f, d) for f in formals for d in f.declarators]
         if len(named) != len(actuals):
             raise Refusal(f"the call passes {len(actuals)} values where {len(named)} are declared")
-        for (formal, name), actual in zip(named, actuals, strict=True):
+        for (formal, declarator), actual in zip(named, actuals, strict=True):
+            name = declarator.name
             variable = step.variables.get(actual.text) if isinstance(actual, Name) else None
             if formal.space == "param" and variable is not None:
                 frame.parameters[name] = variable
                 continue
-            inside = frame.function.registers.resolve(name, 0)
-            if formal.space == "param" or inside is None or not isinstance(actual, (Name, Immediate)):
+            is_value = isinstance(actual, Immediate) or (isinstance(actual, Name) and step.key(actual.text))
+            if not is_value or declarator.dimensions or formal.vector > 1:
                 raise Refusal(f"'{name}' is passed in a way that cannot be put in place")
+            if formal.space == "param":
+                bits = TYPES[formal.type].bits
+                frame.parameters[name] = variable = self.variable(name)
+                yield Copy(step, variable.piece(0, bits // 8), actual, f"b{bits}", is_entering)
+                continue
+            inside = frame.function.registers.resolve(name, 0)
+            assert inside is not None, "what is no variable is a register"
             key = Key(frame.number, inside.index, inside.bits, inside.is_predicate)
             yield Copy(step, key, actual, f"b{max(16, inside.bits)}", is_entering)
 

@@ -3,7 +3,7 @@
 For the pass alone (`ptxtool.passes.lower_ptxplus`), which imports this when it runs: nobody else waits for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ptxtool.base.diag import Diagnostic, PtxError, by_place, error
@@ -30,14 +30,28 @@ def selected(module: Module, kernel: str = "") -> tuple[ModulePlaces, tuple[Kern
         raise error("E301", f"lower-ptxplus: {what}", module.source, help="compile for sm_20 or newer")
     places = ModulePlaces(module)
     codes: list[KernelCode] = []
-    problems: list[Diagnostic] = []
+    problems: dict[Diagnostic, None] = {}  # once each: kernels may call the same function
+    refused: list[str] = []
     for function in _kernels(module, kernel):
         code, found = select(function, places)
         codes.append(code)
-        problems += found
+        problems |= dict.fromkeys(found)
+        if found:
+            refused.append(function.name)
     if problems:
-        raise PtxError(by_place(dict.fromkeys(problems)))
+        lowered = [code.name for code in codes if code.name not in refused]
+        raise PtxError(by_place([*_lowered_alone(refused, lowered), *problems]))
     return places, tuple(codes)
+
+
+def _lowered_alone(refused: Sequence[str], lowered: Sequence[str]) -> Iterator[Diagnostic]:
+    """Of a file in which some kernels can be lowered and others not: which."""
+    if lowered:
+        n = f"{len(refused)} of {len(refused) + len(lowered)} kernels"
+        message = f"lower-ptxplus: {n} cannot be lowered: {', '.join(refused)}"
+        yield Diagnostic(
+            "E301", message, help=f"'kernel=NAME' lowers one alone; these can be: {', '.join(lowered)}"
+        )
 
 
 def _kernels(module: Module, name: str) -> list[Function]:
@@ -57,6 +71,14 @@ def allocate(
     places: ModulePlaces, codes: Sequence[KernelCode], bounds: Bounds
 ) -> tuple[str, Module, PassResult]:
     """The final text, the module over virtual registers that it was made from, and how. Raises E301 for too few."""
+    with_locals = next((code.name for code in codes if code.local_bytes), "")
+    if (
+        with_locals and bounds.spill
+    ):  # the file has one 'l0', and local memory is addressed by numbers from 0 on
+        advice = f"nothing can spill beside the local variables of '{with_locals}'"
+        if not all(code.local_bytes for code in codes):
+            advice += ": lower the other kernels alone ('kernel=NAME')"
+        bounds = replace(bounds, spill=False, advice=advice)
     virtual = parse(module_text(places, codes), places.module.source.name)
     try:
         first = place_registers(virtual, _NAME, bounds, "first-use")

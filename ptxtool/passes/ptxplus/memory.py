@@ -15,7 +15,7 @@ from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import word
 from ptxtool.passes.ptxplus.flatten import Refusal, Step
-from ptxtool.passes.ptxplus.selection import Selection, modifiers, rule
+from ptxtool.passes.ptxplus.selection import Selection, modifiers, refuse_vector, rule
 
 _SPACES = ("global", "shared", "local", "const", "param")
 _SCOPES = {"cta": "cta", "gpu": "gl", "sys": "sys", "cluster": "gl"}
@@ -119,8 +119,7 @@ def _ld(s: Selection, step: Step) -> None:
     type_ = _accessed(s, step, match)
     space = space_of(s, step, memory)
     items = target.items if isinstance(target, Vector) else (target,)
-    if isinstance(target, Name) and (register := step.register(target.text)) and register.vector > 1:
-        raise Refusal(f"the vector register '{target.text}'")
+    refuse_vector(step, target)
     places = _targets(s, step, items, type_)
     volatile = modifiers(match, "volatile") if space not in ("const", "param") else ""
     if type_.bits < 32:

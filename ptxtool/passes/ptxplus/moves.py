@@ -7,7 +7,7 @@ from ptxtool.ir.nodes import Name, Operand, Vector
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import word
 from ptxtool.passes.ptxplus.flatten import Refusal, Step
-from ptxtool.passes.ptxplus.selection import Selection, rule
+from ptxtool.passes.ptxplus.selection import Selection, refuse_vector, rule
 
 _LANE_MASKS = ("lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge")
 
@@ -21,6 +21,8 @@ def _mov(s: Selection, step: Step) -> None:
         s.emit("mov.pred", s.register(s.destination(step, target)), s.plain_truth(step, source))
         return
     if match.modifiers & {"v2", "v4"}:
+        refuse_vector(step, target)
+        refuse_vector(step, source)
         raise Refusal("a move of a vector")
     if isinstance(source, Vector):
         _pack(s, step, target, source)
@@ -62,7 +64,9 @@ def _pack(s: Selection, step: Step, target: Operand, vector: Vector) -> None:
     assert match is not None
     total = s.type_of(match.type).bits
     n = len(vector.items)
-    if total > 64 or total // n not in (8, 16, 32):
+    if total > 64:
+        raise Refusal("values of 128 bits have no counterpart in PTXPlus")
+    if total // n not in (8, 16, 32):
         raise Refusal("a move that packs this vector")
     key = s.destination(step, target)
     bits = total // n
@@ -93,7 +97,9 @@ def _unpack(s: Selection, step: Step, target: Vector, source: Operand) -> None:
     assert match is not None
     total = s.type_of(match.type).bits
     n = len(target.items)
-    if total > 64 or total // n not in (8, 16, 32):
+    if total > 64:
+        raise Refusal("values of 128 bits have no counterpart in PTXPlus")
+    if total // n not in (8, 16, 32):
         raise Refusal("a move that unpacks this vector")
     words = s.wide_source(step, source) if total == 64 else (s.source(step, source, TYPES["b32"]),)
     bits = total // n

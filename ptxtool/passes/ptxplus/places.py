@@ -8,12 +8,12 @@ behind them, an unsized one (dynamic shared memory) behind all others; constants
 Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from itertools import chain
 
+from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Module, Operand, Vector
 from ptxtool.isa.types import TYPES, Type
@@ -30,11 +30,8 @@ _MOST_THREADS = 1024
 
 def most_threads(kernel: Function) -> int:
     """Threads that a block of the kernel has at most."""
-    for directive in kernel.directives:
-        if directive.name in ("reqntid", "maxntid"):
-            numbers = [int(n) for n in re.findall(r"\d+", directive.text)]
-            return min(_MOST_THREADS, prod(numbers)) if numbers else _MOST_THREADS
-    return _MOST_THREADS
+    bound = block_bound(kernel)
+    return min(_MOST_THREADS, bound.threads) if bound else _MOST_THREADS
 
 
 @dataclass(frozen=True)
@@ -128,19 +125,10 @@ class ModulePlaces:
                 self._globals.append((declaration, declarator))
 
     def _declared(self) -> Iterator[tuple[Declaration, Declarator]]:
-        for item in self.module.items:
-            found = (
-                (item,)
-                if isinstance(item, Declaration)
-                else (
-                    s
-                    for s in (item.body or ())
-                    if isinstance(s, Declaration) and s.space in ("global", "const")
-                )
-                if isinstance(item, Function)
-                else ()
-            )
-            yield from ((d, x) for d in found for x in d.declarators)
+        bodies = (f.body or () for f in self.module.functions.values())
+        inner = (s for s in chain.from_iterable(bodies) if isinstance(s, Declaration))
+        found = (*self.module.storage(), *(s for s in inner if s.space in ("global", "const")))
+        yield from ((d, x) for d in found for x in d.declarators)
 
     @property
     def constants(self) -> list[tuple[Declaration, Declarator, int]]:
@@ -201,7 +189,7 @@ class KernelPlaces:
 
     def _place_shared(self, functions: set[str], used: set[str], exchanges: bool) -> None:
         module = self.kernel.module
-        found = [(d, x) for d in module.declarations() for x in d.declarators]
+        found = [(d, x) for d in module.storage() for x in d.declarators]
         for name in sorted(functions, key=list(module.functions).index):
             body = module.functions[name].body or ()
             found += [(s, x) for s in body if isinstance(s, Declaration) for x in s.declarators]

@@ -228,10 +228,11 @@ class Selection:
         raise Refusal("an operand that PTXPlus has no form for")
 
     def _named(self, step: Step, operand: Name) -> str:
+        refuse_vector(step, operand)
         key = step.key(operand.text)
         if key is not None:
             if operand.part:
-                raise Refusal(f"a part of the vector register '{operand.text}'")
+                raise Refusal(f"a part of the register '{operand.text}'")
             return self.register(key)
         if operand.text.startswith("%"):
             return self._special(operand)
@@ -267,7 +268,12 @@ class Selection:
         return word(place.address + offset)
 
     def place(self, step: Step, name: str) -> Place | None:
-        return self.places.find(name, step.frame.function)
+        place = self.places.find(name, step.frame.function)
+        declared = step.frame.function.module.variables.get(name)
+        is_outside = place is not None and place.space in ("global", "const")
+        if is_outside and declared is not None and "extern" in declared.linkage:
+            self.note(step, f"'{name}' is defined in another file: it is zeros unless the launch fills it")
+        return place
 
     def wide_source(self, step: Step, operand: Operand) -> Pair:
         """Both words of a 64-bit operand."""
@@ -291,6 +297,7 @@ class Selection:
 
     def destination(self, step: Step, operand: Operand) -> Key:
         """The value that an operand names as a result."""
+        refuse_vector(step, operand)
         key = step.key(operand.text) if isinstance(operand, Name) and not operand.part else None
         if key is None:
             raise Refusal("a result that goes to no register")
@@ -386,3 +393,10 @@ class Selection:
 def modifiers(match: Match, *names: str) -> str:
     """Those of some modifiers that an instruction has, each with its dot."""
     return "".join(f".{name}" for name in names if name in match.modifiers)
+
+
+def refuse_vector(step: Step, operand: Operand) -> None:
+    """Raise `Refusal` for a register of vector type, or a part of one."""
+    register = step.register(operand.text) if isinstance(operand, Name) else None
+    if register is not None and register.vector > 1:
+        raise Refusal(f"'{register.name}' is a register of vector type: declare its elements as registers")

@@ -49,16 +49,17 @@ def arithmetic(s: Selection, step: Step) -> None:
     if base in ("shl", "shr"):
         amount_text = s.source(step, operands[2], TYPES["u32"])
         pair = s.wide_source(step, operands[1])
-        _write(s, key, shifted(s, base, s.type_of(match.type), pair, amount_text))
+        write(s, key, shifted(s, base, s.type_of(match.type), pair, amount_text))
         return
     if base in ("bfe", "bfi"):
         _bit_field(s, step, key)
         return
     pairs = [s.wide_source(step, o) for o in operands[1:]]
-    _write(s, key, _computed(s, step, base, s.type_of(match.type), pairs))
+    write(s, key, _computed(s, step, base, s.type_of(match.type), pairs))
 
 
-def _write(s: Selection, key: Key, result: Pair) -> None:
+def write(s: Selection, key: Key, result: Pair) -> None:
+    """Put a value into both words of a destination, or into the one that matters."""
     if not s.is_wide(key):
         s.move(s.register(key), result[0])
         return
@@ -179,7 +180,7 @@ def _multiply(s: Selection, step: Step, key: Key) -> None:
     is_sum = step.instruction.opcode.base == "mad"
     if "hi" in match.modifiers:
         upper = high_product(s, type_, *(s.wide_source(step, o) for o in operands[1:3]))
-        _write(s, key, added(s, upper, s.wide_source(step, operands[3])) if is_sum else upper)
+        write(s, key, added(s, upper, s.wide_source(step, operands[3])) if is_sum else upper)
         return
     if not s.is_wide(key):
         sources = [s.source(step, o, type_) for o in operands[1:3]]
@@ -196,7 +197,7 @@ def _multiply(s: Selection, step: Step, key: Key) -> None:
         high = s.compute("mul.hi.u32", a[0], b[0])
         high = s.compute("mad.lo.u32", a[0], b[1], high)
         product = s.compute("mul.lo.u32", a[0], b[0]), s.compute("mad.lo.u32", a[1], b[0], high)
-    _write(s, key, added(s, product, s.wide_source(step, operands[3])) if is_sum else product)
+    write(s, key, added(s, product, s.wide_source(step, operands[3])) if is_sum else product)
 
 
 def high_product(s: Selection, type_: Type, a: Pair, b: Pair) -> Pair:
@@ -252,10 +253,10 @@ def _bit_field(s: Selection, step: Step, key: Key) -> None:
         if (start, count) != (32, 32):
             raise Refusal("'bfi.b64' of anything but a whole word")
         into = s.wide_source(step, operands[2])
-        _write(s, key, (into[0], s.source(step, operands[1], _LONG)))
+        write(s, key, (into[0], s.source(step, operands[1], _LONG)))
         return
     if start + count > 64 or count == 0:
         raise Refusal("'bfe' beyond the value")
     type_ = s.type_of(match.type)
     up = shifted(s, "shl", type_, s.wide_source(step, operands[1]), word(64 - start - count))
-    _write(s, key, shifted(s, "shr", type_, up, word(64 - count)))
+    write(s, key, shifted(s, "shr", type_, up, word(64 - count)))

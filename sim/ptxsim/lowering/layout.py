@@ -241,7 +241,7 @@ def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin
         symbols = _code_addresses(module)
     used = names_in(kernel).union(*map(names_in, functions))
     inner = [(f, s) for f in (kernel, *functions) for s in _declared_in(f) if not _is_static(s)]
-    outer = [(kernel, s) for s in module.declarations()]
+    outer = [(kernel, s) for s in module.storage()]
     outer += [
         (kernel if f.name == kernel.name else f, s)
         for f in module.functions.values()

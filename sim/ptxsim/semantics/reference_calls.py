@@ -83,7 +83,8 @@ class Variables:
         offset = align(self.n_bytes, max(16, alignment_of(declaration)))
         variable = Variable(offset, max(4, size_of(declaration, declarator)), position)
         self.n_bytes = offset + variable.n_bytes
-        self.names.setdefault(declarator.name, []).append(variable)
+        if declaration.space != "reg":  # an argument or result in a register has room and no name
+            self.names.setdefault(declarator.name, []).append(variable)
         return variable
 
     def find(self, name: str, position: int) -> Variable | None:

@@ -54,3 +54,15 @@ def test_a_function_keeps_its_definitions_and_uses() -> None:
     function = ptx("add.u32 %r1, %r1, 1;\nret;")
     assert function.def_uses == def_use(function)
     assert function.def_uses is function.def_uses
+
+
+def test_an_external_variable_is_stored_once() -> None:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    outside, inside = ".extern .global .u32 a[], b;\n", ".visible .global .u32 a[2] = {1, 2};\n"
+    for text in (outside + inside + outside, inside + outside):
+        module = parse(head + text)
+        stored = [
+            (d.name, d.dimensions, "extern" in s.linkage) for s in module.storage() for d in s.declarators
+        ]
+        assert sorted(stored) == [("a", (2,), False), ("b", (), True)]
+        assert module.variables["a"].declarators[0].value is not None

@@ -272,6 +272,75 @@ def test_refusals_name_the_least_that_works() -> None:
     allocated(CROWD, "{max-regs=3,spill=none}")
 
 
+def crowded(n: int) -> str:
+    """A kernel in which n registers are live at once, of which any may be spilled."""
+    body = "".join(f"\tmov.u32 %r{i}, %clock;\n" for i in range(n))
+    body += "".join(f"\tst.shared.u32 [0], %r{i};\n" for i in range(n))
+    return kernel(f"\t.reg .b32 %r<{n}>;\n{body}")
+
+
+def test_what_no_bound_holds_is_not_told_to_give_more() -> None:
+    what = refusal(crowded(300), "{spill=none}")
+    assert "'k' does not fit into 255 registers without spilling: it needs 300" in what
+    assert "no more than 255 can be given; 'spill=local' lets values spill" in what
+    what = refusal(crowded(200), "{max-regs=9,spill=none}")
+    assert "give 200 or more; 'spill=local' lets values spill" in what
+
+
+def test_what_is_in_flight_at_once_may_be_more_than_can_be_given() -> None:
+    body = ".reg .b32 %r<512>;\n"
+    for first in (0, 128, 256):
+        results = ",".join(f"%r{i}" for i in range(first, first + 128))
+        body += f"tcgen05.ld.sync.aligned.32x32b.x128.b32 {{{results}}}, [0];\n"
+    body += "tcgen05.wait::ld.sync.aligned;\n" + "".join(f"st.shared.u32 [0], %r{i};\n" for i in range(384))
+    text = kernel(body).replace(HEAD, ".version 8.7\n.target sm_100a\n.address_size 64\n")
+    for bound in ("{max-regs=9}", ""):
+        what = refusal(text, bound)
+        assert "registers: it needs 384" in what
+        assert "no more than 255 can be given: split what needs so many at once" in what
+
+
+WGMMA = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %f<4>, %a<8>, %x<2>;
+	.reg .b64 %d<4>;
+	.reg .pred %p<2>;
+	ld.shared.v4.b32 {%f0, %f1, %f2, %f3}, [0];
+	ld.shared.v2.b64 {%d0, %d1}, [16];
+	ld.shared.v2.b64 {%d2, %d3}, [32];
+	LOAD
+	setp.ne.b32 %p0, %f0, 0;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, FIRST, %d1, %p0, 1, 1SCALES;
+	wgmma.commit_group.sync.aligned;
+	mov.u32 %x0, %clock;
+	setp.ne.b32 %p1, %x0, 0;
+	mov.u32 %x1, %clock;
+	@%p1 st.shared.v2.b32 [64], {%x0, %x1};
+	wgmma.wait_group.sync.aligned 0;
+	st.shared.v4.b32 [0], {%f0, %f1, %f2, %f3};
+	st.shared.v2.b64 [32], {%d2, %d3};
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "scales", "registers"),
+    [
+        ("%d0", ", 0, 0", 4 + 4 + 4),  # x0 and x1 in the place of a descriptor, which is read at once
+        ("{%a0, %a1, %a2, %a3}", ", 0", 4 + 4 + 4 + 2),  # x0 and x1 in that of %d1, not of the matrix
+    ],
+)
+def test_what_wgmma_holds_until_the_wait(first: str, scales: str, registers: int) -> None:
+    load = "ld.shared.v4.b32 {%a0, %a1, %a2, %a3}, [48];" if "a" in first else ""
+    text = WGMMA.replace("FIRST", first).replace("SCALES", scales).replace("LOAD", load)
+    result = rewrite(parse(text, "k.ptx"), "compact")
+    assert f"registers in {registers} and 1 predicate" in result.remarks[0].message
+
+
 def test_every_function_that_does_not_fit_is_named() -> None:
     text = CROWD + CROWD.removeprefix(HEAD).replace("entry k(", "entry other(")
     what = refusal(text, "{max-regs=1}")

@@ -253,6 +253,78 @@ def test_values_spill_where_that_is_asked_for() -> None:
     assert text.count("st.local.u32 [0x") == text.count("ld.local.u32 $r") > 0
 
 
+def test_nothing_spills_beside_local_variables() -> None:
+    """Both would have the numbers from 0 on, and a file has one `l0`."""
+    loads = "".join(f"ld.global.u32 %r{k}, [%d1+{4 * k}];" for k in range(1, 8))
+    stores = "".join(f"st.global.u32 [%d1+{4 * k}], %r{8 - k};" for k in range(1, 8))
+    crowd = kernel(f"ld.param.u64 %d1, [p];{loads}{stores}")
+    local = ".local .b32 mine; .reg .b32 %q; st.local.u32 [mine], 1; ld.local.u32 %q, [mine]; st.global.u32 [%d1], %q;"
+    own = kernel(f"ld.param.u64 %d1, [p];{loads}{local}{stores}", name="own")
+    module = parse(HEAD + crowd + own)
+    with pytest.raises(PtxError) as refused:
+        rewrite(module, "lower-ptxplus{regs=6,spill=local}")
+    what = str(refused.value)
+    assert "'k' does not fit into 6 registers without spilling: it needs 8" in what
+    assert "'own' does not fit into 6 registers without spilling: it needs 9" in what
+    advice = (
+        "give 8 or more; nothing can spill beside the local variables of 'own': lower the other kernels alone"
+    )
+    assert advice in what
+    assert "l0[" in rewrite(module, "lower-ptxplus{regs=6,spill=local,kernel=k}").module.source.text
+    rewrite(module, "lower-ptxplus{regs=9,spill=local}")
+    with pytest.raises(PtxError, match=r"give 9 or more; nothing can spill .* of 'own'$"):
+        rewrite(module, "lower-ptxplus{regs=6,spill=local,kernel=own}")
+
+
+def test_kernels_that_can_be_lowered_alone_are_named() -> None:
+    bad, good = "div.u64 %d1, %d2, %d3;", "mov.u32 %r1, %tid.x;"
+    text = (
+        HEAD + kernel(bad, name="a") + kernel(good, name="b") + kernel(bad, name="c") + kernel(good, name="d")
+    )
+    with pytest.raises(PtxError) as refused:
+        rewrite(parse(text), "lower-ptxplus")
+    first = refused.value.diagnostics[0]
+    assert first.message == "lower-ptxplus: 2 of 4 kernels cannot be lowered: a, c"
+    assert first.help == "'kernel=NAME' lowers one alone; these can be: b, d"
+    assert len(refused.value.diagnostics) == 3
+    assert len(refusals(HEAD + kernel(bad, name="a"))) == 1
+
+
+def test_an_external_variable_that_the_file_defines() -> None:
+    outside = ".extern .global .u32 g; .extern .const .u32 c;\n"
+    inside = ".visible .global .u32 g = 7; .visible .const .u32 c = 9;\n"
+    body = "ld.global.u32 %r1, [g]; ld.const.u32 %r2, [c]; st.global.u32 [g], %r2;"
+    for before in (outside + inside, inside + outside):
+        text = lower(body, before=before)
+        assert text.count(".global .align 4 .u32 g[1] = {0x00000007};") == text.count("\n.global") == 1
+        assert text.count(".const .b8 c[4];") == text.count(".constptr c") == 1
+        assert "0x00000009" in text
+
+
+def test_an_external_variable_of_another_file_is_told() -> None:
+    body = "ld.const.u32 %r1, [c+4]; ld.const.u32 %r2, [c]; st.shared.u32 [s], %r2;"
+    before = ".extern .const .u32 c[4]; .extern .shared .u32 s[];\n"
+    result = rewrite(parse(HEAD + before + kernel(body), "k.ptx"), "lower-ptxplus")
+    told = [r.message for r in result.remarks[1:]]
+    assert told == ["'c' is defined in another file: it is zeros unless the launch fills it"]
+
+
+def test_registers_of_vector_type_are_refused_alike() -> None:
+    lines = (
+        ".reg .v4 .b32 %v, %w; ld.param.u64 %d1, [p];",
+        "ld.global.v4.b32 %v, [%d1];",
+        "add.u32 %v.x, %r1, %r2;",
+        "add.u32 %r1, %v.y, %r2;",
+        "mov.v4.b32 %w, %v;",
+        "st.global.v4.b32 [%d1], %v;",
+    )
+    found = refusals(HEAD + kernel("\n".join(lines)))
+    told = "is a register of vector type: declare its elements as registers"
+    assert [(line - found[0][0], reason[-len(told) :]) for line, reason in found] == [
+        (k, told) for k in range(5)
+    ]
+
+
 def test_the_same_module_gives_the_same_text() -> None:
     body = "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r2;"
     assert lower(body) == lower(body)
