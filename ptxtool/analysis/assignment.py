@@ -90,7 +90,7 @@ def assign(
     values do not fit, with `spill` because the operands of one instruction alone do not.
     """
     refuse(function)
-    return _Assigner(function, live_ranges(function)).run(max_regs, max_predicates, spill)
+    return _Assigner(function, live_ranges(function)).best(max_regs, max_predicates, spill)
 
 
 def refuse(function: Function) -> None:
@@ -149,8 +149,30 @@ class _Assigner:
         self._copies = tuple(_copies(function, ranges))
         self.groups = groups(function, ranges)
         self.held = held(ranges)
+        self._is_tight = False  # whether alignment has cost a unit so far
 
-    def run(self, max_regs: int | None, max_predicates: int | None, spill: bool) -> Assignment:
+    def best(self, max_regs: int | None, max_predicates: int | None, spill: bool) -> Assignment:
+        """With what is loaded staying for more than one instruction, if that does not leave too little room."""
+        if not spill:
+            return self._run(max_regs, max_predicates, spill)
+        try:
+            found = self._run(max_regs, max_predicates, spill)
+            if not self._is_tight or not found.tenancy.n_steps:
+                return found
+        except TooFewRegisters:
+            found = None
+        try:
+            other = self._run(max_regs, max_predicates, spill, may_join=False)
+        except TooFewRegisters:
+            if found is None:
+                raise
+            return found
+        return other if found is None or other.tenancy.n_steps < found.tenancy.n_steps else found
+
+    def _run(
+        self, max_regs: int | None, max_predicates: int | None, spill: bool, may_join: bool = True
+    ) -> Assignment:
+        """Places for all values; with `may_join` what is loaded may stay for more than one instruction."""
         head_units = sum(self.function.registers[k].units for k in range(self.head))
         limits = {
             "general": _ENDLESS if max_regs is None else max_regs - head_units,
@@ -161,7 +183,8 @@ class _Assigner:
         unit: dict[int, int] = {}
         used = {"head": head_units}
         for file in ("predicate", "address", "general"):  # predicates that leave become general values
-            places, used[file] = self._fit(tenancy, file, limits[file], spill and file != "address")
+            may_spill = spill and file != "address"
+            places, used[file] = self._fit(tenancy, file, limits[file], may_spill, may_join)
             unit.update(places)
         slot, frame = _slots(tenancy)
         return Assignment(self.ranges, tenancy, unit, used, slot, frame)
@@ -217,17 +240,23 @@ class _Assigner:
         ]
 
     @cached_property
+    def block_of(self) -> Numbers:
+        return np.array(self.ranges.cfg.block_of, np.int64)
+
+    @cached_property
     def recipes(self) -> Mapping[int, tuple[int, ...]]:
         """Those of the webs whose registers are constant."""
         known = recipes(self.function, self.ranges.def_uses)
         return {web: known[k] for web, k in enumerate(self.ranges.register) if k in known} if known else {}
 
-    def _fit(self, tenancy: Tenancy, file: str, limit: int, may_spill: bool) -> tuple[Mapping[int, int], int]:
+    def _fit(
+        self, tenancy: Tenancy, file: str, limit: int, may_spill: bool, may_join: bool
+    ) -> tuple[Mapping[int, int], int]:
         """Places in one file, spilling where there are too few. Raises `TooFewRegisters`."""
         if limit < 0:
             raise TooFewRegisters
         target = limit
-        relief = Relief(tenancy, file, self._loop_depths, self._staying)
+        relief = Relief(tenancy, file, self._loop_depths, self._staying, may_join)
         for _ in range(_PATIENCE if may_spill else 1):
             if relief.most() > target and not (may_spill and relief.to(target)):
                 break
@@ -239,6 +268,7 @@ class _Assigner:
             if not packing.homeless:
                 return packing.unit, packing.n_units
             target -= 1
+            self._is_tight = True
         raise TooFewRegisters
 
     def _as_named(

@@ -8,8 +8,9 @@ somewhere than it has, the value that relieves most of these points at the least
 * any other goes to a slot in local memory: stored behind its definitions, loaded before its reads; in PTX under the
   guards of these, which keeps lanes from slots that they have not written.
 
-What stays are *temporaries* of one instruction each, which never leave. The cost of an access is 8 to the power of
-its loop depth; a value whose only crowded points are its own accesses gains nothing and stays.
+What stays are *temporaries*, which never leave: of one instruction each, or of several of one block, where there is
+room for the value between them, the shortest ways first. The cost of an access is 8 to the power of its loop depth; a
+value whose only crowded points are its own accesses gains nothing and stays.
 
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 (spill everywhere, costs).
 """
@@ -56,6 +57,11 @@ class Webs(Protocol):
 
     @property
     def accesses(self) -> Accesses: ...
+
+    @property
+    def block_of(self) -> Numbers:
+        """The block of every instruction."""
+        ...
 
     @property
     def recipes(self) -> Mapping[int, tuple[int, ...]]:
@@ -113,6 +119,10 @@ class Tenancy:
         return zip(
             *(c[order].tolist() for c in places), kinds, *(c[order].tolist() for c in what), strict=True
         )
+
+    @property
+    def n_steps(self) -> int:
+        return sum(some.shape[1] for some in self._steps)
 
     def at(self, value: int, instruction: int) -> int:
         """What stands for a value at an instruction."""
@@ -174,81 +184,158 @@ class Tenancy:
         self._has_left = np.append(self._has_left, np.zeros(n, np.bool_))
         self._is_temporary = np.append(self._is_temporary, np.broadcast_to(is_temporary, n))
 
-    def leave(self, numbers: Sequence[int]) -> None:
+    def leave(self, numbers: Sequence[int], room: "Room | None" = None) -> None:
         """Take values out of their file, one after the other.
 
-        What stays are a temporary for every access, but for writes of constants, which are dropped, and the word of a
-        predicate, which comes before its temporaries.
+        What stays are temporaries for all accesses but writes of constants, which are dropped, and the word of a
+        predicate, which comes before its temporaries. An access needs none of its own where the one of the access
+        before it finds `room` to stay.
         """
-        old = self._values
-        which, n_old = np.array(numbers, np.int64), len(old.width)
-        recipes = self.webs.recipes
-        is_recipe = np.array([number in recipes for number in numbers], np.bool_)
-        is_word = (old.file[which] == FILES.index("predicate")) & ~is_recipe
+        values = self._values
+        which, n_old = np.array(numbers, np.int64), len(values.width)
+        is_recipe = np.array([number in self.webs.recipes for number in numbers], np.bool_)
+        is_word = (values.file[which] == FILES.index("predicate")) & ~is_recipe
         kinds = np.where(is_recipe, _KINDS.index("recipe"), np.where(is_word, _KINDS.index("word"), 0))
         for number, kind in zip(numbers, kinds.tolist(), strict=True):
             self.left[_KINDS[kind]].append(number)
-        may_be_guarded = (kinds == 0) & np.array([n not in self._predicate for n in numbers], np.bool_)
         self._has_left[which] = True
+        may_be_guarded = (kinds == 0) & np.array([n not in self._predicate for n in numbers], np.bool_)
+        left = self._accesses_of(which, is_recipe, may_be_guarded)
+        is_first = ~self._joined(left, values.width[which], room)
 
+        # the new values: of one that leaves perhaps a word, and its temporaries, one for every first access
+        n_new = np.bincount(left.owner[is_first], minlength=len(which)) + is_word
+        words = (np.cumsum(n_new) - n_new)[is_word]
+        is_temporary = np.ones(int(n_new.sum()), np.bool_)
+        is_temporary[words] = False
+        source = np.repeat(which, n_new)
+        file, width = values.file[source], values.width[source]
+        file[words], width[words] = FILES.index("general"), 1
+        is_last = np.append(is_first[1:], True)[: len(is_first)]
+        start, end = left.start[is_first], left.end[is_last]
+        segments = _in_turn(is_temporary, values.segments.at(which[is_word]), start, end)
+        self._add(file, width, segments, is_temporary)
+        self.word.update(zip(which[is_word].tolist(), (n_old + words).tolist(), strict=True))
+        self._predicate.update(zip((n_old + words).tolist(), which[is_word].tolist(), strict=True))
+
+        temporary = (n_old + np.flatnonzero(is_temporary))[np.cumsum(is_first) - 1]  # of every access
+        gone = which[left.owner]
+        pairs = zip(gone.tolist(), left.instruction.tolist(), strict=True)
+        self.temporary.update(zip(pairs, temporary.tolist(), strict=True))
+        # what a restored predicate's word needs comes before it, what stands under a predicate behind
+        turn = np.arange(len(gone)) + self.n_steps
+        before = np.where(left.guarded, turn, -1 - turn)
+        sides = ((left.reads & is_first, before, _FETCH), (left.writes, turn, _STORE))
+        for side, rank, steps in sides:
+            kind = np.array([steps[kind] for kind in _KINDS])[kinds[left.owner]]
+            behind = np.full(len(gone), steps is _STORE)
+            columns = (rank, left.instruction, behind, kind, temporary, gone, left.guarded)
+            self._steps.append(np.stack([column[side] for column in columns]).astype(np.int64))
+
+    def _accesses_of(self, which: Numbers, is_recipe: Flags, may_be_guarded: Flags) -> "_Left":
+        """The accesses of values that leave; writes of constants are dropped."""
         accesses = self.webs.accesses
-        index, first = rows(accesses.first, self.webs_of(numbers))
+        index, first = rows(accesses.first, self.webs_of(which.tolist()))
         owner = np.repeat(np.arange(len(which)), np.diff(first))
         is_dropped = is_recipe[owner] & accesses.writes[index]
         self.dropped.update(accesses.instruction[index[is_dropped]].tolist())
         index, owner = index[~is_dropped], owner[~is_dropped]
-        instruction = accesses.instruction[index]
-        reads, writes = accesses.reads[index], accesses.writes[index]
-
-        # the new values: of one that leaves perhaps a word, and its temporaries
-        n_new = np.bincount(owner, minlength=len(which)) + is_word
-        begin = np.cumsum(n_new) - n_new
-        words = begin[is_word]
-        is_temporary = np.ones(int(n_new.sum()), np.bool_)
-        is_temporary[words] = False
-        temporary = np.flatnonzero(is_temporary)
-        source = np.repeat(which, n_new)
-        file, width = old.file[source], old.width[source]
-        file[words], width[words] = FILES.index("general"), 1
-        of_words = old.segments.at(which[is_word])
-        counts = np.ones(len(source), np.int64)
-        counts[words] = of_words.counts
-        ends = np.cumsum(counts)
-        place = (ends - counts)[temporary]
-        is_place = np.zeros(int(counts.sum()), np.bool_)
-        is_place[place] = True
-        starts, stops = np.empty((2, len(is_place)), np.int64)
-        starts[place], stops[place] = 2 * instruction + ~reads, 2 * instruction + 1 + writes
-        starts[~is_place], stops[~is_place] = of_words.start, of_words.end
-        self._add(file, width, Segments(starts, stops, np.append(0, ends)), is_temporary)
-        self.word.update(zip(which[is_word].tolist(), (n_old + words).tolist(), strict=True))
-        self._predicate.update(zip((n_old + words).tolist(), which[is_word].tolist(), strict=True))
-        temporary += n_old
-        pairs = zip(which[owner].tolist(), instruction.tolist(), strict=True)
-        self.temporary.update(zip(pairs, temporary.tolist(), strict=True))
-
+        instruction, writes = accesses.instruction[index], accesses.writes[index]
         guarded = may_be_guarded[owner] & self.webs.shares_guard(instruction, writes)
-        # what a restored predicate's word needs comes before it, what stands under a predicate behind
-        turn = np.arange(len(owner)) + sum(some.shape[1] for some in self._steps)
-        before = np.where(guarded, turn, -1 - turn)
-        for side, rank, steps in ((reads, before, _FETCH), (writes, turn, _STORE)):
-            kind = np.array([steps[kind] for kind in _KINDS])[kinds[owner]]
-            behind = np.full(len(owner), steps is _STORE)
-            columns = (rank, instruction, behind, kind, temporary, which[owner], guarded)
-            self._steps.append(np.stack([column[side] for column in columns]).astype(np.int64))
+        return _Left(owner, instruction, accesses.reads[index], writes, guarded)
+
+    def _joined(self, left: "_Left", width: Numbers, room: "Room | None") -> Flags:
+        """The accesses for which the temporary of the one before them stays.
+
+        It has the value in all lanes if it was not loaded or stored under a guard. What defines a constant may go, with
+        all that is inserted there.
+        """
+        joined = np.zeros(len(left.owner), np.bool_)
+        if room is not None and len(joined):
+            block = self.webs.block_of[left.instruction]
+            may_join = (left.owner[1:] == left.owner[:-1]) & (block[1:] == block[:-1]) & left.reads[1:]
+            may_go = np.isin(left.instruction, [recipe[-1] for recipe in self.webs.recipes.values()])
+            pairs = np.flatnonzero(may_join & ~(left.guarded | may_go)[:-1])
+            start, end = left.end[pairs], left.start[pairs + 1]
+            order = np.argsort((end - start) / room.weights[left.instruction[pairs + 1]], kind="stable")
+            columns = (pairs + 1, start, end, width[left.owner[pairs]])
+            for place, first, last, units in zip(
+                *(column[order].tolist() for column in columns), strict=True
+            ):
+                joined[place] = room.take(first, last, units)
+        return joined
+
+
+class _Left(NamedTuple):
+    """Accesses of values that leave, in columns: of which of them, where, how, and whether under a guard."""
+
+    owner: Numbers
+    instruction: Numbers
+    reads: Flags
+    writes: Flags
+    guarded: Flags
+
+    @property
+    def start(self) -> Numbers:
+        """The points from which on, and to which, they need a place."""
+        return 2 * self.instruction + ~self.reads
+
+    @property
+    def end(self) -> Numbers:
+        return 2 * self.instruction + 1 + self.writes
+
+
+def _in_turn(is_single: Flags, others: Segments, start: Numbers, end: Numbers) -> Segments:
+    """Segments of values of which some have one, with that start and end, and the `others` theirs."""
+    counts = np.ones(len(is_single), np.int64)
+    counts[~is_single] = others.counts
+    of_single = np.repeat(is_single, counts)
+    starts, ends = np.empty((2, len(of_single)), np.int64)
+    starts[of_single], ends[of_single] = start, end
+    starts[~of_single], ends[~of_single] = others.start, others.end
+    return Segments(starts, ends, np.append(0, np.cumsum(counts)))
+
+
+class Room:
+    """Where a file has units left, up to a limit. `weights` says how dear an access of every instruction is."""
+
+    def __init__(self, demand: npt.NDArray[np.int32], limit: int, weights: npt.NDArray[np.float64]):
+        self.weights = weights
+        self._demand = demand
+        self._units = demand.data  # for single points, where it is quicker
+        self._limit = limit
+
+    def take(self, start: int, end: int, width: int) -> bool:
+        """Use units from one point to another, if there are enough."""
+        if end - start == 1:
+            has_room = self._units[start] + width <= self._limit
+            self._units[start] += width * has_room
+            return has_room
+        part = self._demand[start:end]
+        if part.max(initial=0) + width > self._limit:
+            return False
+        part += width
+        return True
 
 
 class Relief:
     """Lets values leave a file, until what is live fits.
 
     `demand` are the units in use at every point. The values of `staying` may not leave; `depths` makes the loop depths
-    of all instructions, for which nobody asks where everything fits.
+    of all instructions, for which nobody asks where everything fits. With `may_join` temporaries may stay from one
+    instruction to another.
     """
 
     def __init__(
-        self, tenancy: Tenancy, file: str, depths: Callable[[], Sequence[int]], staying: Collection[int]
+        self,
+        tenancy: Tenancy,
+        file: str,
+        depths: Callable[[], Sequence[int]],
+        staying: Collection[int],
+        may_join: bool = True,
     ):
         self.demand = tenancy.demand(file)
+        self._may_join = may_join
         self._tenancy = tenancy
         self._file = file
         self._depths = depths
@@ -289,18 +376,28 @@ class Relief:
                     np.greater(part, limit, out=crowd)
             if len(gone) == n_gone:
                 break
-        self._tenancy.leave(gone)
+        if gone:
+            room = Room(demand, limit, self._weights) if self._may_join else None
+            self._tenancy.leave(gone, room)
         return bool(demand.max(initial=0) <= limit)
 
     @cached_property
+    def _weights(self) -> npt.NDArray[np.float64]:
+        """By instruction."""
+        weights: npt.NDArray[np.float64] = 8.0 ** np.minimum(np.array(self._depths(), np.int64), _DEEPEST)
+        return weights
+
+    @cached_property
     def _candidates(self) -> "_Candidates":
-        return _Candidates(self._tenancy, self._file, self._depths(), self._staying)
+        return _Candidates(self._tenancy, self._file, self._weights, self._staying)
 
 
 class _Candidates:
     """The values that may leave a file, as arrays: what leaving costs, and how many crowded points it relieves."""
 
-    def __init__(self, tenancy: Tenancy, file: str, depths: Sequence[int], staying: Collection[int]):
+    def __init__(
+        self, tenancy: Tenancy, file: str, weights: npt.NDArray[np.float64], staying: Collection[int]
+    ):
         numbers = tenancy.in_file(file, temporaries=False)
         numbers = numbers[~np.isin(numbers, np.array([*staying], np.int64))]
         n = len(numbers)
@@ -323,7 +420,6 @@ class _Candidates:
         for number, recipe in tenancy.webs.recipes.items():
             length[number] = len(recipe)
         n_computed = length[numbers][place]
-        weights = 8.0 ** np.minimum(np.array(depths, np.int64), _DEEPEST)
         per_access = np.where(n_computed > 0, n_computed * _RECIPE_COST * reads, reads + 1.0 * writes)
         self._costs = np.bincount(place, per_access * weights[instruction], n)
         # the points at which a candidate takes a place even if it leaves

@@ -85,6 +85,10 @@ class Settled:
         return self.ranges.accesses
 
     @property
+    def block_of(self) -> Numbers:
+        return np.array(self.ranges.cfg.block_of, np.int64)
+
+    @property
     def recipes(self) -> Mapping[int, tuple[int, ...]]:
         """Nothing is computed anew."""
         return {}

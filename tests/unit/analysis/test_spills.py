@@ -23,6 +23,7 @@ class Webs:
 
     def __init__(self, accesses: Sequence[Sequence[Access]], recipes: Mapping[int, tuple[int, ...]]):
         self.accesses, self.recipes = as_arrays(accesses), recipes
+        self.block_of = np.arange(20) // 10
 
     def shares_guard(self, instruction: Numbers, writes: Flags) -> Flags:
         shares: Flags = (instruction == 4) | (instruction == 6) & ~writes
