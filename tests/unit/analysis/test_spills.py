@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from ptxtool.analysis.accesses import Access, Accesses, Flags, Numbers, Segment, segments_of
-from ptxtool.analysis.spills import FILES, Relief, Step, Tenancy, Values
+from ptxtool.analysis.spills import FILES, Relief, Room, Step, Tenancy, Values
 
 
 class Value(NamedTuple):
@@ -143,6 +143,65 @@ def test_a_copy_stands_for_a_value_where_it_is_told() -> None:
     assert found.copy(0, 4, [5]) == 1
     assert [found.at(0, i) for i in (0, 3, 5)] == [0, 0, 1]
     assert [*found.steps] == [(4, False, "copy", 1, 0, False)]
+
+
+def room(limit: int = 1, taken: Collection[int] = (), loops: Collection[int] = ()) -> Room:
+    """Of a file in which a unit is taken at some points; some instructions are in a loop."""
+    demand = np.array([point in taken for point in range(40)], np.int32)
+    return Room(demand, limit, np.where(np.isin(np.arange(20), [*loops]), 8.0, 1.0))
+
+
+def loads(found: Tenancy) -> list[int]:
+    return [step[0] for step in found.steps if not step[1]]
+
+
+def test_what_is_loaded_stays_where_there_is_room() -> None:
+    """Written by 0, read by 1, 2 and 6; between 2 and 6 another value needs the only unit."""
+    found = tenancy((Value("general", 1, ((1, 13),)), (write(0), read(1), read(2), read(6))))
+    found.leave([0], room(taken=[8]))
+    assert loads(found) == [6]
+    assert [*found.values.segments[1:]] == [((1, 5),), ((12, 13),)]
+    assert [found.at(0, i) for i in (0, 1, 2, 6)] == [1, 1, 1, 2]
+
+
+def test_what_is_loaded_stays_in_its_block() -> None:
+    """9 and 10 are in different blocks."""
+    found = tenancy((Value("general", 1, ((1, 21),)), (write(0), read(9), read(10), read(11))))
+    found.leave([0], room())
+    assert loads(found) == [10]
+
+
+def test_what_lanes_may_lack_is_loaded_again() -> None:
+    """4 writes under a guard, and 6 reads under one."""
+    found = tenancy((Value("general", 1, ((1, 17),)), (write(4), read(5), read(6), read(7))))
+    found.leave([0], room())
+    assert loads(found) == [5, 7]
+
+
+def test_nothing_stays_from_what_defines_a_constant() -> None:
+    """The second value is a constant that 1 defines: it may leave as well, and then 1 goes with what it loads."""
+    found = tenancy(
+        (Value("general", 1, ((1, 7),)), (write(0), read(1), read(3))),
+        (Value("general", 1, ((3, 9),)), (write(1), read(4))),
+        v0=(0,),
+        v1=(0, 1),
+    )
+    found.leave([0], room())
+    assert loads(found) == [1, 3]
+
+
+def test_short_ways_and_loops_come_first() -> None:
+    """The unit at point 6 is there for one of them: the way from 1 to 4 is longer than the one from 2 to 4."""
+    ways = (
+        (Value("general", 1, ((3, 9),)), (read(1), read(4))),
+        (Value("general", 1, ((3, 9),)), (read(2), read(4))),
+    )
+    found = tenancy(*ways)
+    found.leave([0, 1], room())
+    assert (found.at(0, 1) == found.at(0, 4), found.at(1, 2) == found.at(1, 4)) == (False, True)
+    found = tenancy(*ways, (Value("general", 1, ((3, 9),)), (read(3), read(5))))
+    found.leave([1, 2], room(loops=[5]))
+    assert (found.at(1, 2) == found.at(1, 4), found.at(2, 3) == found.at(2, 5)) == (False, True)
 
 
 def test_demand_counts_units_per_file() -> None:

@@ -129,6 +129,18 @@ def test_a_parameter_that_a_register_hides_in_a_block_keeps_its_name() -> None:
     assert "\t\tmov.u32 %r2, 7;\n\t\tadd.u32 %r2, %r2, %r2;\n" in after
 
 
+def test_what_was_loaded_is_there_for_the_next_instruction() -> None:
+    """The first value leaves for the three others, and is read three times in a row."""
+    text = kernel(
+        f"\t.reg .b32 %r<4>;\n{CLOCKS}\tst.shared.u32 [16], %r0;\n\tst.shared.u32 [20], %r0;\n".replace(
+            "\tst.shared.u32 [0], %r0;\n", ""
+        )
+        + "\tst.shared.u32 [0], %r0;\n"
+    )
+    after = allocated(text, "{max-regs=3}")
+    assert after.count("st.local") == after.count("ld.local") == 1
+
+
 def test_scopes_lose_their_declarations() -> None:
     before = kernel(
         "\t.reg .b32 x;\n\tmov.u32 x, %tid.x;\n\t{\n\t\t.reg .b32 x, y;\n\t\tmov.u32 x, 7;\n"
