@@ -98,7 +98,7 @@ class Tenancy:
         self.dropped: set[int] = set()
         self.left: dict[Kind, list[int]] = {kind: [] for kind in _KINDS}
         self._values = values
-        self._is_temporary = self._has_left = np.zeros(len(values.width), np.bool_)
+        self._is_temporary, self._has_left = np.zeros((2, len(values.width)), np.bool_)
         self._predicate: dict[int, int] = {}
         self._steps: list[npt.NDArray[np.int64]] = []  # as `Step`, behind the places that they are sorted by
 
@@ -122,6 +122,7 @@ class Tenancy:
 
     @property
     def n_steps(self) -> int:
+        """How many there are."""
         return sum(some.shape[1] for some in self._steps)
 
     def at(self, value: int, instruction: int) -> int:
@@ -205,18 +206,18 @@ class Tenancy:
 
         # the new values: of one that leaves perhaps a word, and its temporaries, one for every first access
         n_new = np.bincount(left.owner[is_first], minlength=len(which)) + is_word
-        words = (np.cumsum(n_new) - n_new)[is_word]
+        place_of_word = (np.cumsum(n_new) - n_new)[is_word]
         is_temporary = np.ones(int(n_new.sum()), np.bool_)
-        is_temporary[words] = False
+        is_temporary[place_of_word] = False
         source = np.repeat(which, n_new)
         file, width = values.file[source], values.width[source]
-        file[words], width[words] = FILES.index("general"), 1
+        file[place_of_word], width[place_of_word] = FILES.index("general"), 1
         is_last = np.append(is_first[1:], True)[: len(is_first)]
         start, end = left.start[is_first], left.end[is_last]
         segments = _in_turn(is_temporary, values.segments.at(which[is_word]), start, end)
         self._add(file, width, segments, is_temporary)
-        self.word.update(zip(which[is_word].tolist(), (n_old + words).tolist(), strict=True))
-        self._predicate.update(zip((n_old + words).tolist(), which[is_word].tolist(), strict=True))
+        self.word.update(zip(which[is_word].tolist(), (n_old + place_of_word).tolist(), strict=True))
+        self._predicate.update({word: predicate for predicate, word in self.word.items()})
 
         temporary = (n_old + np.flatnonzero(is_temporary))[np.cumsum(is_first) - 1]  # of every access
         gone = which[left.owner]
