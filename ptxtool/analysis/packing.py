@@ -107,8 +107,17 @@ class Packing:
     homeless: tuple[Item | Member, ...]
 
 
+def units_in_use(widths: Numbers, segments: Segments, n_points: int) -> npt.NDArray[np.int32]:
+    """Per point the units that are in use where each of some values takes so many of them."""
+    units = np.repeat(widths, segments.counts)
+    change = np.bincount(segments.start, units, n_points + 1) - np.bincount(segments.end, units, n_points + 1)
+    return np.cumsum(change)[:-1].astype(np.int32)
+
+
 def least_units(items: Iterable[Item | Member], n_points: int) -> int:
     """The most units in use at one point: no packing can do with less."""
+    if isinstance(items, Singles):
+        return int(units_in_use(items.widths, items.segments, n_points).max(initial=0))
     change = [0] * (n_points + 1)
     for item in items:
         for member in item.members:
@@ -248,7 +257,7 @@ class _Placing:
                 self.homeless.append(items[k])
                 continue
             unit[web] = base + offset
-            mask = ((1 << size) - 1) << (base + offset)
+            mask = _UNITS[size] << (base + offset)
             if end != last:
                 self._take(items[k].members[0].segments, mask)
             else:
@@ -287,10 +296,12 @@ class _Placing:
         return base
 
 
+_UNITS = (0, 0b1, 0b11, 0b111, 0b1111)
+"""Masks of so many units."""
 _Column = tuple[int, int, int, int, int, int, int, bool]
 
 
-def _columns(items: Sequence[Item | Member], order: Numbers) -> Iterator[_Column]:
+def _columns(items: Sequence[Item | Member], order: Numbers) -> Iterable[_Column]:
     """Per item of one member, in that order: its index and web, the start and end of its first segment, the end of its
     last, offset, size, and whether it may go anywhere."""
     if isinstance(items, Singles):
@@ -298,13 +309,14 @@ def _columns(items: Sequence[Item | Member], order: Numbers) -> Iterator[_Column
         start, end = (points[first[:-1][order]] for points in (items.segments.start, items.segments.end))
         last = items.segments.end[first[1:][order] - 1]
         columns = order, items.webs[order], start, end, last, np.zeros_like(order), widths, widths == 1
-        yield from zip(*(column.tolist() for column in columns), strict=True)
-        return
-    for k in order.tolist():
-        item = items[k]
-        member, is_plain = item.members[0], item.size == item.alignment == 1 and not item.avoid
-        (start, end), last = member.segments[0], member.segments[-1][1]
-        yield k, member.web, start, end, last, member.offset, member.width, is_plain
+        return zip(*(column.tolist() for column in columns), strict=True)
+    return [_column(k, items[k]) for k in order.tolist()]
+
+
+def _column(k: int, item: Item | Member) -> _Column:
+    member, is_plain = item.members[0], item.size == item.alignment == 1 and not item.avoid
+    (start, end), last = member.segments[0], member.segments[-1][1]
+    return k, member.web, start, end, last, member.offset, member.width, is_plain
 
 
 def _blocked(member: Member, taken: int) -> int:

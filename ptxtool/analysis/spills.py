@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptxtool.analysis.accesses import Access, Accesses, Flags, Numbers, Segment, Segments, rows
+from ptxtool.analysis.packing import units_in_use
 
 FILES = ("general", "predicate", "address", "head")
 """The files that values are in. Registers of a function's head stand apart."""
@@ -137,9 +138,11 @@ class Tenancy:
         """The accesses of a value that is no temporary; a word's are its predicate's."""
         return self.webs.accesses[self._predicate.get(value, value)]
 
-    def webs_of(self, values: Sequence[int]) -> Numbers:
+    def webs_of(self, values: Numbers) -> Numbers:
         """The webs whose accesses are those of values; for each one at most."""
-        return np.array([self._predicate.get(value, value) for value in values], np.int64)
+        webs = np.arange(len(self._values.width))
+        webs[[*self._predicate]] = [*self._predicate.values()]
+        return webs[values]
 
     def recipe(self, value: int) -> tuple[int, ...]:
         """How to compute a value anew, () if it cannot be."""
@@ -153,11 +156,7 @@ class Tenancy:
     def demand(self, file: str) -> npt.NDArray[np.int32]:
         """The units of a file in use at every point."""
         numbers = self.in_file(file)
-        segments = self._values.segments.at(numbers)
-        units = np.repeat(self._values.width[numbers], segments.counts)
-        change = np.bincount(segments.start, units, self.n_points + 1)
-        change -= np.bincount(segments.end, units, self.n_points + 1)
-        return np.cumsum(change)[:-1].astype(np.int32)
+        return units_in_use(self._values.width[numbers], self._values.segments.at(numbers), self.n_points)
 
     def copy(self, value: int, instruction: int, accesses: Iterable[int]) -> int:
         """Let a copy that is made before an instruction stand for a value where these access it; its number."""
@@ -236,7 +235,7 @@ class Tenancy:
     def _accesses_of(self, which: Numbers, is_recipe: Flags, may_be_guarded: Flags) -> "_Left":
         """The accesses of values that leave; writes of constants are dropped."""
         accesses = self.webs.accesses
-        index, first = rows(accesses.first, self.webs_of(which.tolist()))
+        index, first = rows(accesses.first, self.webs_of(which))
         owner = np.repeat(np.arange(len(which)), np.diff(first))
         is_dropped = is_recipe[owner] & accesses.writes[index]
         self.dropped.update(accesses.instruction[index[is_dropped]].tolist())
@@ -352,10 +351,13 @@ class Relief:
         The best by its score leaves, one after the other; all are ranked anew as soon as one gains less than promised.
         """
         demand = self.demand
+        candidates: _Candidates | None = None
         gone: list[int] = []
         units = demand.data  # for single points, where it is quicker
         while demand.max(initial=0) > limit:
-            crowded, candidates = demand > limit, self._candidates
+            if candidates is None:
+                candidates = _Candidates(self._tenancy, self._file, self._weights, self._staying)
+            crowded = demand > limit
             is_crowded = crowded.data
             n_gone = len(gone)
             for candidate, promised in candidates.ranked(crowded):
@@ -388,13 +390,12 @@ class Relief:
         weights: npt.NDArray[np.float64] = 8.0 ** np.minimum(np.array(self._depths(), np.int64), _DEEPEST)
         return weights
 
-    @cached_property
-    def _candidates(self) -> "_Candidates":
-        return _Candidates(self._tenancy, self._file, self._weights, self._staying)
-
 
 class _Candidates:
-    """The values that may leave a file, as arrays: what leaving costs, and how many crowded points it relieves."""
+    """The values that may leave a file, as arrays: what leaving costs, and how many crowded points it relieves.
+
+    Points only become less crowded while values leave: who relieves none of them is forgotten.
+    """
 
     def __init__(
         self, tenancy: Tenancy, file: str, weights: npt.NDArray[np.float64], staying: Collection[int]
@@ -402,17 +403,8 @@ class _Candidates:
         numbers = tenancy.in_file(file, temporaries=False)
         numbers = numbers[~np.isin(numbers, np.array([*staying], np.int64))]
         n = len(numbers)
-        self._numbers: list[int] = numbers.tolist()
-        self._segments = tenancy.values.segments.at(numbers)
-        self._spans = [*zip(self._segments.start.tolist(), self._segments.end.tolist(), strict=True)]
-        self._first_span: list[int] = self._segments.first.tolist()
-        self._place = self._segments.owner  # of segments, a candidate's
-        self._widths = tenancy.values.width[numbers]
-        self.widths: list[int] = self._widths.tolist()
-        self._is_here = np.ones(n, np.bool_)
-
         accesses = tenancy.webs.accesses
-        index, first = rows(accesses.first, tenancy.webs_of(self._numbers))
+        index, first = rows(accesses.first, tenancy.webs_of(numbers))
         place = np.repeat(np.arange(n), np.diff(first))
         instruction, reads, writes = (
             column[index] for column in (accesses.instruction, accesses.reads, accesses.writes)
@@ -422,14 +414,45 @@ class _Candidates:
             length[number] = len(recipe)
         n_computed = length[numbers][place]
         per_access = np.where(n_computed > 0, n_computed * _RECIPE_COST * reads, reads + 1.0 * writes)
-        self._costs = np.bincount(place, per_access * weights[instruction], n)
+        costs = np.bincount(place, per_access * weights[instruction], n).astype(np.float64)
         # the points at which a candidate takes a place even if it leaves
         stays = np.stack((reads, writes & (n_computed == 0)), axis=1)
-        self._kept: Numbers = (2 * instruction[:, None] + (0, 1))[stays]
-        self._kept_points: list[int] = self._kept.tolist()
+        kept: Numbers = (2 * instruction[:, None] + (0, 1))[stays]
         kept_place = np.stack((place, place), axis=1)[stays]
-        self._first_kept = np.searchsorted(kept_place, np.arange(n + 1))
-        self._first_kept_point: list[int] = self._first_kept.tolist()
+        first_kept = np.searchsorted(kept_place, np.arange(n + 1))
+        self._set(
+            numbers,
+            tenancy.values.segments.at(numbers),
+            tenancy.values.width[numbers],
+            costs,
+            kept,
+            first_kept,
+        )
+
+    def _set(
+        self,
+        numbers: Numbers,
+        segments: Segments,
+        widths: Numbers,
+        costs: npt.NDArray[np.float64],
+        kept: Numbers,
+        first_kept: Numbers,
+    ) -> None:
+        self._columns = numbers, segments, widths, costs, kept, first_kept
+        self._is_here = np.ones(len(numbers), np.bool_)
+        # the same as lists, for one after the other
+        self._numbers: list[int] = numbers.tolist()
+        self.widths: list[int] = widths.tolist()
+        self._spans = [*zip(segments.start.tolist(), segments.end.tolist(), strict=True)]
+        self._first_span: list[int] = segments.first.tolist()
+        self._kept: list[int] = kept.tolist()
+        self._first_kept: list[int] = first_kept.tolist()
+
+    def _keep(self, places: Numbers) -> None:
+        """Forget all others."""
+        numbers, segments, widths, costs, kept, first_kept = self._columns
+        index, first = rows(first_kept, places)
+        self._set(numbers[places], segments.at(places), widths[places], costs[places], kept[index], first)
 
     def spans(self, place: int) -> list[Segment]:
         """The segments of a candidate."""
@@ -437,17 +460,26 @@ class _Candidates:
 
     def kept(self, place: int) -> list[int]:
         """The points at which a candidate takes a place even if it leaves."""
-        return self._kept_points[self._first_kept_point[place] : self._first_kept_point[place + 1]]
+        return self._kept[self._first_kept[place] : self._first_kept[place + 1]]
+
+    def _relieved(self, crowded: npt.NDArray[np.bool_]) -> Numbers:
+        """How many crowded points each of those that are here relieves."""
+        _, segments, *_, kept, first_kept = self._columns
+        before = np.append(0, np.cumsum(crowded))
+        crossed = np.append(0, np.cumsum(before[segments.end] - before[segments.start]))
+        staying = np.append(0, np.cumsum(crowded.take(kept).astype(np.int64)))
+        relieved: Numbers = np.diff(crossed[segments.first]) - np.diff(staying[first_kept])
+        return relieved * self._is_here
 
     def ranked(self, crowded: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         """The candidates that relieve crowded points, the cheapest per point first, and how many points it is."""
-        before = np.concatenate(([0], np.cumsum(crowded)))
-        n = len(self._numbers)
-        relieved = np.bincount(self._place, before[self._segments.end] - before[self._segments.start], n)
-        kept = np.cumsum(crowded.take(self._kept).astype(np.int64))
-        relieved -= np.diff(np.append(0, kept)[self._first_kept])
-        useful = np.flatnonzero((relieved > 0) & self._is_here)
-        score = self._costs[useful] / (relieved[useful] * self._widths[useful])
+        relieved = self._relieved(crowded)
+        useful = np.flatnonzero(relieved > 0)
+        if 2 * len(useful) < len(relieved):
+            self._keep(useful)
+            relieved, useful = relieved[useful], np.arange(len(useful))
+        _, _, widths, costs, *_ = self._columns
+        score = costs[useful] / (relieved[useful] * widths[useful])
         while len(useful):  # a few at a time: seldom more are wanted before all are ranked anew
             bound = np.partition(score, min(_FEW, len(score)) - 1)[min(_FEW, len(score)) - 1]
             is_next = score <= bound
