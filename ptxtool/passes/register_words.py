@@ -28,7 +28,7 @@ class Words:
     def __init__(self, text: str, start: int, end: int, pattern: re.Pattern[str], names: Mapping[str, str]):
         pieces = self._pieces = pattern.split(text[start:end])  # every other one is a word
         ends = [*accumulate(map(len, pieces), initial=start)]
-        self._words, self._starts, self._gaps = pieces[1::2], ends[1:-1:2], ends[:-1:2]
+        self._words, self._starts, self._gaps = pieces[1::2], np.array(ends[1:-1:2]), ends[:-1:2]
         pieces[1::2] = map(names.get, self._words, self._words)
 
     def places(self, starts: Sequence[int], ends: Sequence[int]) -> Sequence[tuple[int, int]]:

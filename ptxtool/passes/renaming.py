@@ -68,7 +68,7 @@ class _Renamer:
         self.spelling: dict[int, Spelling | None] = {}
         self.web_names: list[str | None] = []  # by web, None where temporaries stand for it
         self.slots: dict[int, _Slot] = {}  # by spilled value
-        self.words = TOKEN  # what finds the names of registers, `MARKED` where all have a mark
+        self.words = MARKED  # what finds the names of registers, `TOKEN` where some have no mark
         # what changes by instruction: names that are not the same everywhere, whole texts, and what goes
         self.names_at: dict[tuple[int, str], str] = {}
         self.texts: dict[int, str] = {}
@@ -164,8 +164,7 @@ class _Renamer:
             others.update(hidden, [owner[names[k]] for k in hidden])
         words = {*self.function.bases, *other_names(self.function)}
         others.update(owner[name] for name in owner.keys() & words)
-        if all(name[0] in "%$" for name in owner):
-            self.words = MARKED
+        if self.words is MARKED:
             self._name_temporaries(gone - others)
         else:
             others |= gone
@@ -181,6 +180,8 @@ class _Renamer:
         registers, names, spellings = self.assignment.ranges.register, self.old_names, self.spelling
         for indices in self.registers.by_declarator(sorted(webs)):
             names.update(zip(indices, self.registers.names_of(indices), strict=True))
+            if names[indices[0]][0] not in "%$":
+                self.words = TOKEN
             first = self.registers[indices[0]]
             file = self.tenancy.file(webs[indices[0]])
             bits = 1 if first.is_predicate else first.bits
