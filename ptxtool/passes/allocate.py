@@ -43,11 +43,8 @@ class Allocate:
             )
 
     def run(self, module: Module) -> PassResult:
-        from ptxtool.passes.placement import (
-            CAN_SPILL,
-            Bounds,
-            place_registers,
-        )  # numpy: only who allocates waits for it
+        # numpy: only who allocates waits for it
+        from ptxtool.passes.placement import CAN_SPILL, Bounds, place_registers
 
         if module.is_ptxplus:
             what = "allocate is for PTX: the registers of PTXPlus are physical already"
