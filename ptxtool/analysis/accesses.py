@@ -7,10 +7,11 @@ leaves: as arrays, ten times as fast as one web after the other (measured on Tri
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+
+from ptxtool.base.lazy import LazySequence
 
 Segment = tuple[int, int]
 """Points from the first one on, to the second one."""
@@ -22,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Accesses(Sequence[tuple[Access, ...]]):
+class Accesses(LazySequence[tuple[Access, ...]]):
     """Per web its accesses in textual order, and in the arrays all of them, web by web: `first[w]` is web w's first.
 
     A guarded or partial write that continues a value reads it; `names` is true of reads that are written as such.
@@ -37,22 +38,10 @@ class Accesses(Sequence[tuple[Access, ...]]):
     def __len__(self) -> int:
         return len(self.first) - 1
 
-    @overload
-    def __getitem__(self, web: int) -> tuple[Access, ...]: ...
-    @overload
-    def __getitem__(self, web: slice) -> tuple[tuple[Access, ...], ...]: ...
-    def __getitem__(self, web: int | slice) -> tuple[Access, ...] | tuple[tuple[Access, ...], ...]:
-        if isinstance(web, slice):
-            return tuple(self[w] for w in range(*web.indices(len(self))))
-        here = slice(self.first[web], self.first[web + 1])
-        return tuple(
-            zip(
-                self.instruction[here].tolist(),
-                self.reads[here].tolist(),
-                self.writes[here].tolist(),
-                strict=True,
-            )
-        )
+    def item(self, index: int) -> tuple[Access, ...]:
+        here = slice(self.first[index], self.first[index + 1])
+        columns = self.instruction[here], self.reads[here], self.writes[here]
+        return tuple(zip(*(column.tolist() for column in columns), strict=True))
 
     def with_plain_writes(self, instructions: Sequence[int]) -> "Accesses":
         """The same where writes of these instructions read a web only if they name it."""
@@ -82,7 +71,7 @@ def accesses_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Segments(Sequence[tuple[Segment, ...]]):
+class Segments(LazySequence[tuple[Segment, ...]]):
     """Per web or value its ranges of points in ascending order; in the arrays all of them, one after the other."""
 
     start: Numbers
@@ -93,17 +82,8 @@ class Segments(Sequence[tuple[Segment, ...]]):
     def __len__(self) -> int:
         return len(self.first) - 1
 
-    @overload
-    def __getitem__(self, number: int) -> tuple[Segment, ...]: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[tuple[Segment, ...], ...]: ...
-    def __getitem__(self, number: int | slice) -> tuple[Segment, ...] | tuple[tuple[Segment, ...], ...]:
-        if isinstance(number, slice):
-            return tuple(self[k] for k in range(*number.indices(len(self))))
-        if not -len(self) <= number < len(self):
-            raise IndexError(number)
-        number %= len(self)
-        here = slice(self.first[number], self.first[number + 1])
+    def item(self, index: int) -> tuple[Segment, ...]:
+        here = slice(self.first[index], self.first[index + 1])
         return tuple(zip(self.start[here].tolist(), self.end[here].tolist(), strict=True))
 
     def __iter__(self) -> Iterator[tuple[Segment, ...]]:

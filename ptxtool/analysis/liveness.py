@@ -40,10 +40,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, TypeVar, overload
+from typing import Literal, TypeVar
 
 from ptxtool.analysis.dataflow import solve
 from ptxtool.base.bits import from_indices, indices
+from ptxtool.base.lazy import LazySequence
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.reconvergence import points_of
 from ptxtool.ir.defuse import DefUse
@@ -131,7 +132,7 @@ class Liveness:
         return "\n".join(f"{i:>5}  {text:<{width}}  | {live}".rstrip() for i, text, live in rows)
 
 
-class _View(Sequence[T]):
+class _View(LazySequence[T]):
     """A sequence whose items are computed when asked for."""
 
     def __init__(self, length: int, item: Callable[[int], T]):
@@ -141,17 +142,7 @@ class _View(Sequence[T]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        if isinstance(index, slice):
-            return tuple(self._item(i) for i in range(*index.indices(self._length)))
-        if index < 0:
-            index += self._length
-        if not 0 <= index < self._length:
-            raise IndexError(f"no instruction with index {index}")
+    def item(self, index: int) -> T:
         return self._item(index)
 
 

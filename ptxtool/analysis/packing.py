@@ -20,13 +20,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
-from typing import overload
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from ptxtool.analysis.accesses import Numbers, Segment, Segments
+from ptxtool.base.lazy import LazySequence
 
 _COLUMN = 64
 
@@ -74,7 +74,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, eq=False)
-class Singles(Sequence[Member]):
+class Singles(LazySequence[Member]):
     """Webs that stand alone, in columns: no member is made of what finds its place without."""
 
     webs: Numbers
@@ -84,14 +84,8 @@ class Singles(Sequence[Member]):
     def __len__(self) -> int:
         return len(self.webs)
 
-    @overload
-    def __getitem__(self, k: int) -> Member: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[Member]: ...
-    def __getitem__(self, k: int | slice) -> Member | list[Member]:
-        if isinstance(k, slice):
-            return [self[number] for number in range(*k.indices(len(self)))]
-        return Member(int(self.webs[k]), self.segments[k], 0, int(self.widths[k]))
+    def item(self, index: int) -> Member:
+        return Member(int(self.webs[index]), self.segments[index], 0, int(self.widths[index]))
 
     def __iter__(self) -> Iterator[Member]:
         columns = self.webs.tolist(), self.segments, self.widths.tolist()

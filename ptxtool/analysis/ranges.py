@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,12 +29,13 @@ from ptxtool.analysis.accesses import Accesses, Flags, Numbers, Segment, Segment
 from ptxtool.analysis.dataflow import solve
 from ptxtool.analysis.liveness import Liveness, liveness
 from ptxtool.base.bits import from_indices, indices, successive_indices
+from ptxtool.base.lazy import LazySequence
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 
 
-class Named(Sequence[tuple[int, ...]]):
+class Named(LazySequence[tuple[int, ...]]):
     """Per instruction the webs that it reads, or those that it writes."""
 
     def __init__(self, webs: list[int], first: list[int], end: list[int]):
@@ -45,14 +46,8 @@ class Named(Sequence[tuple[int, ...]]):
     def __len__(self) -> int:
         return len(self._first)
 
-    @overload
-    def __getitem__(self, i: int) -> tuple[int, ...]: ...
-    @overload
-    def __getitem__(self, i: slice) -> tuple[tuple[int, ...], ...]: ...
-    def __getitem__(self, i: int | slice) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
-        if isinstance(i, slice):
-            return tuple(self[k] for k in range(*i.indices(len(self))))
-        return tuple(self._webs[self._first[i] : self._end[i]])
+    def item(self, index: int) -> tuple[int, ...]:
+        return tuple(self._webs[self._first[index] : self._end[index]])
 
 
 @dataclass(frozen=True, eq=False)
