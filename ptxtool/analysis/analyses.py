@@ -15,7 +15,7 @@ from ptxtool.analysis.pressure import Pressure, pressure_of
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.dominance import DominatorTree, dominators, post_dominators
 from ptxtool.cfg.reconvergence import points_of
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 
 
@@ -35,9 +35,9 @@ class Analyses:
         """The view in which `callp` and `retp` are followed."""
         return build(self.kernel, interprocedural=True)
 
-    @cached_property
+    @property
     def def_use(self) -> tuple[DefUse, ...]:
-        return def_use(self.kernel)
+        return self.kernel.def_uses
 
     @cached_property
     def dominators(self) -> DominatorTree:

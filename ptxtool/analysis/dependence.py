@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ptxtool.cfg.blocks import build
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.locations import is_location
 from ptxtool.ir.nodes import Function, Instruction, Memory, Unary
 from ptxtool.ir.verify import names
@@ -109,7 +109,7 @@ def effects(kernel: Function) -> tuple[Effect, ...]:
     ptxplus = kernel.registers.is_ptxplus
     return tuple(
         _effect(kernel, node, step, table().match(node.opcode.text, len(node.operands), ptxplus))
-        for node, step in zip(kernel.instructions, def_use(kernel), strict=True)
+        for node, step in zip(kernel.instructions, kernel.def_uses, strict=True)
     )
 
 

@@ -37,7 +37,6 @@ from ptxtool.analysis.first_use import first_use
 from ptxtool.analysis.frequency import Probabilities, counted_probabilities, static_probabilities, visits
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.cfg.blocks import Cfg, build
-from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Function
 
 MOST_WORK = 60_000
@@ -78,7 +77,7 @@ class FirstShared:
         never = 1 << len(self.kernel.registers)
         return tuple(
             from_indices(step.touched) | (never if node.opcode.base == "call" else 0)
-            for node, step in zip(self.kernel.instructions, def_use(self.kernel), strict=True)
+            for node, step in zip(self.kernel.instructions, self.kernel.def_uses, strict=True)
         )
 
     @cached_property

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args, overload
 
 from ptxtool.cfg.blocks import build
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import Register
 
@@ -123,7 +123,7 @@ def first_use(kernel: Function, order: Order = "text") -> FirstUse:
     """The registers in order of first use. Order "cfg" raises `PtxError` (E202) on an undeclared label."""
     assert order in get_args(Order), order
     registers = kernel.registers
-    def_uses = def_use(kernel)
+    def_uses = kernel.def_uses
     found: dict[int, int] = {}
     for i in _instructions(kernel, order):
         for k in touched_in_order(kernel, i, def_uses[i]):
@@ -163,7 +163,7 @@ def first_shared_instruction(kernel: Function, private: int) -> SharedTouch | No
     None if there is none. Of several such registers in one instruction it names the first as written.
     """
     registers = kernel.registers
-    for i, step in enumerate(def_use(kernel)):
+    for i, step in enumerate(kernel.def_uses):
         for k in touched_in_order(kernel, i, step):
             if k >= private:
                 return SharedTouch(i, kernel.line(i), kernel.text(i), registers[k].name, k + 1)

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ptxtool.analysis.shared_layout import SharedLayout, shared_declarations, shared_layout
-from ptxtool.ir.defuse import DefUse, def_use, roles
+from ptxtool.ir.defuse import DefUse, roles
 from ptxtool.ir.nodes import (
     Binary,
     Function,
@@ -102,7 +102,7 @@ class _Reader:
         self.matches: list[Match | None] = [
             table().match(node.opcode.text, len(node.operands), self.ptxplus) for node in kernel.instructions
         ]
-        self.def_uses: tuple[DefUse, ...] = def_use(kernel)
+        self.def_uses: tuple[DefUse, ...] = kernel.def_uses
         defined = {k for one in self.def_uses for k in one.defs}
         self.values: list[dict[str, int | None]] = [
             {} if k in defined else {"": None} for k in range(len(kernel.registers))

@@ -12,7 +12,6 @@ from ptxtool.analysis.liveness import liveness
 from ptxtool.analysis.physical import PREDICATES, place_of
 from ptxtool.analysis.sharing import private_part
 from ptxtool.base.diag import error
-from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Function
 
 
@@ -61,5 +60,5 @@ def touches_shared_registers(kernel: Function, private: int) -> tuple[bool, ...]
     """Per instruction, whether it names a register beyond the private ones, or calls a function that does."""
     return tuple(
         node.opcode.base == "call" or any(k >= private for k in step.touched)
-        for node, step in zip(kernel.instructions, def_use(kernel), strict=True)
+        for node, step in zip(kernel.instructions, kernel.def_uses, strict=True)
     )

@@ -216,7 +216,7 @@ class Tenancy:
         segments = _in_turn(is_temporary, values.segments.at(which[is_word]), start, end)
         self._add(file, width, segments, is_temporary)
         self.word.update(zip(which[is_word].tolist(), (n_old + place_of_word).tolist(), strict=True))
-        self._predicate.update({word: predicate for predicate, word in self.word.items()})
+        self._predicate = {word: predicate for predicate, word in self.word.items()}
 
         temporary = (n_old + np.flatnonzero(is_temporary))[np.cumsum(is_first) - 1]  # of every access
         gone = which[left.owner]

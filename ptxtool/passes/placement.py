@@ -51,7 +51,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
             item for item in module.items if isinstance(item, Function) and item.body is not None
         ):
             try:
-                renamed, remark = _placed(module, function, name, bounds, order)
+                renamed, remark = _placed(function, name, bounds, order)
             except PtxError as problem:
                 problems += problem.diagnostics
                 continue
@@ -63,12 +63,10 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
     return PassResult(tuple(edits), tuple(remarks), Proof(origins))
 
 
-def _placed(
-    module: Module, function: Function, name: str, bounds: Bounds, order: Order
-) -> tuple[Renamed, Remark]:
+def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tuple[Renamed, Remark]:
     """The edits of one function, and what there is to say."""
     assignment = numbered(_assigned(function, bounds), order)
-    renamed = rename(module, function, assignment)
+    renamed = rename(function, assignment)
     message = describe(assignment, renamed.n_copies)
     return renamed, Remark(name, message, function.name, function.source.line(function.start))
 

@@ -19,7 +19,7 @@ from ptxtool.analysis.copies import is_copy
 from ptxtool.analysis.spills import StepKind
 from ptxtool.ir.defuse import roles
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, Module, ScopeOpen
+from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, ScopeOpen
 from ptxtool.isa.table import table
 from ptxtool.passes.physical_names import DeclaredNames, PhysicalNames, Spelling, other_names
 from ptxtool.passes.register_words import HEAD, MARKED, TOKEN, Words, operands
@@ -34,7 +34,7 @@ class Renamed:
     n_copies: int
 
 
-def rename(module: Module, function: Function, assignment: Assignment) -> Renamed:
+def rename(function: Function, assignment: Assignment) -> Renamed:
     """The edits that give a function the registers of an assignment."""
     return _Renamer(function, assignment, PhysicalNames(function)).run()
 

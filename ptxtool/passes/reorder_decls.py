@@ -37,7 +37,7 @@ from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.check.declarations import check_only_declarations_changed
 from ptxtool.ir.edit import TextEdit
-from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeClose, ScopeOpen
+from ptxtool.ir.nodes import Declaration, Function, Module, ScopeClose, ScopeOpen
 from ptxtool.ir.symbols import Register
 from ptxtool.passes.base import PassResult, Remark, Shown, WrongOption
 from ptxtool.passes.share import Registers, check_options, required_share
@@ -140,11 +140,9 @@ def _blocks(kernel: Function) -> list[list[_Slot]]:
     """The declarations of every `{ }` block that has some, each in textual order."""
     by_start = {register.declaration.start: register for register in kernel.registers}
     outermost: list[_Slot] = []
-    open_blocks, blocks, position = [outermost], [outermost], 0
-    for statement in kernel.body or ():
-        if isinstance(statement, Instruction):
-            position += 1
-        elif isinstance(statement, Declaration) and statement.space == "reg":
+    open_blocks, blocks = [outermost], [outermost]
+    for position, statement in kernel.other_statements:
+        if isinstance(statement, Declaration) and statement.space == "reg":
             open_blocks[-1].append(_Slot(statement, by_start[statement.start], position))
         elif isinstance(statement, ScopeOpen):
             open_blocks.append([])

@@ -53,7 +53,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.blocks import block_problem
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.conditions import guard_code
 from ptxtool.isa.legacy import settled
@@ -157,7 +157,7 @@ def _function(
     """Fill in the records of one function, the first at a byte address."""
     function = b.kernel
     n = len(function.instructions)
-    facts = def_use(function)
+    facts = function.def_uses
     points = reconvergence_points(function)
     for i, instruction in enumerate(function.instructions):
         record = records[b.start + i]

@@ -17,7 +17,7 @@ from ptxsim.checks.state import BEHIND, GOING, TRACED
 from ptxsim.program import Program
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.nearest import nearest
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
@@ -136,7 +136,7 @@ class Tracer:
         self._emit, self._selection = trace.emit, trace.selection
         _check_there(self._selection, program, n_ctas, n_warps)
         self._program, self._image, self._state = program, image, checks.state
-        self._facts: dict[str, list[DefUse]] = {f.name: list(def_use(f)) for f, _ in program.first_registers}
+        self._facts: dict[str, list[DefUse]] = {f.name: list(f.def_uses) for f, _ in program.first_registers}
         self._firsts = {f.name: first for f, first in program.first_registers}
         self._reads: tuple[tuple[str, tuple[str, ...]], ...] = ()
         lines = self._selection.lines

@@ -39,7 +39,7 @@ from ptxsim.semantics.codes import (
     STORE_8,
     STORE_64,
 )
-from ptxtool.ir.defuse import DefUse, def_use
+from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name
 from ptxtool.isa.literals import integer
 
@@ -97,7 +97,7 @@ class Tables:
         registers: list[int] = []
         parts: list[tuple[int, int, Any]] = []
         firsts = {function.name: first for function, first in program.first_registers}
-        facts = {function.name: def_use(function) for function, _ in program.first_registers}
+        facts = {function.name: function.def_uses for function, _ in program.first_registers}
         for i, (function, index) in enumerate(program.places):
             record, first = checked[i], firsts[function.name]
             record["reads"] = record["writes"] = record["end"] = len(registers)
