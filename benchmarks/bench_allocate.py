@@ -4,9 +4,9 @@
 
 Counts are of every kernel in the PTX files of a folder, by default the corpus beside the checkout (`../shared/corpus`),
 without those compiled for debugging, which ptxas does not optimise. Called functions count
-(`ptxtool/analysis/register_need.py`). The ptxas columns need ptxas. Colouring is `benchmarks/coalescing.py` on the same
-live ranges, with the fewest units for which it needs no spill. Times are CPU seconds, medians; they depend on the
-machine, the other figures do not.
+(`ptxtool/analysis/regalloc/register_need.py`). The ptxas columns need ptxas. Colouring is `benchmarks/coalescing.py` on
+the same live ranges, with the fewest units for which it needs no spill. Times are CPU seconds, medians; they depend on
+the machine, the other figures do not.
 
 `--write` puts the tables into docs/allocation.md.
 """
@@ -31,18 +31,18 @@ from coalescing import Colourer, Colouring, interference  # noqa: E402
 from long_kernels import branching, straight  # noqa: E402
 from page_tables import put_tables  # noqa: E402
 
-from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign, is_copy  # noqa: E402
-from ptxtool.analysis.physical import PREDICATES  # noqa: E402
-from ptxtool.analysis.ranges import live_ranges  # noqa: E402
-from ptxtool.analysis.register_need import register_need  # noqa: E402
-from ptxtool.analysis.spills import FILES  # noqa: E402
+from ptxtool.analysis.regalloc.assignment import Assignment, TooFewRegisters, assign, is_copy  # noqa: E402
+from ptxtool.analysis.regalloc.live_ranges import live_ranges  # noqa: E402
+from ptxtool.analysis.regalloc.physical import PREDICATES  # noqa: E402
+from ptxtool.analysis.regalloc.register_need import register_need  # noqa: E402
+from ptxtool.analysis.regalloc.spills import FILES  # noqa: E402
 from ptxtool.base.mangled import source_name  # noqa: E402
-from ptxtool.formats.ptxas import Used, ptxas_usage  # noqa: E402
+from ptxtool.external.ptxas import Used, ptxas_usage  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402
 from ptxtool.passes import rewrite  # noqa: E402
-from ptxtool.passes.allocate import Allocate  # noqa: E402
-from ptxtool.passes.compact import Compact  # noqa: E402
+from ptxtool.passes.regalloc.allocate import Allocate  # noqa: E402
+from ptxtool.passes.regalloc.compact import Compact  # noqa: E402
 
 PAGE = CHECKOUT / "docs" / "allocation.md"
 CORPUS = CHECKOUT.parent / "shared" / "corpus"

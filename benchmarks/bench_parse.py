@@ -30,8 +30,8 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
-from ptxtool.check.module import check_module
 from ptxtool.parse import parse, parse_with_lark
+from ptxtool.sema.module import check_module
 
 
 def generated(size: int, seed: int = 1) -> str:

@@ -3,7 +3,7 @@
     python benchmarks/bench_reordering.py [--folder DIR] [--share P] [--write] [--only PART] [SAMPLE ...]
 
 For every sample and pipeline: the instructions that a thread is expected to execute before its first shared register
-(`ptxtool/analysis/first_shared.py`), and thread IPC with Shared-OWF
+(`ptxtool/analysis/sharing/first_shared.py`), and thread IPC with Shared-OWF
 (`ptxtool sim --share-registers P --scheduler owf`). PTX, whose registers are virtual, is compacted first. The number of
 registers per thread is the launch file's, or the kernel's own. For samples that use shared memory also thread IPC where
 scratchpad is shared, on the machine with 16 KB of it. The part "settled" has the samples and percentages at which
@@ -25,13 +25,13 @@ sys.path.insert(0, str(CHECKOUT / "benchmarks"))
 
 from page_tables import put_tables  # noqa: E402
 
-from ptxtool.analysis.first_shared import FirstShared  # noqa: E402
-from ptxtool.analysis.register_need import registers_per_thread  # noqa: E402
-from ptxtool.analysis.shared_access import shared_accesses  # noqa: E402
-from ptxtool.analysis.shared_layout import shared_layout  # noqa: E402
-from ptxtool.analysis.sharing import percentage, private_part  # noqa: E402
+from ptxtool.analysis.occupancy.sharing_plan import percentage, private_part  # noqa: E402
+from ptxtool.analysis.regalloc.register_need import registers_per_thread  # noqa: E402
+from ptxtool.analysis.sharing.first_shared import FirstShared  # noqa: E402
+from ptxtool.analysis.sharing.shared_access import shared_accesses  # noqa: E402
+from ptxtool.analysis.sharing.shared_layout import shared_layout  # noqa: E402
 from ptxtool.base.resources import resource_dir  # noqa: E402
-from ptxtool.formats.launch import Launch, load_launch  # noqa: E402
+from ptxtool.formats.launch.launch_file import Launch, load_launch  # noqa: E402
 from ptxtool.ir.marks import release_marks  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402

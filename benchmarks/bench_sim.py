@@ -14,7 +14,7 @@ import time
 
 from ptxsim.launcher import launch
 from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import load_launch
+from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.parse import parse
 
 
@@ -54,7 +54,7 @@ def measure(name: str, scheduler: str, runs: int) -> dict[str, object]:
 _FIRST_CYCLE = """
 import time, sys
 t = time.perf_counter()
-from ptxsim.core.cycle import simulator
+from ptxsim.timing.core.cycle import simulator
 simulator()
 print(time.perf_counter() - t)
 """

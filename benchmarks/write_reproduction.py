@@ -17,7 +17,7 @@ sys.path.insert(0, str(CHECKOUT / "benchmarks"))
 from page_tables import put_tables  # noqa: E402
 
 from ptxtool import api  # noqa: E402
-from ptxtool.formats.exhibits import Exhibit, Reproduction, Value  # noqa: E402
+from ptxtool.results.exhibits import Exhibit, Reproduction, Value  # noqa: E402
 
 EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
 SHOWN = ("gain", "ladder", "why", "gto", "two-level", "double", "ipc-by-percent", "unlimited", "release")

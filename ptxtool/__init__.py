@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ptxtool.api import simulate as simulate
     from ptxtool.api import write_vectors as write_vectors
     from ptxtool.base.diag import PtxError as PtxError
-    from ptxtool.formats.sweeps import Configuration as Configuration
+    from ptxtool.results.sweeps import Configuration as Configuration
 
 _HOMES = {
     **dict.fromkeys(
@@ -58,7 +58,7 @@ _HOMES = {
         ),
         "ptxtool.api",
     ),
-    "Configuration": "ptxtool.formats.sweeps",
+    "Configuration": "ptxtool.results.sweeps",
     "PtxError": "ptxtool.base.diag",
 }
 _CALLABLE_PACKAGES = ("emit", "parse")  # the function has its package's name, and the package can be called

@@ -9,31 +9,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from ptxsim.tracing import Trace
-    from ptxtool.analysis.difference import Difference
-    from ptxtool.analysis.first_use import FirstUse
-    from ptxtool.analysis.liveness import Liveness
-    from ptxtool.analysis.loops import Loops
-    from ptxtool.analysis.overhead import Storage
-    from ptxtool.analysis.pressure import Pressure
-    from ptxtool.analysis.register_need import RegisterNeed
-    from ptxtool.analysis.shared_use import SharedUse
-    from ptxtool.analysis.sharing import Percent, SharingPlan
-    from ptxtool.analysis.switching import SwitchingPlan
+    from ptxsim.functional.tracing import Trace
+    from ptxtool.analysis.compare.difference import Difference
+    from ptxtool.analysis.flow.liveness import Liveness
+    from ptxtool.analysis.flow.loops import Loops
+    from ptxtool.analysis.flow.pressure import Pressure
+    from ptxtool.analysis.occupancy.overhead import Storage
+    from ptxtool.analysis.occupancy.sharing_plan import Percent, SharingPlan
+    from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+    from ptxtool.analysis.regalloc.register_need import RegisterNeed
+    from ptxtool.analysis.sharing.first_use import FirstUse
+    from ptxtool.analysis.sharing.shared_use import SharedUse
     from ptxtool.base.diag import Diagnostic, PtxError
     from ptxtool.cfg import Cfg, DominatorTree
-    from ptxtool.formats.exhibits import Reproduction
     from ptxtool.formats.gpu import Gpu
-    from ptxtool.formats.launch import Launch
-    from ptxtool.formats.outcome import Outcome
-    from ptxtool.formats.register_counts import RegisterCounts
-    from ptxtool.formats.results import Comparison, Run
-    from ptxtool.formats.sequences import SequenceOutcome, SequenceRun
-    from ptxtool.formats.sweeps import Configuration, SweepResult
+    from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.vectors import LiveVectors
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.isa.forms import Form
     from ptxtool.passes import RewriteResult
+    from ptxtool.results.exhibits import Reproduction
+    from ptxtool.results.outcome import Outcome
+    from ptxtool.results.register_counts import RegisterCounts
+    from ptxtool.results.run_results import Comparison, Run
+    from ptxtool.results.sequences import SequenceOutcome, SequenceRun
+    from ptxtool.results.sweeps import Configuration, SweepResult
     from ptxtool.sweep.runner import SweepProgress
 
 __all__ = [
@@ -107,8 +107,8 @@ def emit(module: "Module") -> str:
 def fmt(module: "Module") -> str:
     """The module's text in canonical layout: same statements, same comments, proved. E303 would be a bug of ours."""
     from ptxtool.base.diag import PtxError
-    from ptxtool.check.layout import check_only_layout_changed
     from ptxtool.emit.layout import layout
+    from ptxtool.validate.layout import check_only_layout_changed
 
     text = layout(module)
     if text != module.source.text:
@@ -128,15 +128,15 @@ def save(module: "Module", path: str | Path) -> None:
 
 def check(module: "Module") -> "tuple[Diagnostic, ...]":
     """Errors and warnings about what the text means: every instruction, name, declaration and directive."""
-    from ptxtool.check.module import check_module
+    from ptxtool.sema.module import check_module
 
     return check_module(module)
 
 
 def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
     """Errors about what the rest of a text means, where `load` or `parse` raised syntax errors of instructions only."""
-    from ptxtool.check.rest import check_rest
     from ptxtool.parse.broken import SyntaxErrors
+    from ptxtool.sema.recovered import check_rest
 
     return check_rest(broken) if isinstance(broken, SyntaxErrors) else ()
 
@@ -184,28 +184,28 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
 
 def first_use(kernel: "Function", order: Literal["text", "cfg"] = "text") -> "FirstUse":
     """The registers in order of first use, with their sequence numbers before and after reordering."""
-    from ptxtool.analysis.first_use import first_use
+    from ptxtool.analysis.sharing.first_use import first_use
 
     return first_use(kernel, order)
 
 
 def shared_use(kernel: "Function") -> "SharedUse":
     """The shared variables of a kernel in order of first access: where they lie, first and last access, span."""
-    from ptxtool.analysis.shared_use import shared_use
+    from ptxtool.analysis.sharing.shared_use import shared_use
 
     return shared_use(kernel)
 
 
 def liveness(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Liveness":
     """The live registers around every instruction: `.before[i]` and `.after[i]` are names."""
-    from ptxtool.analysis.liveness import liveness
+    from ptxtool.analysis.flow.liveness import liveness
 
     return liveness(kernel, per)
 
 
 def pressure(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Pressure":
     """How many registers are live, where most are, and who they are."""
-    from ptxtool.analysis.pressure import pressure
+    from ptxtool.analysis.flow.pressure import pressure
 
     return pressure(kernel, per)
 
@@ -215,7 +215,7 @@ def register_need(kernel: "Function") -> "RegisterNeed":
 
     Raises E301 for registers of vector type.
     """
-    from ptxtool.analysis.register_need import register_need
+    from ptxtool.analysis.regalloc.register_need import register_need
 
     return register_need(kernel)
 
@@ -227,8 +227,8 @@ def register_counts(
 
     Runs ptxas once for the module, unless not `ptxas`; it waits for it a few seconds.
     """
-    from ptxtool.formats.ptxas import ptxas_usage
-    from ptxtool.formats.register_counts import register_counts
+    from ptxtool.external.ptxas import ptxas_usage
+    from ptxtool.results.register_counts import register_counts
 
     run = ptxas_usage(module) if ptxas else None
     chosen = module.kernels.values() if kernels is None else kernels
@@ -265,7 +265,7 @@ def reconvergence_points(kernel: "Function") -> Mapping[int, int]:
 
 def loops(kernel: "Function") -> "Loops":
     """The natural loops and their nesting."""
-    from ptxtool.analysis.loops import loops
+    from ptxtool.analysis.flow.loops import loops
 
     return loops(kernel)
 
@@ -286,8 +286,8 @@ def diff(
     """
     from dataclasses import replace
 
-    from ptxtool.analysis.difference import difference
-    from ptxtool.analysis.occupancy import occupancy
+    from ptxtool.analysis.compare.difference import difference
+    from ptxtool.analysis.occupancy.occupancy import occupancy
 
     found = difference(before, after, exact)
     if threads is None:
@@ -337,7 +337,7 @@ def occupancy(
     `threads` and `scratchpad` bytes are per CTA, `registers` per thread; `scratchpad_per_sm` bytes replace the GPU's.
     Raises E402 where one CTA does not fit, E502 for a percentage outside 0 <= P < 100.
     """
-    from ptxtool.analysis.sharing import sharing_plan
+    from ptxtool.analysis.occupancy.sharing_plan import sharing_plan
 
     machine = _machine(gpu, scratchpad_per_sm)
     return sharing_plan(
@@ -364,7 +364,7 @@ def switched_occupancy(
 
     Raises E402 where one CTA does not fit, E502 for another scheme or a division of the register file that cannot be.
     """
-    from ptxtool.analysis.switching import scheme_named, switching_plan
+    from ptxtool.analysis.occupancy.switching_plan import scheme_named, switching_plan
 
     machine = _machine(gpu, scratchpad_per_sm)
     return switching_plan(machine, scheme_named(scheme), threads, registers, scratchpad)
@@ -381,7 +381,7 @@ def register_curve(
     registers: Iterable[int] = range(1, 64),
 ) -> "tuple[SharingPlan, ...]":
     """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
-    from ptxtool.analysis.sharing import register_curve
+    from ptxtool.analysis.occupancy.sharing_plan import register_curve
 
     machine = _machine(gpu, scratchpad_per_sm)
     return register_curve(
@@ -397,7 +397,7 @@ def register_curve(
 
 def static_scratchpad(kernel: "Function") -> int:
     """The scratchpad bytes that a CTA takes by itself: the kernel's shared variables, in PTXPlus its parameters too."""
-    from ptxsim.lowering.layout import lay_out
+    from ptxsim.lowering.variable_layout import lay_out
 
     return lay_out(kernel).static_shared_bytes
 
@@ -410,7 +410,7 @@ def isa(opcode: str) -> "list[Form]":
     from ptxtool.base.diag import error
     from ptxtool.base.nearest import nearest
     from ptxtool.isa.table import table
-    from ptxtool.report.instructions import forms_of, opcodes
+    from ptxtool.report.kernels.instructions import forms_of, opcodes
 
     found = forms_of(table(), opcode)
     if not found:
@@ -422,7 +422,7 @@ def isa(opcode: str) -> "list[Form]":
 
 def overhead(gpu: "str | Path | Gpu" = DEFAULT_GPU) -> "tuple[Storage, ...]":
     """The bits of storage that each sharing scheme adds to an SM."""
-    from ptxtool.analysis.overhead import overhead
+    from ptxtool.analysis.occupancy.overhead import overhead
 
     return overhead(_machine(gpu))
 
@@ -465,7 +465,7 @@ def read_vectors(path: str | Path) -> "LiveVectors":
 
 def load_launch(path: str | Path) -> "Launch":
     """Read a launch file (docs/launch-file.md). Raises E501, E502."""
-    from ptxtool.formats.launch import load_launch
+    from ptxtool.formats.launch.launch_file import load_launch
 
     return load_launch(path)
 
@@ -486,7 +486,7 @@ def run(
     `output` is called with pieces of it as they come, `trace` (`ptxsim.Trace`) with chosen instructions.
     `ptxplus_semantics` is "hardware" or "gpgpu-sim". For arguments of your own use `ptxsim.run`.
     """
-    from ptxtool.sweep.functional import run_functional
+    from ptxtool.runs.functional_runs import run_functional
 
     return run_functional(
         kernel,
@@ -518,7 +518,7 @@ def simulate(
     Without `scheduler` it is the launch file's, where that has none the machine's. For arguments of your own use
     `ptxsim.launch`, which has the meaning of every option.
     """
-    from ptxtool.sweep.run import run_launch
+    from ptxtool.runs.launch_runs import run_launch
 
     return run_launch(
         kernel,
@@ -540,7 +540,7 @@ def run_sequence(module: "Module", launch: "Launch | str | Path", **options: Any
 
     `.steps` has what each did, `.buffers` what the last left, `.problems` what is wrong. Options are those of `run`.
     """
-    from ptxtool.sweep.sequence import run_sequence
+    from ptxtool.runs.launch_lists import run_sequence
 
     return run_sequence(lambda name: kernel(module, name), _launch(launch), **options)
 
@@ -553,7 +553,7 @@ def simulate_sequence(
     `.results` has the counters of each launch, `.totals` the sums (GPGPU-Sim's `gpu_tot_*`), `.problems` what is wrong.
     Options are those of `simulate`; `max_cycles` is for all together. For arguments of your own: `ptxsim.Machine`.
     """
-    from ptxtool.sweep.sequence import simulate_sequence
+    from ptxtool.runs.launch_lists import simulate_sequence
 
     return simulate_sequence(lambda name: kernel(module, name), _launch(launch), gpu, **options)
 
@@ -577,7 +577,7 @@ def compare(
     Registers are shared, by 90% where no percentage is given, or scratchpad; `release` adds a rung with locks given
     back early. `scheduler` is that of all rungs without owner warps first; without it the launch file's or machine's.
     """
-    from ptxtool.sweep.ladder import ladder
+    from ptxtool.runs.ladder import ladder
 
     return ladder(
         kernel,

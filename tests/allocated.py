@@ -4,7 +4,7 @@ from typing import Literal
 
 from clobber import clobbered, n_units, places
 
-from ptxtool.analysis.assignment import assign
+from ptxtool.analysis.regalloc.assignment import assign
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes import rewrite

@@ -172,9 +172,9 @@ def read_notes(text: str) -> Notes:
 def find_notes(text: bytes, name: str, kinds: set[str], whole: bool = False) -> Notes:
     """The notes that a file should carry, of the kinds that it uses; diagnostics always, all of them if `whole`."""
     from ptxtool.base.diag import PtxError
-    from ptxtool.check.module import check_module
-    from ptxtool.ir.verify import verify
     from ptxtool.parse import parse
+    from ptxtool.sema.module import check_module
+    from ptxtool.sema.verify import verify
 
     notes: Notes = {}
     try:
@@ -187,7 +187,7 @@ def find_notes(text: bytes, name: str, kinds: set[str], whole: bool = False) -> 
         notes[key] = " ".join(sorted([*notes.get(key, "").split(), diagnostic.code]))
     for kernel in module.kernels.values() if module else ():
         if {"live-in", "live-out"} & kinds:
-            from ptxtool.analysis.liveness import liveness
+            from ptxtool.analysis.flow.liveness import liveness
 
             live = liveness(kernel)
             for index in range(len(kernel.instructions)):

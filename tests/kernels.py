@@ -3,7 +3,7 @@
 from functools import cache
 
 from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import Launch, load_launch
+from ptxtool.formats.launch.launch_file import Launch, load_launch
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 

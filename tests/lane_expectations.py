@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from reference.formats import FORMATS, SmallFormat
 
-from ptxsim.program import CONTEXT, UOP
-from ptxsim.semantics.execute import _lanes
-from ptxsim.semantics.generate import groups
-from ptxsim.semantics.reference_formats import FORMATS, SmallFormat
+from ptxsim.base.program import CONTEXT, UOP
+from ptxsim.execute.generate import groups
+from ptxsim.execute.micro_operations import _lanes
 from ptxtool.isa.lanes import LaneOperation, operations
 
 assert groups()
@@ -656,7 +656,7 @@ class Bench:
 def _make_run() -> Any:
     from numba import types
 
-    from ptxsim.jit import array_of, entry
+    from ptxsim.base.jit import array_of, entry
 
     @entry(types.void(array_of(CONTEXT), array_of(UOP), types.int64))
     def run(xs: Any, uops: Any, mask: Any) -> None:

@@ -4,8 +4,8 @@ from functools import cache
 
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.pipeline import run
+from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
 
 
 @cache

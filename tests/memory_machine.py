@@ -4,9 +4,9 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
-from ptxsim.jit import for_python
-from ptxsim.memory import system as _system
-from ptxsim.memory.state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK, make_memory
+from ptxsim.base.jit import for_python
+from ptxsim.timing.memory import system as _system
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK, make_memory
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 in_flight = for_python(_system.in_flight)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxtool.base.resources import resource_dir
 from ptxtool.emit import emit
-from ptxtool.formats.launch import load_launch
+from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxtool.formats.ptxas import find_ptxas
+from ptxtool.external.ptxas import find_ptxas
 
 VERSION, ARCH = "9.0", "sm_100a"
 _MESSAGE = re.compile(r"ptxas .*?, line (\d+); (error|fatal)\s*: (.*)")

@@ -12,9 +12,9 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from reference import interpreter as reference
+from reference.memory import Space
 
-from ptxsim.semantics import reference
-from ptxsim.semantics.reference_memory import Space
 from ptxtool.ir.marks import REGISTERS, RELEASES, SCRATCHPAD, release_marks
 from ptxtool.ir.nodes import Function
 

@@ -4,7 +4,7 @@ Table 5 of the register-sharing paper (Table VI of the resource-sharing paper), 
 Table VIII of the resource-sharing paper, threads and bytes per block from its Table III.
 """
 
-from ptxtool.analysis.sharing import sharing_plan
+from ptxtool.analysis.occupancy.sharing_plan import sharing_plan
 from ptxtool.formats.gpu import load_gpu
 
 GPU = load_gpu("tesla-c2050")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
+from ptxsim.functional import interpreter as functional
 from ptxtool.parse import parse
 
 HEAD = """.version 8.7

@@ -5,7 +5,7 @@ from pathlib import Path
 from scalekernel import LAUNCH, SCALE
 
 from ptxtool import api
-from ptxtool.formats.sweeps import SweepResult
+from ptxtool.results.sweeps import SweepResult
 
 FAULTY = SCALE.replace("mul.wide.s32 %rd2, %r4, 4;", "mul.wide.s32 %rd2, %r4, 4096;")
 """The same kernel, which leaves its buffer."""

@@ -12,8 +12,8 @@ from form_text import kernel
 from ptxas import ptxas_errors
 
 from ptxtool.base.diag import PtxError
-from ptxtool.check.module import check_module
 from ptxtool.parse import parse
+from ptxtool.sema.module import check_module
 
 CHUNK = 1000
 POISON = "add.s32 %predr0, %predr1, %predr2;"

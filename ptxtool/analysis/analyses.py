@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ptxtool.analysis.first_use import FirstUse, first_use
-from ptxtool.analysis.liveness import Liveness, live_registers
-from ptxtool.analysis.loops import Loops, loops_of
-from ptxtool.analysis.pressure import Pressure, pressure_of
+from ptxtool.analysis.flow.liveness import Liveness, live_registers
+from ptxtool.analysis.flow.loops import Loops, loops_of
+from ptxtool.analysis.flow.pressure import Pressure, pressure_of
+from ptxtool.analysis.sharing.first_use import FirstUse, first_use
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.dominance import DominatorTree, dominators, post_dominators
 from ptxtool.cfg.reconvergence import points_of

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ptxtool.formats.gpu import Gpu
-    from ptxtool.formats.launch import Launch
-    from ptxtool.formats.launch_data import Step
-    from ptxtool.formats.register_counts import RegisterCounts
+    from ptxtool.formats.launch.launch_data import Step
+    from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.report.listing import Part
+    from ptxtool.results.register_counts import RegisterCounts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,7 +121,7 @@ def share_registers_option(default: str = "0") -> Callable[[F], F]:
 
 
 SWITCHING = ("none", "virtual-thread", "finereg")
-"""The schemes of `ptxtool.analysis.switching`, which is not imported before a command needs it."""
+"""The schemes of `ptxtool.analysis.occupancy.switching_plan`, which is not imported before a command needs it."""
 
 
 def switching_option(help: str) -> Callable[[F], F]:
@@ -163,7 +163,7 @@ def load(file: str, *, in_place: bool = False) -> "Module":
     With `in_place` an output of the command may be the file itself. An unknown instruction is a warning here: only
     `check` holds every instruction against the table.
     """
-    from ptxtool.ir.verify import verify
+    from ptxtool.sema.verify import verify
 
     module = api.load(file)
     if not in_place:

@@ -1,7 +1,8 @@
 """What a command runs: the kernel and the launch that FILE and the options mean. For `run`, `sim` and `compare`.
 
 FILE is a kernel's file or a launch file that names one. The launch comes from a launch file (the one beside FILE unless
-`--launch` names another), or from `--grid`, `--block` and an `--arg` for every parameter (formats/launch_options.py).
+`--launch` names another), or from `--grid`, `--block` and an `--arg` for every parameter
+(formats/launch/launch_options.py).
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from ptxtool.cli.common import load, load_launch, one_kernel_option
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
-    from ptxtool.formats.launch import Launch
+    from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,7 +43,7 @@ class Job:
     def load(self) -> "tuple[Function, Launch]":
         """The kernel and its launch. Raises E501, E502 (for a list of launches too), E205, and what is wrong with the
         kernel's file."""
-        from ptxtool.formats.launch_steps import only_one
+        from ptxtool.formats.launch.launch_steps import only_one
 
         module, launch = self.load_any()
         return self.kernel_of(module, only_one(launch)), launch
@@ -68,7 +69,7 @@ class Job:
         )
 
     def _from_options(self) -> "tuple[Module, Launch]":
-        from ptxtool.formats.launch_options import launch_from_options
+        from ptxtool.formats.launch.launch_options import launch_from_options
 
         if self.launch_file is not None:
             raise click.UsageError("give --launch, or --grid, --block and --arg, not both")

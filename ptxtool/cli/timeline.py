@@ -13,7 +13,7 @@ from ptxtool.cli.outputs import OUTPUT
 from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
-    from ptxsim.timeline import Timeline
+    from ptxsim.observe.timeline import Timeline
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +47,7 @@ def trace_options(command: F) -> F:
 def _timeline(path: str, sms: str | None, cycles: str | None) -> "Timeline":
     """Raises E502 for numbers that cannot be read."""
     first, last = (0, None) if cycles is None else _cycles(cycles)
-    from ptxsim.timeline import Timeline
+    from ptxsim.observe.timeline import Timeline
 
     return Timeline(path, sms=None if sms is None else tuple(_sms(sms)), first_cycle=first, last_cycle=last)
 

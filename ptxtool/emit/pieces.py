@@ -9,7 +9,7 @@ where none is needed, one where the language or the eye wants it, whatever was t
 * a comment keeps its line: one that began a line begins one, one that stood behind something still does.
 
 The rules see a token and the one before it, never the meaning; that the result means the same is checked by whoever
-lays out a whole file (`ptxtool.check.layout`).
+lays out a whole file (`ptxtool.validate.layout`).
 """
 
 import re

@@ -15,8 +15,8 @@ from typing import Literal
 
 import msgspec
 
-from ptxtool.analysis.occupancy import SmLimits
-from ptxtool.analysis.switching import Switching
+from ptxtool.analysis.occupancy.occupancy import SmLimits
+from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
 from ptxtool.base.source import Source

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ptxtool.analysis.occupancy import Count
-from ptxtool.analysis.sharing import Pairs
+from ptxtool.analysis.occupancy.occupancy import Count
+from ptxtool.analysis.occupancy.sharing_plan import Pairs
 
 Cycles = Annotated[int, msgspec.Meta(ge=0)]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxtool.base.diag import error
-from ptxtool.formats.sweeps import AXES, Record, SweepResult
+from ptxtool.results.sweeps import AXES, Record, SweepResult
 
 FORMATS = ("csv", "json", "parquet")
 _ISSUED = tuple(f"issued_w{lanes}" for lanes in range(1, 33))

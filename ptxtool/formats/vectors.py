@@ -27,7 +27,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ptxtool.analysis.liveness import Liveness
+from ptxtool.analysis.flow.liveness import Liveness
 from ptxtool.base.bits import from_words, indices, to_words, word_count
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function

@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 class Pass(Protocol):
     """A pass: a frozen dataclass whose fields are its options, for the command line, the API and sweeps alike.
 
-    Contract. In: a module without errors (`ptxtool.ir.verify`). Out: edits of its text; spliced and parsed again they
+    Contract. In: a module without errors (`ptxtool.sema.verify`). Out: edits of its text; spliced and parsed again they
     give a module without errors for which the claim holds. The pipeline verifies both after every pass, always.
     A pass with nothing to do returns no edits and a remark saying why. A pass that cannot do what was asked raises
     `PtxError` E301 and never guesses; an option that is wrong for every module is a `WrongOption` when the pass is

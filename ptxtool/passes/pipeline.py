@@ -16,10 +16,10 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
-from ptxtool.ir.verify import verify
 from ptxtool.parse import parse
 from ptxtool.passes.base import Pass, Remark, WrongOption
 from ptxtool.passes.registry import PASSES, Option, pass_info
+from ptxtool.sema.verify import verify
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,18 @@ import dataclasses
 import typing
 from dataclasses import dataclass
 
-from ptxtool.passes.allocate import Allocate
 from ptxtool.passes.base import Pass, Shown
-from ptxtool.passes.compact import Compact
-from ptxtool.passes.delay_first_use import DelayFirstUse
-from ptxtool.passes.hasten_last_access import HastenLastAccess
-from ptxtool.passes.layout_shared import LayoutShared
-from ptxtool.passes.lower_ptxplus import LowerPtxplus
-from ptxtool.passes.release_registers import ReleaseRegisters
-from ptxtool.passes.release_scratchpad import ReleaseScratchpad
-from ptxtool.passes.reorder_decls import ReorderDecls
-from ptxtool.passes.settle_tail import SettleTail
-from ptxtool.passes.unroll_decls import UnrollDecls
+from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
+from ptxtool.passes.regalloc.allocate import Allocate
+from ptxtool.passes.regalloc.compact import Compact
+from ptxtool.passes.sharing.delay_first_use import DelayFirstUse
+from ptxtool.passes.sharing.hoist_last_access import HastenLastAccess
+from ptxtool.passes.sharing.layout_shared import LayoutShared
+from ptxtool.passes.sharing.release_registers import ReleaseRegisters
+from ptxtool.passes.sharing.release_scratchpad import ReleaseScratchpad
+from ptxtool.passes.sharing.reorder_decls import ReorderDecls
+from ptxtool.passes.sharing.split_tail_ranges import SettleTail
+from ptxtool.passes.sharing.unroll_decls import UnrollDecls
 
 _ALL: tuple[type[Pass], ...] = (
     UnrollDecls,

@@ -17,7 +17,7 @@ from ptxtool.base.diag import CODES, Diagnostic
 from ptxtool.base.render import printable
 from ptxtool.base.source import Source
 from ptxtool.formats.pages import meaning, page, page_path
-from ptxtool.report.checked import Checked
+from ptxtool.report.kernels.checked import Checked
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Generator, Sequence
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.formats.sweeps import Outcome
+from ptxtool.results.sweeps import Outcome
 from ptxtool.sweep.task import Task, execute, failed
 
 Results = Generator[tuple[str, Outcome], None, None]

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ptxtool.analysis.sharing import percentage
+from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
-from ptxtool.formats.sweeps import AXES, Configuration, Outcome, joined
-from ptxtool.sweep.run_values import asked_registers, for_run
+from ptxtool.results.sweeps import AXES, Configuration, Outcome, joined
+from ptxtool.runs.run_values import asked_registers, for_run
 from ptxtool.sweep.task import Task, digest_of, failed
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
-    from ptxsim.schedulers.own import OwnName
-    from ptxtool.formats.launch import Launch
+    from ptxsim.timing.schedulers.own import OwnName
+    from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.passes import Pass
 
@@ -188,8 +188,8 @@ class _Planner:
         self, kernel: "_Kernel", file: "_LaunchFile", function: "Function", asked: Configuration
     ) -> None:
         """Raise E401 where arguments do not fit a kernel, E205 for a kernel that is not there."""
-        from ptxtool.formats.launch import check_arguments
-        from ptxtool.formats.launch_steps import launch_of_step
+        from ptxtool.formats.launch.launch_file import check_arguments
+        from ptxtool.formats.launch.launch_steps import launch_of_step
 
         pair = (id(kernel), id(file), function.name)
         if pair in self._fits:
@@ -229,8 +229,8 @@ class _Planner:
         own_choice = launch.launch.scheduler or launch.launch.steps
         where = asked.scheduler or (launch.name if own_choice else gpu.scheduler)
         if where not in self._schedulers:
-            from ptxsim.schedulers.own import split
-            from ptxtool.sweep.run import chosen_policy
+            from ptxsim.timing.schedulers.own import split
+            from ptxtool.runs.launch_runs import chosen_policy
 
             said = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
             name = chosen_policy(said, gpu, asked.scheduler or None).name
@@ -274,8 +274,8 @@ class _LaunchFile:
 
 def _read_kernel(asked: Configuration) -> _Kernel:
     from ptxtool.formats.files import read_input
-    from ptxtool.ir.verify import verify
     from ptxtool.parse import parse
+    from ptxtool.sema.verify import verify
 
     name, data = (str(asked.kernel), asked.text) if asked.text is not None else read_input(asked.kernel)
     module = parse(data, name)
@@ -286,7 +286,7 @@ def _read_kernel(asked: Configuration) -> _Kernel:
 
 
 def _read_launch(path: Path) -> _LaunchFile:
-    from ptxtool.formats.launch import load_launch
+    from ptxtool.formats.launch.launch_file import load_launch
 
     launch = load_launch(path)
     folder = path.parent.resolve()
@@ -332,7 +332,7 @@ def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
         help = "share the resource that limits the kernel; a sweep leaves combinations out with [[exclude]]"
         raise error("E502", "registers and scratchpad shared at once", help=help)
     if asked.dynamic is not False:
-        from ptxsim.dynamic import DynamicExecution, dynamic_options
+        from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 
         if not shared:
             help = "it holds back warps of shared pairs; a sweep leaves combinations out with [[exclude]]"
@@ -343,11 +343,11 @@ def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
     for name in ("registers", "max_cycles"):
         value = getattr(asked, name)
         if value is not None:
-            from ptxsim.options import whole
+            from ptxsim.base.options import whole
 
             whole(name, value, 1)
             options[name] = value
-    from ptxsim.options import is_as_gpgpu_sim
+    from ptxsim.base.options import is_as_gpgpu_sim
 
     is_as_gpgpu_sim(asked.ptxplus_semantics)
     return tuple(sorted(options.items()))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ptxtool.base.diag import error
-from ptxtool.formats.sweeps import Configuration, Outcome, SweepResult
+from ptxtool.results.sweeps import Configuration, Outcome, SweepResult
 from ptxtool.sweep.cluster import check_cluster, run_on_cluster
 from ptxtool.sweep.local import Results, run_here
 from ptxtool.sweep.plan import KernelNamed, Planned, plan

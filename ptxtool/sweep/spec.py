@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ptxtool.analysis.sharing import percentage
+from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
 from ptxtool.formats.files import sample_names
-from ptxtool.formats.launch_places import place_of
-from ptxtool.formats.sweeps import AXES, Configuration
+from ptxtool.formats.launch.launch_places import place_of
 from ptxtool.formats.toml import read_toml
+from ptxtool.results.sweeps import AXES, Configuration
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
 
 _LISTS = {
@@ -235,7 +235,7 @@ class _Reader:
             if type(tables["max_cycles"]) is not int or tables["max_cycles"] < 1:
                 self.complain("'max_cycles' must be a whole number >= 1", self.place("max_cycles"))
         if "ptxplus_semantics" in tables:
-            from ptxsim.options import is_as_gpgpu_sim
+            from ptxsim.base.options import is_as_gpgpu_sim
 
             found["ptxplus_semantics"] = tables["ptxplus_semantics"]
             try:

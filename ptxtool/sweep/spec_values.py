@@ -6,13 +6,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ptxtool.analysis.sharing import percentage
+from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.nearest import nearest
 from ptxtool.formats.files import find_input, sample_names
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.settings import with_settings
-from ptxtool.sweep.run_values import for_run
+from ptxtool.runs.run_values import for_run
 
 READ_MORE = "docs/sweep.md has an example of every key"
 _OF_KERNELS = ("file", "launch", "kernel", "name")
@@ -97,8 +97,8 @@ def _scheduler(given: Any, folder: Path) -> str:
         raise _wrong(f"{shown(given)} is no scheduler", "give its name in quotes")
     if not given:
         return ""
-    from ptxsim.schedulers import policy
-    from ptxsim.schedulers.own import split
+    from ptxsim.timing.schedulers import policy
+    from ptxsim.timing.schedulers.own import split
 
     name = str(folder / given) if split(given) else given
     policy(name)
@@ -119,7 +119,7 @@ def _dynamic(given: Any, folder: Path) -> bool | str:
     if not isinstance(given, bool | str) or given == "":
         raise _wrong(f"dynamic is {shown(given)}", 'give true, false or options such as "period=500"')
     if isinstance(given, str):
-        from ptxsim.dynamic import dynamic_options
+        from ptxsim.timing.dynamic_execution import dynamic_options
 
         dynamic_options(given)
     return given

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
-from ptxtool.formats.sweeps import WAITING, Outcome, Record, SweepResult
+from ptxtool.results.sweeps import WAITING, Outcome, Record, SweepResult
 from ptxtool.sweep.plan import Planned
 
 _APPLICATION = 0x70747873  # "ptxs"

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
-from ptxtool.formats.sweeps import Outcome
+from ptxtool.results.sweeps import Outcome
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
-    from ptxtool.formats.launch import Launch
-    from ptxtool.formats.results import Run
-    from ptxtool.formats.sequences import SequenceRun
+    from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Module
+    from ptxtool.results.run_results import Run
+    from ptxtool.results.sequences import SequenceRun
 
 _LEFT_OUT = ("issues", "printed", "hotspots")
 """Of a run's counters: long, and nobody's who compares runs."""
@@ -85,9 +85,9 @@ def digest_of(path: str | Path) -> str:
 
 def _run(task: Task) -> "Run | SequenceRun":
     _check_place(task)
-    from ptxsim.schedulers import policy
-    from ptxtool.sweep.run import run_launch
-    from ptxtool.sweep.sequence import simulate_sequence
+    from ptxsim.timing.schedulers import policy
+    from ptxtool.runs.launch_lists import simulate_sequence
+    from ptxtool.runs.launch_runs import run_launch
 
     assert task.gpu is not None
     functions = _module(task.kernel_file, task.text).functions
@@ -132,7 +132,7 @@ def _module(name: str, text: str) -> "Module":
 
 @lru_cache(maxsize=4)
 def _launch(name: str, text: str, folder: str) -> "Launch":
-    from ptxtool.formats.launch import parse_launch
+    from ptxtool.formats.launch.launch_file import parse_launch
 
     return parse_launch(Source(name, text), Path(folder))
 

@@ -8,17 +8,17 @@ kernels written in Python launchable on it.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptxsim.dynamic import DynamicExecution, DynamicResult
-    from ptxsim.functional import FunctionalResult, run
+    from ptxsim.frontends.numba_kernels import from_numba
+    from ptxsim.frontends.triton_kernels import from_triton
+    from ptxsim.functional.tracing import Trace, selection
+    from ptxsim.functional_run import FunctionalResult, run
     from ptxsim.launcher import launch
-    from ptxsim.numba_kernels import from_numba
-    from ptxsim.sequence import Machine
-    from ptxsim.stats import SimResult, StallPoint
-    from ptxsim.textures import Sampler, Surface, Texture
-    from ptxsim.timeline import Timeline
-    from ptxsim.totals import Totals
-    from ptxsim.tracing import Trace, selection
-    from ptxsim.triton_kernels import from_triton
+    from ptxsim.machine import Machine
+    from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture
+    from ptxsim.observe.stats import SimResult, StallPoint
+    from ptxsim.observe.timeline import Timeline
+    from ptxsim.observe.totals import Totals
+    from ptxsim.timing.dynamic_execution import DynamicExecution, DynamicResult
 
 __all__ = [
     "DynamicExecution",
@@ -41,23 +41,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DynamicExecution": "ptxsim.dynamic",
-    "DynamicResult": "ptxsim.dynamic",
-    "FunctionalResult": "ptxsim.functional",
-    "Machine": "ptxsim.sequence",
-    "Sampler": "ptxsim.textures",
-    "SimResult": "ptxsim.stats",
-    "StallPoint": "ptxsim.stats",
-    "Surface": "ptxsim.textures",
-    "Texture": "ptxsim.textures",
-    "Timeline": "ptxsim.timeline",
-    "Totals": "ptxsim.totals",
-    "Trace": "ptxsim.tracing",
-    "from_numba": "ptxsim.numba_kernels",
-    "from_triton": "ptxsim.triton_kernels",
+    "DynamicExecution": "ptxsim.timing.dynamic_execution",
+    "DynamicResult": "ptxsim.timing.dynamic_execution",
+    "FunctionalResult": "ptxsim.functional_run",
+    "Machine": "ptxsim.machine",
+    "Sampler": "ptxsim.memory_image.texture_objects",
+    "SimResult": "ptxsim.observe.stats",
+    "StallPoint": "ptxsim.observe.stats",
+    "Surface": "ptxsim.memory_image.texture_objects",
+    "Texture": "ptxsim.memory_image.texture_objects",
+    "Timeline": "ptxsim.observe.timeline",
+    "Totals": "ptxsim.observe.totals",
+    "Trace": "ptxsim.functional.tracing",
+    "from_numba": "ptxsim.frontends.numba_kernels",
+    "from_triton": "ptxsim.frontends.triton_kernels",
     "launch": "ptxsim.launcher",
-    "run": "ptxsim.functional",
-    "selection": "ptxsim.tracing",
+    "run": "ptxsim.functional_run",
+    "selection": "ptxsim.functional.tracing",
 }
 
 
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in ("run", "launch", "Machine"):
-        from ptxsim.notice import say_if_compiling
+        from ptxsim.base.notice import say_if_compiling
 
         say_if_compiling(name)
     value = getattr(import_module(_HOMES[name]), name)

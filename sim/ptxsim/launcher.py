@@ -12,18 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ptxsim.between import Kept
-from ptxsim.core import cycle
-from ptxsim.core.issue import WRONG_WARP
-from ptxsim.deadlock import cta_name, deadlock, shared_register, thread_name
-from ptxsim.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
-from ptxsim.dynamic import DynamicExecution, dynamic_options
-from ptxsim.faults import TOUCHED_REGISTER, fault
-from ptxsim.hotspots import read_hotspots
-from ptxsim.image import MemoryImage
-from ptxsim.lower import lower
-from ptxsim.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
-from ptxsim.options import (
+from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.options import (
     HEAP_BYTES,
     STACK_BYTES,
     Extent,
@@ -34,19 +24,29 @@ from ptxsim.options import (
     extent,
     whole,
 )
-from ptxsim.places import variable_at
-from ptxsim.printing import Printer
-from ptxsim.remembered import Remembered
-from ptxsim.schedulers import Policy
-from ptxsim.schedulers import policy as policy_named
-from ptxsim.state import MAX_WARPS, SM
-from ptxsim.stats import SimResult, StallPoint, slot_counts
-from ptxsim.sums import Sums
-from ptxsim.switching.setup import check_switching
-from ptxsim.timeline import Timeline, recorded
-from ptxtool.analysis.register_need import registers_per_thread
-from ptxtool.analysis.sharing import SharingPlan, percentage, sharing_plan
-from ptxtool.analysis.switching import Scheme, scheme_named, switching_plan
+from ptxsim.base.sums import Sums
+from ptxsim.lowering.lower import lower
+from ptxsim.memory_image.address_names import variable_at
+from ptxsim.memory_image.faults import TOUCHED_REGISTER, fault
+from ptxsim.memory_image.image import MemoryImage
+from ptxsim.memory_image.printing import Printer
+from ptxsim.observe.stats import SimResult, StallPoint, slot_counts
+from ptxsim.observe.timeline import Timeline, recorded
+from ptxsim.timing.core import cycle
+from ptxsim.timing.core.issue import WRONG_WARP
+from ptxsim.timing.deadlock import cta_name, deadlock, shared_register, thread_name
+from ptxsim.timing.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
+from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
+from ptxsim.timing.hotspots import read_hotspots
+from ptxsim.timing.machine_state import Kept
+from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
+from ptxsim.timing.residency.switching_setup import check_switching
+from ptxsim.timing.schedulers import Policy
+from ptxsim.timing.schedulers import policy as policy_named
+from ptxsim.timing.sm_state import MAX_WARPS, SM
+from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
+from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
+from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function

@@ -16,7 +16,7 @@ import pytest
 from smallkernel import Cli
 
 from ptxtool.cli.main import COMMANDS
-from ptxtool.formats.ptxas import ptxas_version
+from ptxtool.external.ptxas import ptxas_version
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 README = CHECKOUT / "README.md"

@@ -41,7 +41,7 @@ value = 0
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("ptxtool.formats.ptxas.find_ptxas", lambda: None)
+    monkeypatch.setattr("ptxtool.external.ptxas.find_ptxas", lambda: None)
     path = tmp_path / "k.ptx"
     path.write_text(TEXT)
     return path
@@ -83,7 +83,7 @@ def test_ptxas_stands_beside(cli: Cli, file: Path, tmp_path: Path, monkeypatch: 
         'Used 9 registers";; esac\n'
     )
     program.chmod(0o755)
-    monkeypatch.setattr("ptxtool.formats.ptxas.find_ptxas", lambda: str(program))
+    monkeypatch.setattr("ptxtool.external.ptxas.find_ptxas", lambda: str(program))
     (kernel,) = data(cli, "pressure", file)["kernels"]
     assert kernel["register_counts"]["ptxas"] == {
         "registers": 9,
@@ -106,7 +106,7 @@ def test_a_ptxas_that_fails_is_a_note(
     program = tmp_path / "ptxas-that-fails"
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o755)
-    monkeypatch.setattr("ptxtool.formats.ptxas.find_ptxas", lambda: str(program))
+    monkeypatch.setattr("ptxtool.external.ptxas.find_ptxas", lambda: str(program))
     result = cli("pressure", file)
     assert result.exit_code == 0
     assert result.stderr.count("exit code 3") == 1

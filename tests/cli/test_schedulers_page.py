@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from smallkernel import Cli
 
-import ptxsim.schedulers
-from ptxsim.state import POLICY, SM
+import ptxsim.timing.schedulers
+from ptxsim.timing.sm_state import POLICY, SM
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "schedulers.md"
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -55,7 +55,7 @@ def test_what_the_page_shows(
 def test_the_page_knows_every_scheduler_and_no_other_field() -> None:
     text = PAGE.read_text(encoding="utf-8")
     names = set(re.findall(r"^\| `([a-z_]+)(?::N)?` \|", text, re.MULTILINE))
-    assert names == set(ptxsim.schedulers.SCHEDULERS)
+    assert names == set(ptxsim.timing.schedulers.SCHEDULERS)
     fields = set(re.findall(r"\bsm\.(\w+)", text))
     assert fields <= set(SM.names or ())
     assert f"[scheduler, {POLICY - 1}]" in text

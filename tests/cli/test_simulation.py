@@ -277,7 +277,7 @@ def test_the_scheduler_of_a_launch_file(cli: Cli, job: Path) -> None:
 def test_a_scheduler_beside_the_launch_file(cli: Cli, job: Path) -> None:
     own = job.with_name("mine.py")
     own.write_text(
-        "from ptxsim.jit import ctz\n\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+        "from ptxsim.base.jit import ctz\n\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
     )
     file = job.with_name("launch.toml")
     file.write_text('scheduler = "mine.py:pick"\n' + file.read_text())

@@ -101,7 +101,7 @@ def test_help_names_the_subcommands(cli: Cli) -> None:
 
 
 def test_every_option_of_the_subcommands_is_documented() -> None:
-    from ptxtool.cli.sweep import command
+    from ptxtool.cli.commands.sweep import command
 
     text = (CHECKOUT / "docs" / "commands.md").read_text(encoding="utf-8")
     section = text.split("\n## sweep\n")[1].split("\n## ")[0]
@@ -338,7 +338,7 @@ def test_a_run_that_workers_die_of_is_lost(tmp_path: Path) -> None:
 
     from distributed import KilledWorker
 
-    from ptxtool.formats.sweeps import Configuration
+    from ptxtool.results.sweeps import Configuration
     from ptxtool.sweep.cluster import _lost
     from ptxtool.sweep.plan import plan
 

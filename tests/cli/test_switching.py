@@ -4,7 +4,7 @@ import json
 
 from smallkernel import Cli
 
-from ptxtool.analysis.switching import SCHEMES
+from ptxtool.analysis.occupancy.switching_plan import SCHEMES
 from ptxtool.cli.common import SWITCHING
 
 RUN = ("sim", "saxpy", "--gpu", "gtx980-finereg", "--max-cycles", 4000)

@@ -21,14 +21,14 @@ from clobber import clobbered
 from hand_kernels import files, hand_kernels
 from kernels import sample
 from ptxas import needs_ptxas, ptxas_errors
+from reference.interpreter import run_reference
 from reference_kernels import ReferenceLaunch, launch_named, launches
 from reference_kernels import kernels as reference_module
 from scripts import module_of
 
 import ptxsim
-from ptxsim.python_kernels import entry_name
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
+from ptxsim.frontends.python_kernels import entry_name
+from ptxsim.functional import interpreter as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module

@@ -12,9 +12,9 @@ import pytest
 from form_kernels import LANES, batches, build, inputs
 from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
 from kernels import sample
+from reference.interpreter import run_reference
 
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
+from ptxsim.functional import interpreter as functional
 
 
 def compare(

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ptxsim
-from ptxsim.python_kernels import entry_name
+from ptxsim.frontends.python_kernels import entry_name
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.parse import parse
 
 Execute = Callable[..., None]

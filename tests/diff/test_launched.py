@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 from kernels import sample
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.ir.nodes import Function
 from ptxtool.passes import rewrite
 

@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 from hand_kernels import HandKernel, files, hand_kernels
 from lowered import lowered
+from reference.interpreter import run_reference
 from reference_kernels import kernels, launches
 from walk_kernels import LANES, Item, arguments, build, differences, items
 
 import ptxsim
+from ptxsim.functional import interpreter as functional
 from ptxsim.lowering.builder import RULES
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
-from ptxtool.check.module import check_module
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.table import table
 from ptxtool.parse import parse
+from ptxtool.sema.module import check_module
 
 SEMANTICS = ("hardware", "gpgpu-sim")
 HAND = [path for path in files() if path.suffix == ".ptx"]

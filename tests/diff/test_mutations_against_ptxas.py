@@ -22,8 +22,8 @@ from ptx_mutations import KINDS, Mutation, Subject, kernels, mutate
 from ptxas import needs_ptxas, ptxas_errors
 
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.check.module import check_module
 from ptxtool.parse import parse
+from ptxtool.sema.module import check_module
 
 N_MUTATIONS, SEED = 2600, 2026
 MOST_LINES, MOST_OF_A_FILE = 90, 4

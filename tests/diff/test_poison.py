@@ -6,10 +6,10 @@ The same made-up divergent kernels also run with timing: the SIMT stack of the c
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
-from ptxtool.analysis.liveness import liveness
+from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from form_kernels import LANES, batches, build, inputs
 from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
+from reference.interpreter import run_reference
 
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
-from ptxtool.analysis.liveness import liveness
+from ptxsim.functional import interpreter as functional
+from ptxtool.analysis.flow.liveness import liveness
 
 OUT = " mov.u32 $r0, $r14; mov.u32 $r13, $r15;"
 PLAIN_PAIRS = [

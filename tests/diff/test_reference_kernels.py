@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 from scripts import module_of
 
-from ptxsim.semantics.reference import run_reference
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 

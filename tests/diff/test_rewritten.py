@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from kernels import sample
+from reference.interpreter import run_reference
 
-from ptxsim.semantics.reference import run_reference
 from ptxtool.ir.nodes import Module
 from ptxtool.passes import rewrite
 

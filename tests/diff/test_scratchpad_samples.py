@@ -7,11 +7,11 @@ from resident_ctas import GPU_16K, PERCENT, SCRATCHPAD
 from scratchpad_benchmarks import OTHER_LAUNCHES, REFERENCES
 
 from ptxtool import api
-from ptxtool.analysis.sharing import sharing_plan
+from ptxtool.analysis.occupancy.sharing_plan import sharing_plan
 from ptxtool.base.diag import PtxError
 from ptxtool.base.resources import resource_dir
 from ptxtool.emit import emit
-from ptxtool.formats.launch import load_launch
+from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.passes import rewrite
 
 OF_THE_PAPERS = {"conv1": "CONV1", "conv2": "CONV2", "lavamd": "lavaMD", "nw1": "NW1", "nw2": "NW2"}

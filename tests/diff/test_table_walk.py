@@ -13,11 +13,11 @@ import pytest
 from form_kernels import batches
 from form_kernels import build as build_bodies
 from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
+from reference.interpreter import run_reference
 from walk_kernels import LANES, Item, arguments, build, differences, items
 
+from ptxsim.functional import interpreter as functional
 from ptxsim.lowering.builder import RULES
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from form_text import DECLARED, instruction_texts
+from reference.interpreter import run_reference
 
 from ptxsim import Sampler, Surface, Texture
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
+from ptxsim.functional import interpreter as functional
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES

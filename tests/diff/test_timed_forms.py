@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from form_kernels import LANES, batches, build, inputs
 from instruction_forms import GROUPS, ON_PTXPLUS
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 
 DIVERGENT = [
     # calls by some lanes, one call in another, returns by some lanes

@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 from gpu.machine import Job, MachineError, Simulator
-
-from ptxsim.semantics.reference import run_reference
+from reference.interpreter import run_reference
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from gpu.texture_rows import texture_items
 from gpu.warp_rows import warp_items
 from walk_kernels import LANES, Item, arguments, items, kernel_text
 
-import ptxsim.lower  # noqa: F401 (it fills RULES)
+import ptxsim.lowering.lower  # noqa: F401 (it fills RULES)
 from ptxsim.lowering.builder import RULES
-from ptxtool.check.features import feature_problems
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table
 from ptxtool.isa.targets import FIRST_VERSION, has
 from ptxtool.parse import parse
+from ptxtool.sema.features import feature_problems
 
 BATCH = 40
 NOT_MADE = {

@@ -8,9 +8,9 @@ import numpy as np
 
 from microkernels.case import Case, exactly, within
 from microkernels.measure import cost, counted, one_sm, per_trip, run
-from ptxsim.jit import for_python
-from ptxsim.memory import interconnect, requests
-from ptxsim.memory.state import make_memory
+from ptxsim.base.jit import for_python
+from ptxsim.timing.memory import interconnect, requests
+from ptxsim.timing.memory.memory_state import make_memory
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 POINTER = "ld.param.u64 %l1, [p];\n\tmov.u64 %l3, %l1;"

@@ -11,10 +11,10 @@ import ptxsim
 import ptxsim.launcher
 from microkernels.case import Case, exactly
 from microkernels.measure import first_cycle, one_sm, parsed
-from ptxsim.dynamic import Controller, DynamicExecution
-from ptxsim.jit import for_python
-from ptxsim.sharing import period
-from ptxsim.sharing.dynamic import CERTAIN
+from ptxsim.base.jit import for_python
+from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
+from ptxsim.timing.sharing import period
+from ptxsim.timing.sharing.hold_back import CERTAIN
 
 _GPU = "tesla-c2050"
 _HEAD = ".version 4.0\n.target sm_35\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"

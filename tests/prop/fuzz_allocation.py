@@ -19,9 +19,9 @@ from ptxas import ptxas_errors
 from random_ptx.programs import launch, write
 from random_ptx.statements import PLAIN, Style
 from random_ptx.variants import apply, variants
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse

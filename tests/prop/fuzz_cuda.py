@@ -22,10 +22,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from random_cuda.programs import Program, inputs, source, write
+from reference.interpreter import run_reference
 
 import ptxsim
 import ptxtool
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 

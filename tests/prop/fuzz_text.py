@@ -26,14 +26,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 with atheris.instrument_imports(include=["ptxtool"]):
     from ptxtool import api
     from ptxtool.base.diag import PtxError
-    from ptxtool.check.layout import check_only_layout_changed
-    from ptxtool.check.module import check_module
     from ptxtool.emit import emit
     from ptxtool.emit.layout import layout
     from ptxtool.ir.nodes import Module
     from ptxtool.isa.table import table
     from ptxtool.parse import parse, parse_with_lark
     from ptxtool.parse.driver import MAX_ERRORS
+    from ptxtool.sema.module import check_module
+    from ptxtool.validate.layout import check_only_layout_changed
 
 from form_text import arch_of, instruction_texts, kernel
 from syntax_samples import ACCEPTED, REFUSED, whole

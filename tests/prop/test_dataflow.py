@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from kernels import ptx
 
 from ptxtool.analysis.analyses import Analyses
-from ptxtool.analysis.liveness import Liveness, liveness
-from ptxtool.analysis.loops import loops
-from ptxtool.analysis.pressure import pressure
+from ptxtool.analysis.flow.liveness import Liveness, liveness
+from ptxtool.analysis.flow.loops import loops
+from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.cfg import Cfg, build, dominators, post_dominators, reconvergence_points
 from ptxtool.ir.nodes import Function
 

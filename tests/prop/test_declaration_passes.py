@@ -7,11 +7,11 @@ from conftest import corpus_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxtool.analysis.first_use import first_use
-from ptxtool.check.declarations import check_only_declarations_changed
+from ptxtool.analysis.sharing.first_use import first_use
 from ptxtool.ir.nodes import Module, ScopeOpen
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
+from ptxtool.validate.declarations import check_only_declarations_changed
 
 PIPELINE = "unroll-decls,reorder-decls{{order={order}}}"
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_samples import ACCEPTED, whole
 
-from ptxtool.check.layout import check_only_layout_changed
 from ptxtool.emit.layout import layout
 from ptxtool.emit.pieces import Piece, pieces
 from ptxtool.parse import parse
+from ptxtool.validate.layout import check_only_layout_changed
 
 KERNEL = """\
 .version 6.5+

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_ptx.programs import launch, write
 from random_ptx.statements import Style
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripts import module_of
 
-from ptxtool.analysis.assignment import assign
+from ptxtool.analysis.regalloc.assignment import assign
 from ptxtool.ir.nodes import Function
 from ptxtool.passes import rewrite
 

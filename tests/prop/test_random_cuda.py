@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from random_cuda.programs import inputs, source, write
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 

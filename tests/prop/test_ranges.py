@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels import ptx
 
-from ptxtool.analysis.ranges import Ranges, live_ranges
+from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 from ptxtool.cfg.blocks import control_flow
 from ptxtool.ir.nodes import Function
 

@@ -9,23 +9,23 @@ from conftest import corpus_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_ptx.programs import launch, write
+from reference.interpreter import run_reference
 from reference_kernels import kernels, launch_named
 from release_watch import watch
 from simt_walks import touch_behind_mark
 
-from ptxsim.semantics.reference import run_reference
-from ptxtool.analysis.release_points import may_touch, release_points
-from ptxtool.analysis.shared_access import place, shared_accesses
-from ptxtool.analysis.shared_layout import shared_layout
-from ptxtool.analysis.shared_registers import private_registers, touches_shared_registers
+from ptxtool.analysis.sharing.release_points import may_touch, release_points
+from ptxtool.analysis.sharing.shared_access import place, shared_accesses
+from ptxtool.analysis.sharing.shared_layout import shared_layout
+from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.cfg.blocks import build
-from ptxtool.check.marks import check_marks, unsound_marks
 from ptxtool.ir.edit import splice
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
-from ptxtool.passes.marks import put_marks
+from ptxtool.passes.sharing.marks import put_marks
+from ptxtool.validate.marks import check_marks, unsound_marks
 
 few = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 seeds = st.integers(0, 1 << 32)

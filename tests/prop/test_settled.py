@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from random_ptx.programs import launch, write
 
 import ptxsim
-from ptxtool.analysis.first_shared import FirstShared
-from ptxtool.analysis.release_points import may_touch
-from ptxtool.analysis.shared_registers import private_registers, touches_shared_registers
+from ptxtool.analysis.sharing.first_shared import FirstShared
+from ptxtool.analysis.sharing.release_points import may_touch
+from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse

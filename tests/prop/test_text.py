@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.check.layout import check_only_layout_changed
 from ptxtool.emit import emit
 from ptxtool.emit.layout import layout
 from ptxtool.parse import parse, parse_with_lark
+from ptxtool.validate.layout import check_only_layout_changed
 
 HEADERS = st.sampled_from(
     (

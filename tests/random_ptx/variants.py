@@ -8,9 +8,9 @@ from allocated import PREDICATES, bodies, least, unbounded, within
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
-from ptxtool.ir.verify import verify
 from ptxtool.parse import parse
 from ptxtool.passes.pipeline import parse_pipeline
+from ptxtool.sema.verify import verify
 
 
 class Variant(NamedTuple):

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 import ptxsim
-from ptxsim.lower import lower
-from ptxsim.program import Program
-from ptxtool.analysis.liveness import liveness
+from ptxsim.base.program import Program
+from ptxsim.lowering.lower import lower
+from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.base.bits import from_indices, indices
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from approximations import APPROXIMATIONS, allowed, approximation
 from exact_functions import error_in_places, exact
+from reference.interpreter import run_reference
 
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
+from ptxsim.functional import interpreter as functional
 from ptxtool.parse import parse
 
 # format: bits of the word, significand bits, smallest normal exponent, numpy's view

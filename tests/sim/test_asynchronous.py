@@ -5,7 +5,7 @@ import pytest
 from three_ways import kernel_text, three_ways, words
 
 import ptxsim
-from ptxsim.semantics import functional
+from ptxsim.functional import interpreter as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
+from ptxsim.functional import interpreter as functional
 from ptxtool.parse import parse
 
 Case = tuple[str, tuple[int, ...], int]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 from uncompiled import output_of
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
@@ -200,7 +200,7 @@ def test_the_same_on_sm_90() -> None:
 
 def test_bits_of_what_is_printed() -> None:
     """Values reach printf as they are: a float's bits, a negative number as unsigned."""
-    from ptxsim.printing import take_output
+    from ptxsim.memory_image.printing import take_output
 
     class Image:
         host = np.zeros(256, np.uint8)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.lower import lower
-from ptxsim.semantics import functional
-from ptxsim.semantics.codes import SAVE_32
-from ptxsim.semantics.reference import run_reference
+from ptxsim.execute.codes import SAVE_32
+from ptxsim.functional import interpreter as functional
+from ptxsim.lowering.lower import lower
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.ir.nodes import Function

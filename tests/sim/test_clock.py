@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from memory_machine import LINE, Machine
 
-from ptxsim.jit import for_python
-from ptxsim.memory.clock import rewind_l1, rewind_memory
-from ptxsim.memory.counts import l1_counts, memory_counts
-from ptxsim.memory.l1 import l1_fill, l1_forget, l1_load, l1_next_waiter
-from ptxsim.memory.state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK, make_l1
+from ptxsim.base.jit import for_python
+from ptxsim.timing.memory.clock import rewind_l1, rewind_memory
+from ptxsim.timing.memory.counts import l1_counts, memory_counts
+from ptxsim.timing.memory.l1 import l1_fill, l1_forget, l1_load, l1_next_waiter
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, WRITEBACK, make_l1
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxsim.jit import for_python
-from ptxsim.memory import coalesce as _coalesce
-from ptxsim.memory.coalesce import LOCAL_BASE
-from ptxsim.program import CONTEXT
+from ptxsim.base.jit import for_python
+from ptxsim.base.program import CONTEXT
+from ptxsim.timing.memory import coalesce as _coalesce
+from ptxsim.timing.memory.coalesce import LOCAL_BASE
 
 coalesce = for_python(_coalesce.coalesce)
 constant_lines = for_python(_coalesce.constant_lines)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ptxsim.device import Device
-from ptxsim.lowering.layout import GLOBAL_BASE, lay_out
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, lay_out
+from ptxsim.memory_image.device import Device
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.parse import parse

@@ -11,7 +11,7 @@ import hashlib, sys
 import numpy as np
 import ptxsim
 from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import load_launch
+from ptxtool.formats.launch.launch_file import load_launch
 from ptxtool.parse import parse
 
 name, grid, share, scheduler = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]

@@ -11,8 +11,8 @@ from itertools import pairwise
 from memory_machine import GPU, LINE, Machine
 from msgspec.structs import replace
 
-from ptxsim.memory.counts import memory_counts
-from ptxsim.memory.state import READ, WRITE
+from ptxsim.timing.memory.counts import memory_counts
+from ptxsim.timing.memory.memory_state import READ, WRITE
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 ONE_CLOCK = replace(GPU, clocks=replace(GPU.clocks, dram_mhz=GPU.clocks.core_mhz))

@@ -10,9 +10,9 @@ from microkernels.measure import first_cycle, one_sm
 from uncompiled import output_of
 
 from ptxsim import DynamicExecution
-from ptxsim.dynamic import Controller, dynamic_options
-from ptxsim.jit import for_python
-from ptxsim.sharing import dynamic
+from ptxsim.base.jit import for_python
+from ptxsim.timing.dynamic_execution import Controller, dynamic_options
+from ptxsim.timing.sharing import hold_back as dynamic
 from ptxtool.base.diag import PtxError
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hand_kernels import files, hand_kernels
 from ptxas import needs_ptxas, ptxas_errors
+from reference.interpreter import run_reference
 
+from ptxsim.functional import interpreter as functional
 from ptxsim.lowering.builder import RULES
-from ptxsim.semantics import functional
-from ptxsim.semantics.reference import run_reference
 from ptxtool.isa.table import table
 
 

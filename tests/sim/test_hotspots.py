@@ -14,11 +14,11 @@ from kernels import sample
 from microkernel import kernel, loop
 
 import ptxsim
-from ptxsim.core import reason_codes
-from ptxsim.hotspots import NAMES
-from ptxtool.formats.hotspots import REASONS, Hotspot, Hotspots
+from ptxsim.timing.core import reason_codes
+from ptxsim.timing.hotspots import NAMES
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
+from ptxtool.results.hotspots import REASONS, Hotspot, Hotspots
 
 
 def run(text: str | Function, trips: int = 1, grid: int = 1, block: int = 32, **options: Any) -> Hotspots:

@@ -3,10 +3,10 @@
 import random
 from typing import Any
 
-from ptxsim.jit import for_python
-from ptxsim.memory import l1 as _l1
-from ptxsim.memory.counts import l1_counts
-from ptxsim.memory.state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, make_l1
+from ptxsim.base.jit import for_python
+from ptxsim.timing.memory import l1 as _l1
+from ptxsim.timing.memory.counts import l1_counts
+from ptxsim.timing.memory.memory_state import FAIL, HIT, MISS, PENDING, READ, WRITE, WRITEBACK, make_l1
 from ptxtool.formats.gpu import Gpu, load_gpu
 
 l1_fill = for_python(_l1.l1_fill)

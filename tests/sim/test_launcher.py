@@ -7,7 +7,7 @@ import pytest
 
 import ptxsim
 import ptxtool
-from ptxtool.analysis.register_need import register_need
+from ptxtool.analysis.regalloc.register_need import register_need
 from ptxtool.base.diag import PtxError
 
 TEXT = """\

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ptxsim import program as p
-from ptxsim.image import MemoryImage
-from ptxsim.lower import lower
-from ptxsim.lowering.layout import GLOBAL_BASE, lay_out
-from ptxsim.program import Program
+from ptxsim.base import program as p
+from ptxsim.base.program import Program
+from ptxsim.lowering.lower import lower
+from ptxsim.lowering.variable_layout import GLOBAL_BASE, lay_out
+from ptxsim.memory_image.image import MemoryImage
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.ir.nodes import Function

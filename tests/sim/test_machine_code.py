@@ -10,9 +10,9 @@ import pytest
 
 import ptxsim
 import ptxtool.isa
-from ptxsim import machine_code
-from ptxsim.jit import JIT_DISABLED
-from ptxsim.semantics.codes import FIRST
+from ptxsim.base import code_cache as machine_code
+from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.execute.codes import FIRST
 from ptxtool.isa.lanes import GROUP_SIZE, MAX_GROUPS
 
 PACKAGE = Path(ptxsim.__file__).parent
@@ -64,7 +64,7 @@ def test_sources_of_compiled_code_import_only_hashed_instruction_facts():
 def test_host_only_sources_compile_nothing():
     for module, path in SOURCES.items():
         if not _compiles(module):
-            assert not _imports(path) & {"ptxsim.jit.njit", "ptxsim.jit.entry"}, path
+            assert not _imports(path) & {"ptxsim.base.jit.njit", "ptxsim.base.jit.entry"}, path
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="boundaries are plain functions without compilation")
@@ -86,7 +86,7 @@ def test_numbers_of_lane_operations_end_before_the_others():
 
 
 def _folders(tmp_path: Path, *modules: str) -> list[str]:
-    code = f"import ptxsim.machine_code as m; print(m.__file__, *map(m.folder, {modules!r}), sep='\\n')"
+    code = f"import ptxsim.base.code_cache as m; print(m.__file__, *map(m.folder, {modules!r}), sep='\\n')"
     out = subprocess.run(
         [sys.executable, "-c", code],
         check=True,
@@ -101,22 +101,22 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
 @pytest.mark.parametrize(
     ("edited", "old", "new", "changed"),
     [
-        ("core/simt.py", '"""', '"""x', {"ptxsim.core.cycle"}),
-        ("semantics/memory.py", '"""', '"""x', {"ptxsim.semantics.execute"}),
-        ("semantics/start.py", '"""', '"""x', {"ptxsim.core.cycle", "ptxsim.semantics.cta_loop"}),
+        ("timing/core/simt.py", '"""', '"""x', {"ptxsim.timing.core.cycle"}),
+        ("execute/memory_access.py", '"""', '"""x', {"ptxsim.execute.micro_operations"}),
+        ("execute/start.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         ("lower.py", '"""', '"""x', set()),
         (
             "program.py",
             "range(8)",
             "range(0, 8)",
-            {"ptxsim.core.cycle", "ptxsim.semantics.execute", "ptxsim.semantics.cta_loop"},
+            {"ptxsim.timing.core.cycle", "ptxsim.execute.micro_operations", "ptxsim.functional.cta_loop"},
         ),
     ],
 )
 def test_an_edit_changes_the_folders_of_what_depends_on_it(tmp_path, edited, old, new, changed):
     copy = tmp_path / "ptxsim"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    modules = ("ptxsim.core.cycle", "ptxsim.semantics.execute", "ptxsim.semantics.cta_loop")
+    modules = ("ptxsim.timing.core.cycle", "ptxsim.execute.micro_operations", "ptxsim.functional.cta_loop")
     before = _folders(tmp_path, *modules)
     assert _folders(tmp_path, *modules) == before
     callee = copy / edited

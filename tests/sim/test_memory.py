@@ -13,8 +13,17 @@ from memory_machine import GPU, LINE, Machine, mixed
 from msgspec.structs import replace
 from uncompiled import output_of
 
-from ptxsim.memory.counts import memory_counts
-from ptxsim.memory.state import ATOMIC, CONSTANT, FOREVER, INSTRUCTION, READ, WRITE, WRITEBACK, make_memory
+from ptxsim.timing.memory.counts import memory_counts
+from ptxsim.timing.memory.memory_state import (
+    ATOMIC,
+    CONSTANT,
+    FOREVER,
+    INSTRUCTION,
+    READ,
+    WRITE,
+    WRITEBACK,
+    make_memory,
+)
 from ptxtool.base.diag import PtxError
 
 # timing-model section 3.6: load issue to dependent issue on an idle machine

@@ -15,11 +15,11 @@ from memory_machine import LINE, Machine, mixed
 from msgspec.structs import replace
 from uncompiled import output_of
 
-from ptxsim.jit import for_python
-from ptxsim.memory import system as _system
-from ptxsim.memory.counts import memory_counts
-from ptxsim.memory.sectors import copies_fill
-from ptxsim.memory.state import ATOMIC, CONSTANT, READ, WRITE, make_memory
+from ptxsim.base.jit import for_python
+from ptxsim.timing.memory import system as _system
+from ptxsim.timing.memory.counts import memory_counts
+from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, make_memory
+from ptxsim.timing.memory.sectors import copies_fill
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 
@@ -296,7 +296,7 @@ def test_skipping_changes_nothing() -> None:
 
 TRACE = """
 from memory_machine import Machine, mixed
-from ptxsim.memory.sectors import copies_fill
+from ptxsim.timing.memory.sectors import copies_fill
 from ptxtool.formats.gpu import load_gpu
 machine = Machine(load_gpu("gpgpusim42-c2050"))
 copies_fill(machine.array, 0, 1 << 14, 0)

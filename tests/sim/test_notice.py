@@ -3,11 +3,11 @@
 import pytest
 
 import ptxsim
-from ptxsim import notice
+from ptxsim.base import notice
 
 ALL = "compiling the simulator (once after installation, a minute or two) ...\n"
 TIMING = "compiling the timing model (once after installation, half a minute) ...\n"
-RUN, LAUNCH = "ptxsim.semantics.cta_loop", "ptxsim.core.cycle"
+RUN, LAUNCH = "ptxsim.functional.cta_loop", "ptxsim.timing.core.cycle"
 
 
 @pytest.mark.parametrize(

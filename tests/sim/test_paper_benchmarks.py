@@ -12,7 +12,7 @@ from paper_benchmarks import FILES, REFERENCES, arguments, lowered
 import ptxsim
 from ptxtool import api
 from ptxtool.base.resources import resource_dir
-from ptxtool.formats.launch import Launch, check_arguments, load_launch
+from ptxtool.formats.launch.launch_file import Launch, check_arguments, load_launch
 
 SAMPLES = resource_dir("samples")
 CHECKED_CTAS = 64

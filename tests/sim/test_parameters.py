@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 from three_ways import kernel_text, three_ways
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.parse import parse
 
 KERNEL = parse("""

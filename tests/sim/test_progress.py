@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.lower import lower
-from ptxsim.semantics.reference import run_reference
+from ptxsim.lowering.lower import lower
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu

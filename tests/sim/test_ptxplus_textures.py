@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
 import ptxsim
 from ptxsim import Texture
-from ptxsim.semantics.reference import run_reference
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.launch_options import launch_from_options
+from ptxtool.formats.launch.launch_options import launch_from_options
 from ptxtool.parse import parse
 
 RUNS = pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scripts import module_of
 
-from ptxsim.python_kernels import Transfers, entry_name, renamed
+from ptxsim.frontends.python_kernels import Transfers, entry_name, renamed
 from ptxtool.base.diag import PtxError
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "python-kernels.md"

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from reference.interpreter import run_reference
 
-from ptxsim.semantics.reference import run_reference
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
@@ -551,11 +551,12 @@ NOT_SIMULATED: set[str] = set()
 
 
 def test_every_meaning_in_the_instruction_table_is_known() -> None:
-    from ptxsim.semantics.reference_code import CONTROL, STACK
-    from ptxsim.semantics.reference_formats import MEANINGS
-    from ptxsim.semantics.reference_ops import EXTENDED, OPERATIONS
-    from ptxsim.semantics.reference_steps import MAKERS
-    from ptxsim.semantics.reference_video import SCALAR, SEVERAL
+    from reference.code import CONTROL, STACK
+    from reference.formats import MEANINGS
+    from reference.ops import EXTENDED, OPERATIONS
+    from reference.steps import MAKERS
+    from reference.video import SCALAR, SEVERAL
+
     from ptxtool.isa.table import table
 
     known = CONTROL | STACK | EXTENDED | OPERATIONS.keys() | MAKERS | {*MEANINGS, *SCALAR, *SEVERAL}

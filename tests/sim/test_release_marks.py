@@ -11,7 +11,7 @@ import pytest
 from microkernels.measure import first_cycle, one_sm, parsed
 
 import ptxsim
-from ptxsim.program import FALLEN_REGISTERS, GIVES_REGISTERS, GIVES_SCRATCHPAD, LEADS_TO_MARK
+from ptxsim.base.program import FALLEN_REGISTERS, GIVES_REGISTERS, GIVES_SCRATCHPAD, LEADS_TO_MARK
 from ptxtool.base.diag import PtxError
 
 ONE_SM = one_sm("tesla-c2050")
@@ -238,7 +238,7 @@ def test_unshared_ctas_heed_no_marks():
 
 
 def test_lowered_marks():
-    from ptxsim.lower import lower
+    from ptxsim.lowering.lower import lower
 
     kernel = parsed(HEAD + FALLS + SCRATCHPAD + REGISTERS + TAIL)
     marks = lower(kernel, ONE_SM).instructions["marks"].tolist()

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from kernels import sample
+from reference.interpreter import run_reference
 
-from ptxsim.semantics.reference import run_reference
-from ptxtool.analysis.liveness import liveness
-from ptxtool.formats.launch import Launch, check_arguments
+from ptxtool.analysis.flow.liveness import liveness
+from ptxtool.formats.launch.launch_file import Launch, check_arguments
 
 SAMPLES = ("sgemm", "hotspot", "reduction", "saxpy")
 SMS = 14

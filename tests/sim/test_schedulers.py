@@ -10,9 +10,9 @@ from microkernel import cost, cycles, kernel
 from msgspec.structs import replace
 
 import ptxsim
-from ptxsim.jit import JIT_DISABLED
-from ptxsim.schedulers import policy
-from ptxsim.state import SM
+from ptxsim.base.jit import JIT_DISABLED
+from ptxsim.timing.schedulers import policy
+from ptxsim.timing.sm_state import SM
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
 
@@ -170,7 +170,7 @@ def test_what_is_one_policy_under_two_names() -> None:
 
 OWN = """from numba import njit
 
-from ptxsim.jit import bit, ctz
+from ptxsim.base.jit import bit, ctz
 
 
 @njit

@@ -13,8 +13,8 @@ from microkernel import kernel, loop
 import ptxsim
 import ptxsim.launcher
 import ptxtool
-from ptxsim.jit import for_python
-from ptxsim.sharing import pairs
+from ptxsim.base.jit import for_python
+from ptxsim.timing.sharing import pairs
 
 # 600 registers per thread, 32 threads: one CTA fits in 32768 registers, and at 99% a partner beside it; registers with
 # sequence numbers above floor(600 * 0.01) = 6 are shared: $r6 is the first

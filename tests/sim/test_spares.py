@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import ptxsim
-from ptxsim import spares
-from ptxsim.memory.copied import leave, leave_in_empty
-from ptxsim.memory.state import L1, make_memory
-from ptxsim.records import memory_records, sm_records
+from ptxsim.base import record_pool as spares
+from ptxsim.timing.machine_records import memory_records, sm_records
+from ptxsim.timing.memory.copied import leave, leave_in_empty
+from ptxsim.timing.memory.memory_state import L1, make_memory
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
 from ptxtool.ir.nodes import Function

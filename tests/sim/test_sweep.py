@@ -14,7 +14,7 @@ from tinysweep import FAULTY, swept, write
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.sweep_export import encode
-from ptxtool.formats.sweeps import Configuration
+from ptxtool.results.sweeps import Configuration
 from ptxtool.sweep.local import run_here
 from ptxtool.sweep.plan import plan
 from ptxtool.sweep.task import execute
@@ -131,7 +131,7 @@ def test_a_bug_of_ours_is_told_and_run_again(tmp_path: Path, monkeypatch: pytest
         raise ZeroDivisionError("one two")
 
     with monkeypatch.context() as patched:
-        patched.setattr("ptxtool.sweep.run.run_launch", broken)
+        patched.setattr("ptxtool.runs.launch_runs.run_launch", broken)
         result = swept(path)
     assert result["scale"].status == "bug"
     assert "ZeroDivisionError: one two" in str(result["scale"].outcome.problems[0]["text"])
@@ -150,7 +150,9 @@ def test_a_run_that_kills_its_process_is_lost_and_the_others_are_not(tmp_path: P
     write(tmp_path)
     deadly = tmp_path / "deadly.py"
     body = "import os\nif os.environ.get('DEADLY') != str(os.getpid()):\n    os._exit(9)\n"
-    code = "from ptxsim.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+    code = (
+        "from ptxsim.base.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+    )
     deadly.write_text(code)
     names = ("lrr", f"{deadly}:pick", "gto")
     runs = [Configuration(tmp_path / "scale.ptx", scheduler=name, label=name) for name in names]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from uncompiled import output_of
 
 import ptxsim
-import ptxsim.switching.setup
+import ptxsim.timing.residency.switching_setup
 import ptxtool
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -127,14 +127,14 @@ def test_a_small_vector_cache_misses_more(entries: int) -> None:
 
 def test_what_is_not_live_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the vectors leave out what is needed, a kernel that is switched computes something else."""
-    live = ptxsim.switching.setup.live_rows
+    live = ptxsim.timing.residency.switching_setup.live_rows
 
     def without_any(*arguments: Any) -> Any:
         counts, kept = live(*arguments)
         return counts, np.zeros_like(kept)
 
     wait(3)
-    monkeypatch.setattr(ptxsim.switching.setup, "live_rows", without_any)
+    monkeypatch.setattr(ptxsim.timing.residency.switching_setup, "live_rows", without_any)
     with pytest.raises((AssertionError, PtxError)):
         wait(3)
 

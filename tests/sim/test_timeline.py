@@ -15,7 +15,7 @@ from microkernel import kernel, loop
 from uncompiled import output_of
 
 import ptxsim
-from ptxsim.timeline import _undisturbed
+from ptxsim.observe.timeline import _undisturbed
 from ptxtool.base.diag import PtxError
 
 Event = dict[str, Any]

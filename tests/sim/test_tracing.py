@@ -5,7 +5,7 @@ import pytest
 
 import ptxsim
 import ptxtool
-from ptxsim.tracing import Selection, selection
+from ptxsim.functional.tracing import Selection, selection
 from ptxtool.base.diag import PtxError
 
 PTX = """\

@@ -114,7 +114,14 @@ def test_the_simulator_needs_only_the_lower_half(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["ptxtool", "ptxtool.cli.main", "ptxtool.cli.live", "ptxtool.cli.first_use", "ptxtool.passes"]
+    "module",
+    [
+        "ptxtool",
+        "ptxtool.cli.main",
+        "ptxtool.cli.commands.live",
+        "ptxtool.cli.commands.first_use",
+        "ptxtool.passes",
+    ],
 )
 def test_starting_pays_for_nothing_heavy(module: str) -> None:
     heavy = ("numba", "numpy", "lark", "networkx", "ptxsim", "rich")

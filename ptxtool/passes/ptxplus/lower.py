@@ -1,6 +1,6 @@
 """The steps of `lower-ptxplus`, from a PTX module to the final text: selection, registers, encodings, addresses.
 
-For the pass alone (`ptxtool.passes.lower_ptxplus`), which imports this when it runs: nobody else waits for it.
+For the pass alone (`ptxtool.passes.ptxplus.lower_ptxplus`), which imports this when it runs: nobody else waits for it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult
-from ptxtool.passes.placement import Bounds, place_registers
-from ptxtool.passes.proof import Proof
 from ptxtool.passes.ptxplus.code import KernelCode
 from ptxtool.passes.ptxplus.layout import addressed, module_text, shorten, tidied
 from ptxtool.passes.ptxplus.places import ModulePlaces
 from ptxtool.passes.ptxplus.select import select
+from ptxtool.passes.regalloc.placement import Bounds, place_registers
+from ptxtool.passes.regalloc.proof import Proof
 
 _NAME = "lower-ptxplus"
 _FLUSHING = frozenset(["10", "11", "12", "13"])

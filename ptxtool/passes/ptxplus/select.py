@@ -6,31 +6,20 @@ prologue takes apart the packed thread id, which `$r0` holds at entry.
 
 from collections.abc import Iterable, Iterator
 
-from ptxtool.analysis.narrowing import Demand, Narrowing, demand, narrowing
+from ptxtool.analysis.regalloc.narrowing import Demand, Narrowing, demand, narrowing
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.nodes import Function, Name
-from ptxtool.ir.verify import names
 from ptxtool.isa.types import TYPES
-from ptxtool.passes.ptxplus import (  # noqa: F401  (each registers its rules)
-    carry,
-    compare,
-    control,
-    convert,
-    exchange,
-    floating,
-    integer,
-    memory,
-    moves,
-)
 from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark, word
 from ptxtool.passes.ptxplus.constants import constants
-from ptxtool.passes.ptxplus.exchange import exchange_prologue
+from ptxtool.passes.ptxplus.families.exchange import exchange_prologue
 from ptxtool.passes.ptxplus.flatten import Copy, Item, Refusal, Skip, Step, flatten
 from ptxtool.passes.ptxplus.fold import fold
 from ptxtool.passes.ptxplus.places import KernelPlaces, ModulePlaces, alignment_of
 from ptxtool.passes.ptxplus.pointers import pointer_spaces
 from ptxtool.passes.ptxplus.selection import Selection
 from ptxtool.passes.ptxplus.tidy import tidy
+from ptxtool.sema.verify import names
 
 
 def select(kernel: Function, shared: ModulePlaces) -> tuple[KernelCode, list[Diagnostic]]:

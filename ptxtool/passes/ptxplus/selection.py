@@ -1,9 +1,9 @@
 """What all families of `lower-ptxplus` share: virtual registers for PTX's values, operands as text, emission.
 
 `Selection` is the kernel in the making. A PTX value of up to 32 bits is one virtual register; one of 64 bits is two,
-low word first, or, where `ptxtool.analysis.narrowing` shows that nobody asks for its high word, the low word alone. A
-16-bit value has a whole register whose upper half means nothing. A predicate is a condition code that holds where its
-zero flag is clear.
+low word first, or, where `ptxtool.analysis.regalloc.narrowing` shows that nobody asks for its high word, the low word
+alone. A 16-bit value has a whole register whose upper half means nothing. A predicate is a condition code that holds
+where its zero flag is clear.
 
 A rule (`@rule("add", "sub")`) emits the code of one instruction, or raises `Refusal`. What is computed on the way goes
 to registers of its own (`compute`) and needs no guard; what the instruction writes is written last, under its guard
@@ -12,7 +12,7 @@ to registers of its own (`compute`) and needs no guard; what the instruction wri
 
 from collections.abc import Callable, Hashable, Mapping
 
-from ptxtool.analysis.narrowing import Narrowing
+from ptxtool.analysis.regalloc.narrowing import Narrowing
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Binary, Guard, Immediate, Name, Operand, Unary
 from ptxtool.isa.literals import literal

@@ -7,12 +7,12 @@ the TOML files: Register Sharing, and Improving GPU Performance Through Resource
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ptxtool.formats.exhibits import Exhibit, Value
 from ptxtool.formats.gpu import Gpu
+from ptxtool.results.exhibits import Exhibit, Value
+from ptxtool.runs.schemes import FULL
 from ptxtool.sweep.reproduction import schemes
 from ptxtool.sweep.reproduction.papers import Application, Paper
 from ptxtool.sweep.reproduction.schemes import BASELINE, DOUBLE, GTO, TWO_LEVEL
-from ptxtool.sweep.schemes import FULL
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from ptxtool.formats.exhibits import Failure, Finding, Reproduction
 from ptxtool.formats.files import find_input, launch_beside
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.formats.launch import load_launch
-from ptxtool.formats.sweeps import Configuration, Record, SweepResult
+from ptxtool.formats.launch.launch_file import load_launch
+from ptxtool.results.exhibits import Failure, Finding, Reproduction
+from ptxtool.results.sweeps import Configuration, Record, SweepResult
+from ptxtool.runs.schemes import Scheme
 from ptxtool.sweep.plan import KernelNamed
 from ptxtool.sweep.reproduction.exhibits import Exhibits, Measured
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
 from ptxtool.sweep.reproduction.schemes import schemes
 from ptxtool.sweep.runner import run_sweep
-from ptxtool.sweep.schemes import Scheme
 
 
 def reproduce(name: str, kernel_named: KernelNamed, **options: Any) -> Reproduction:

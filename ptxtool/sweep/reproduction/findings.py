@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from statistics import correlation
 
-from ptxtool.formats.exhibits import Exhibit, Finding
+from ptxtool.results.exhibits import Exhibit, Finding
 from ptxtool.sweep.reproduction.papers import Paper
 
 NOTHING = 0.5

@@ -12,7 +12,7 @@ import msgspec
 
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import nearest
-from ptxtool.sweep.schemes import Resource
+from ptxtool.runs.schemes import Resource
 
 
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,8 +7,8 @@ section VI; timing-model section 5.
 from dataclasses import replace
 from fractions import Fraction
 
+from ptxtool.runs.schemes import Scheme, ladder_schemes, prepared, with_release
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
-from ptxtool.sweep.schemes import Scheme, ladder_schemes, prepared, with_release
 
 BASELINE = "Unshared-LRR"
 GTO, TWO_LEVEL, DOUBLE = "Unshared-GTO", "Unshared-TwoLevel", "Unshared-LRR-Double"

@@ -1,1 +1,1 @@
-"""Lowering: a kernel's instructions become records and micro-operations. `ptxsim.lower.lower` is the way in."""
+"""Lowering: a kernel's instructions become records and micro-operations. The way in is `lower.lower`."""

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from ptxsim.base.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
+from ptxsim.execute import codes
+from ptxsim.execute.codes import ACCESS32, ACCESS64, LOAD_32, LOAD_64, LOCAL_WINDOW
 from ptxsim.lowering.frames import Place
-from ptxsim.lowering.layout import evaluate
 from ptxsim.lowering.rows import LONG, unsupported
 from ptxsim.lowering.sources import Sources
-from ptxsim.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
-from ptxsim.semantics import codes
-from ptxsim.semantics.codes import ACCESS32, ACCESS64, LOAD_32, LOAD_64, LOCAL_WINDOW
+from ptxsim.lowering.variable_layout import evaluate
 from ptxtool.ir.nodes import Memory, Name, Operand
 from ptxtool.isa.types import TYPES, Type
 

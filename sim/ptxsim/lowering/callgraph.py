@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from ptxsim.base.options import STACK_BYTES
 from ptxsim.lowering.frames import Formals, Frame, formals_of, frame_of, prototype
-from ptxsim.lowering.layout import names_of
-from ptxsim.options import STACK_BYTES
+from ptxsim.lowering.variable_layout import names_of
 from ptxtool.ir.nodes import Directive, Function, Group, Instruction, Label, Name, Operand
 from ptxtool.ir.variables import round_up
 

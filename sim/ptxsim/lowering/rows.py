@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NoReturn, Self
 
+from ptxsim.execute.codes import PREDICATE
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.frames import Place
-from ptxsim.lowering.layout import CallFrame, Layout, Symbol, own_name
-from ptxsim.semantics.codes import PREDICATE
-from ptxtool.analysis.liveness import Liveness, liveness
+from ptxsim.lowering.variable_layout import CallFrame, Layout, Symbol, own_name
+from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import Register, hardware_register
 from ptxtool.isa.lanes import operations

@@ -5,10 +5,10 @@ Values of 16 and 8 bits are read extended to 32 bits, by the sign of the type as
 
 from abc import ABC, abstractmethod
 
-from ptxsim.lowering.layout import LAUNCH_REGISTERS, constant_bits
+from ptxsim.execute import codes
+from ptxsim.execute.codes import CLOCK32, CLOCK64
 from ptxsim.lowering.rows import FALSE, NOT_TABLE, TRUE, WORD, Operation, Rows, unsupported
-from ptxsim.semantics import codes
-from ptxsim.semantics.codes import CLOCK32, CLOCK64
+from ptxsim.lowering.variable_layout import LAUNCH_REGISTERS, constant_bits
 from ptxtool.ir.nodes import Immediate, Memory, Name, Operand, Unary, Vector
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.literals import literal

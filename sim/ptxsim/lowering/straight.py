@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.program import MEMBAR, PLAIN
-from ptxsim.semantics.codes import PREDICATE
+from ptxsim.base.program import MEMBAR, PLAIN
+from ptxsim.execute.codes import PREDICATE
 
 
 def count_straight(instructions: Any, uops: Any) -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from ptxtool.analysis.alignment import MAX_EDITS, align
+from ptxtool.analysis.compare.alignment import MAX_EDITS, align
 
 
 def longest_common_subsequence(a: Sequence[int], b: Sequence[int]) -> int:

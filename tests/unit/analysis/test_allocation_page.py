@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ptxas import needs_ptxas
 from scripts import BENCHMARKS, module_of
 
-from ptxtool.formats.ptxas import ptxas_version
+from ptxtool.external.ptxas import ptxas_version
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
 

@@ -3,10 +3,10 @@
 from kernels import ptxplus
 
 from ptxtool.analysis.analyses import Analyses
-from ptxtool.analysis.first_use import first_use
-from ptxtool.analysis.liveness import liveness
-from ptxtool.analysis.loops import loops
-from ptxtool.analysis.pressure import pressure
+from ptxtool.analysis.flow.liveness import liveness
+from ptxtool.analysis.flow.loops import loops
+from ptxtool.analysis.flow.pressure import pressure
+from ptxtool.analysis.sharing.first_use import first_use
 from ptxtool.cfg import build, dominators, post_dominators, reconvergence_points
 from ptxtool.ir.defuse import def_use
 

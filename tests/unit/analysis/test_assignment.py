@@ -3,7 +3,7 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.assignment import Assignment, TooFewRegisters, assign
+from ptxtool.analysis.regalloc.assignment import Assignment, TooFewRegisters, assign
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse

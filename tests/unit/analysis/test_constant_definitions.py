@@ -3,7 +3,7 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.constant_definitions import constant_definitions
+from ptxtool.analysis.flow.constant_definitions import constant_definitions
 from ptxtool.ir.defuse import def_use
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse

@@ -1,6 +1,6 @@
 """CUDA places of instructions from `.loc` directives."""
 
-from ptxtool.analysis.cuda_lines import cuda_lines
+from ptxtool.analysis.flow.cuda_lines import cuda_lines
 from ptxtool.parse import parse
 
 TEXT = """.version 8.0

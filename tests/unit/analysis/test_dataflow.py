@@ -1,6 +1,6 @@
 """The solver on graphs small enough to solve by hand."""
 
-from ptxtool.analysis.dataflow import solve
+from ptxtool.analysis.flow.dataflow import solve
 
 DIAMOND = ((1, 2), (3,), (3,), ())
 LOOP = ((1,), (2, 3), (1,), ())

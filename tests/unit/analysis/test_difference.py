@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from conftest import corpus_files
 
-from ptxtool.analysis.difference import MEASURES, Difference, difference, text_of
-from ptxtool.analysis.figures import Figures
+from ptxtool.analysis.compare.difference import MEASURES, Difference, difference, text_of
+from ptxtool.analysis.compare.figures import Figures
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kernels import ptx
 
-from ptxtool.analysis import first_shared
-from ptxtool.analysis.first_shared import FirstShared
-from ptxtool.analysis.frequency import static_probabilities
+from ptxtool.analysis.flow.frequency import static_probabilities
+from ptxtool.analysis.sharing import first_shared
+from ptxtool.analysis.sharing.first_shared import FirstShared
 from ptxtool.base.bits import from_indices
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import def_use

@@ -2,7 +2,7 @@
 
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.first_use import first_shared_instruction, first_use
+from ptxtool.analysis.sharing.first_use import first_shared_instruction, first_use
 
 FIGURE_7_REGISTERS = (
     ".reg .u32 $r<27>;\n.reg .u32 $ofs<3>;\n.reg .pred $p<4>;\n.reg .u32 $r124;\n.reg .u32 $o127;"

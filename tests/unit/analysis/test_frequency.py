@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kernels import ptx
 from random_ptx.programs import write
 
-from ptxtool.analysis.frequency import counted_probabilities, static_probabilities, visits
+from ptxtool.analysis.flow.frequency import counted_probabilities, static_probabilities, visits
 from ptxtool.cfg.blocks import build
 from ptxtool.parse import parse
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.liveness import Liveness, liveness
+from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.parse import parse
 
 

@@ -2,7 +2,7 @@
 
 from kernels import ptx
 
-from ptxtool.analysis.loops import loops
+from ptxtool.analysis.flow.loops import loops
 
 NESTED = """
     mov.b32 %r0, 0;

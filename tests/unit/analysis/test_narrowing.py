@@ -1,6 +1,6 @@
 """narrowing: which 64-bit values need both words; the cases are worked by hand."""
 
-from ptxtool.analysis.narrowing import Demand, Narrowing, demand, narrowing
+from ptxtool.analysis.regalloc.narrowing import Demand, Narrowing, demand, narrowing
 from ptxtool.isa.table import table
 from ptxtool.parse import parse
 

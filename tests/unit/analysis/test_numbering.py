@@ -2,8 +2,8 @@
 
 from kernels import ptx
 
-from ptxtool.analysis.assignment import assign
-from ptxtool.analysis.numbering import Order, numbered
+from ptxtool.analysis.regalloc.assignment import assign
+from ptxtool.analysis.regalloc.numbering import Order, numbered
 
 
 def units(body: str, order: Order) -> dict[str, int]:

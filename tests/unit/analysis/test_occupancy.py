@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.occupancy import LIMITERS, occupancy
+from ptxtool.analysis.occupancy.occupancy import LIMITERS, occupancy
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 

@@ -1,6 +1,6 @@
 """Storage of the sharing schemes: the papers' formulas, worked out by hand."""
 
-from ptxtool.analysis.overhead import overhead, register_sharing_storage, scratchpad_sharing_storage
+from ptxtool.analysis.occupancy.overhead import overhead, register_sharing_storage, scratchpad_sharing_storage
 from ptxtool.formats.gpu import load_gpu
 
 GPU = load_gpu("tesla-c2050")

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxtool.analysis.accesses import Segment
-from ptxtool.analysis.packing import Item, Member, least_units, pack, place_fixed
+from ptxtool.analysis.flow.accesses import Segment
+from ptxtool.analysis.regalloc.linear_scan import Item, Member, least_units, pack, place_fixed
 
 
 def item(web: int, *segments: Segment, width: int = 1, fixed: int = -1, avoid: int = 0) -> Item:

@@ -3,7 +3,7 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.physical import Place, place_of
+from ptxtool.analysis.regalloc.physical import Place, place_of
 from ptxtool.ir.nodes import Function
 
 

@@ -2,7 +2,7 @@
 
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.pressure import pressure
+from ptxtool.analysis.flow.pressure import pressure
 
 
 def test_ptx_counts_32_bit_registers_and_predicates_apart() -> None:

@@ -3,8 +3,8 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.accesses import Segment
-from ptxtool.analysis.ranges import Ranges, live_ranges
+from ptxtool.analysis.flow.accesses import Segment
+from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 
 
 def webs(ranges: Ranges) -> list[tuple[str, tuple[Segment, ...]]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.register_need import RegisterNeed, register_need, registers_per_thread
+from ptxtool.analysis.regalloc.register_need import RegisterNeed, register_need, registers_per_thread
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 

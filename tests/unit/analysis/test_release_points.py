@@ -2,13 +2,13 @@
 
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.release_points import release_points
-from ptxtool.check.marks import check_marks
+from ptxtool.analysis.sharing.release_points import release_points
 from ptxtool.ir.edit import splice
 from ptxtool.ir.marks import REGISTERS
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
-from ptxtool.passes.marks import put_marks
+from ptxtool.passes.sharing.marks import put_marks
+from ptxtool.validate.marks import check_marks
 
 
 def points(body: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from kernels import ptx
 
-from ptxtool.analysis.rematerialise import recipes
+from ptxtool.analysis.regalloc.rematerialisation import recipes
 from ptxtool.ir.defuse import def_use
 
 

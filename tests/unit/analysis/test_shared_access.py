@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 from kernels import ptx, ptxplus, sample
+from reference.interpreter import run_reference
 from release_watch import watch
 
-from ptxsim.lowering.layout import lay_out
-from ptxsim.semantics.reference import run_reference
-from ptxtool.analysis.shared_access import SharedAccess, place, shared_accesses
-from ptxtool.analysis.shared_layout import shared_layout
+from ptxsim.lowering.variable_layout import lay_out
+from ptxtool.analysis.sharing.shared_access import SharedAccess, place, shared_accesses
+from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 

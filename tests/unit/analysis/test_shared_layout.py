@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from ptxtool.analysis.shared_layout import shared_layout
+from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.parse import parse
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.shared .b8 common[40];\n"

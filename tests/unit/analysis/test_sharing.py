@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from resident_ctas import GPU, GPU_16K, REGISTERS, SCRATCHPAD, with_registers, with_scratchpad
 
-from ptxtool.analysis.sharing import percentage, private_part, register_curve, sharing_plan
+from ptxtool.analysis.occupancy.sharing_plan import percentage, private_part, register_curve, sharing_plan
 from ptxtool.base.diag import PtxError
 
 

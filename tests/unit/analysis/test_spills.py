@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ptxtool.analysis.accesses import Access, Accesses, Flags, Numbers, Segment, segments_of
-from ptxtool.analysis.spills import FILES, Relief, Room, Step, Tenancy, Values
+from ptxtool.analysis.flow.accesses import Access, Accesses, Flags, Numbers, Segment, segments_of
+from ptxtool.analysis.regalloc.spills import FILES, Relief, Room, Step, Tenancy, Values
 
 
 class Value(NamedTuple):

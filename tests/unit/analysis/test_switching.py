@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.switching import scheme_named, switching_plan
+from ptxtool.analysis.occupancy.switching_plan import scheme_named, switching_plan
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.formats.settings import with_settings

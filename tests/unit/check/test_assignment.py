@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from ptxtool.check.assignment import check_assignment
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
+from ptxtool.validate.assignment import check_assignment
 
 HEAD = (
     ".version 8.0\n.target sm_80\n.address_size 64\n.global .texref t;\n"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from ptxtool.check.assignment import check_assignment
 from ptxtool.parse import parse
+from ptxtool.validate.assignment import check_assignment
 
 TEXT = """.version 8.6
 .target TARGET

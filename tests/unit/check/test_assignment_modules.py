@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from ptxtool.check.assignment import check_assignment
 from ptxtool.parse import parse
+from ptxtool.validate.assignment import check_assignment
 
 PTX = ".version 8.0\n.target sm_80\n.address_size 64\n"
 FUNCTION = (

@@ -14,12 +14,12 @@ import pytest
 from path_walks import reads_wrong, registers_of
 from renaming import rename, spread
 
-from ptxtool.check.assignment import check_assignment
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
-from ptxtool.passes.allocate import Allocate
-from ptxtool.passes.placement import Proof
+from ptxtool.passes.regalloc.allocate import Allocate
+from ptxtool.passes.regalloc.placement import Proof
+from ptxtool.validate.assignment import check_assignment
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "programs"
 LARGE = ("calls.ptx", "fft.sm90.ptx", "sort.sm75.ptx", "interpreter.sm90.ptx", "softmax.sm90.ptx")

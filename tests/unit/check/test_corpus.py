@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from conftest import CHECKOUT, corpus_files
 
-from ptxtool.check.module import check_module
 from ptxtool.parse import parse
+from ptxtool.sema.module import check_module
 
 SAMPLES = tuple(sorted(p for p in Path(CHECKOUT, "samples").rglob("*") if p.suffix in (".ptx", ".ptxplus")))
 FILES = (*SAMPLES, *corpus_files())

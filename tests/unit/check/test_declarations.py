@@ -2,8 +2,8 @@
 
 import pytest
 
-from ptxtool.check.declarations import check_only_declarations_changed
 from ptxtool.parse import parse
+from ptxtool.validate.declarations import check_only_declarations_changed
 
 TEXT = """.version 7.0
 .target sm_70

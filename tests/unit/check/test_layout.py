@@ -2,8 +2,8 @@
 
 import pytest
 
-from ptxtool.check.layout import check_only_layout_changed
 from ptxtool.parse import parse
+from ptxtool.validate.layout import check_only_layout_changed
 
 TEXT = """\
 .version 7.0

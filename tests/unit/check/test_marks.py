@@ -2,10 +2,10 @@
 
 from ptxas import needs_ptxas, ptxas_errors
 
-from ptxtool.check.marks import check_marks
 from ptxtool.ir import marks
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
+from ptxtool.validate.marks import check_marks
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n"
 REGISTERS = ".reg .pred %p<2>;\n.reg .b32 %r<10>;\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ptxtool.base.diag import CODES, Diagnostic, PtxError
-from ptxtool.check.module import check_module
 from ptxtool.parse import parse
+from ptxtool.sema.module import check_module
 
 CASES = sorted((Path(__file__).resolve().parents[2] / "cases" / "check").glob("*.ptx*"))
 

@@ -296,10 +296,10 @@ def test_the_page_says_what_becomes_of_every_option() -> None:
 
 
 def test_the_simulator_holds_what_is_said() -> None:
-    from ptxsim.memory import texture
-    from ptxsim.memory.readonly import MAX_LINES
-    from ptxsim.memory.state import MAX_WAITERS
-    from ptxsim.state import LDST_QUEUE
+    from ptxsim.timing.memory import texture_cache as texture
+    from ptxsim.timing.memory.memory_state import MAX_WAITERS
+    from ptxsim.timing.memory.readonly import MAX_LINES
+    from ptxsim.timing.sm_state import LDST_QUEUE
 
     assert (MOST_READONLY_LINES, MOST_LDST, MOST_MERGES) == (MAX_LINES, LDST_QUEUE, MAX_WAITERS)
     assert (MOST_READONLY_LINES, MOST_FRAGMENTS, MOST_RESULTS) == (

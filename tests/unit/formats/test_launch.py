@@ -7,7 +7,7 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
-from ptxtool.formats.launch import Launch, check_arguments, difference, load_launch, parse_launch
+from ptxtool.formats.launch.launch_file import Launch, check_arguments, difference, load_launch, parse_launch
 from ptxtool.parse import parse
 
 TEXT = """kernel = "k"

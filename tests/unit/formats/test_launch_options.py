@@ -7,8 +7,8 @@ import pytest
 
 import ptxtool
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.launch import check_arguments
-from ptxtool.formats.launch_options import launch_from_options
+from ptxtool.formats.launch.launch_file import check_arguments
+from ptxtool.formats.launch.launch_options import launch_from_options
 
 KERNEL = ptxtool.parse(
     ".version 7.0\n.target sm_70\n.address_size 64\n"

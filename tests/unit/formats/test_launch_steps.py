@@ -7,8 +7,8 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
-from ptxtool.formats.launch import Launch, check_arguments, parse_launch
-from ptxtool.formats.launch_steps import launch_of_step, only_one
+from ptxtool.formats.launch.launch_file import Launch, check_arguments, parse_launch
+from ptxtool.formats.launch.launch_steps import launch_of_step, only_one
 from ptxtool.parse import parse
 
 HEAD = """grid = 4

@@ -6,7 +6,7 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.base.source import Source
-from ptxtool.formats.launch import Launch, check_arguments, parse_launch
+from ptxtool.formats.launch.launch_file import Launch, check_arguments, parse_launch
 from ptxtool.parse import parse
 
 KERNEL = """.version 8.0
@@ -91,8 +91,8 @@ def test_what_is_read() -> None:
 @pytest.mark.parametrize("timed", [False, True])
 def test_runs(timed: bool) -> None:
     # coordinate k: half of texels k - 1 and k of the filtered one, and texel k of the other
-    from ptxtool.sweep.functional import run_functional
-    from ptxtool.sweep.run import run_launch
+    from ptxtool.runs.functional_runs import run_functional
+    from ptxtool.runs.launch_runs import run_launch
 
     kernel = parse(KERNEL).kernels["k"]
     problems = run_launch(kernel, read()).problems if timed else run_functional(kernel, read()).problems
@@ -135,7 +135,7 @@ def test_a_texture_for_another_parameter() -> None:
 
 
 def test_what_no_texture_can_be_made_of() -> None:
-    from ptxtool.sweep.functional import run_functional
+    from ptxtool.runs.functional_runs import run_functional
 
     launch = read(TEXT.replace('filter = "linear"', "channels = 4"))
     with pytest.raises(PtxError) as caught:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from ptxas import needs_ptxas
 
-from ptxtool.formats.ptxas import Ptxas, Used, find_ptxas, ptxas_usage, ptxas_version
-from ptxtool.formats.register_counts import register_counts
+from ptxtool.external.ptxas import Ptxas, Used, find_ptxas, ptxas_usage, ptxas_version
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
+from ptxtool.results.register_counts import register_counts
 
 TEXT = """\
 .version 8.0
@@ -137,7 +137,7 @@ def test_it_is_found_in_cuda_home(tmp_path: Path, play: Play, monkeypatch: pytes
 
 
 def test_without_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxtool.formats.ptxas.find_ptxas", lambda: None)
+    monkeypatch.setattr("ptxtool.external.ptxas.find_ptxas", lambda: None)
     assert ptxas_usage(parse(TEXT)) is None
     assert ptxas_version() is None
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernels import ptxplus
 
-from ptxtool.analysis.liveness import liveness
+from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.vectors import (
     LiveVectors,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ptxtool.check.module import check_module
 from ptxtool.ir.blocks import block_bound, block_problem, threads_problem
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
+from ptxtool.sema.module import check_module
 
 
 def kernel(directive: str) -> Function:

@@ -4,8 +4,8 @@ Every value was also compared with what ptxas 13.0 puts into a constant bank.
 """
 
 import pytest
+from reference.constants import constant_bits
 
-from ptxsim.semantics.reference_constants import constant_bits
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Operand
 from ptxtool.isa.types import TYPES

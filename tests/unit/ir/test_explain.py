@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.ir.explain import explain
+from ptxtool.sema.explain import explain
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.verify import verify
 from ptxtool.parse import parse
+from ptxtool.sema.verify import verify
 
 PTX = ".version 7.0\n.target sm_70\n.address_size 64\n"
 PTXPLUS = ".version 1.4+\n.target sm_10\n"

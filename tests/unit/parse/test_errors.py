@@ -3,8 +3,8 @@
 import pytest
 
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.ir.verify import verify
 from ptxtool.parse import parse
+from ptxtool.sema.verify import verify
 
 
 def errors(text: str | bytes) -> tuple[Diagnostic, ...]:

@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ptxtool.base.diag import PtxError
-from ptxtool.check.schedule import check_schedule
 from ptxtool.ir.nodes import Instruction, Module
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
+from ptxtool.validate.schedule import check_schedule
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n"
 REGISTERS = "\t.reg .pred %p;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<2>;\n\t.shared .b32 tile;\n"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_ptx.programs import write
 
-from ptxtool.analysis.pressure import pressure
+from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse

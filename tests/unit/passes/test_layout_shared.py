@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from ptxtool.analysis.shared_span import SharedSpans
+from ptxtool.analysis.sharing.shared_span import SharedSpans
 from ptxtool.base.diag import PtxError
-from ptxtool.check.shared_order import check_shared_order
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
+from ptxtool.validate.shared_order import check_shared_order
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 REGISTERS = "\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n"

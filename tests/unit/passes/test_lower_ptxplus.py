@@ -8,12 +8,12 @@ import re
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.check.module import check_module
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
-from ptxtool.passes.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.ptxplus.layout import module_text
 from ptxtool.passes.ptxplus.lower import selected
+from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
+from ptxtool.sema.module import check_module
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 DECLARED = (

@@ -5,11 +5,11 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxtool.analysis.cuda_lines import cuda_lines
-from ptxtool.check.schedule import check_schedule
+from ptxtool.analysis.flow.cuda_lines import cuda_lines
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
+from ptxtool.validate.schedule import check_schedule
 
 HEAD = '.version 7.0\n.target sm_70\n.address_size 64\n.file 1 "k.cu"\n.visible .entry k(.param .u32 n)\n{\n'
 REGISTERS = "\t.reg .pred %p;\n\t.reg .b32 %r<9>;\n"

@@ -6,13 +6,13 @@ from typing import ClassVar
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.check.declarations import check_only_declarations_changed
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes import PASSES, PassResult, parse_pipeline, pass_infos, rewrite, run
-from ptxtool.passes.reorder_decls import ReorderDecls
-from ptxtool.passes.unroll_decls import UnrollDecls
+from ptxtool.passes.sharing.reorder_decls import ReorderDecls
+from ptxtool.passes.sharing.unroll_decls import UnrollDecls
+from ptxtool.validate.declarations import check_only_declarations_changed
 
 TEXT = """.version 7.0
 .target sm_70

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.tail import settled
+from ptxtool.analysis.sharing.tail import settled
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.formats.results import Comparison, Run, Rung
-from ptxtool.report.comparison import comparison_parts
-from ptxtool.report.simulation import run_parts
+from ptxtool.report.simulations.comparison import comparison_parts
+from ptxtool.report.simulations.simulation import run_parts
+from ptxtool.results.run_results import Comparison, Run, Rung
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from ptxtool.report.gpgpusim import counters
+from ptxtool.report.simulations.gpgpusim import counters
 
 # of the statistics that GPGPU-Sim's own collecting scripts take from a log, those that the simulator has
 AGGREGATE = (

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from ptxtool.formats.hotspots import ISSUED, REASONS, Hotspot, Hotspots
-from ptxtool.report.hotspots import hotspot_parts
+from ptxtool.report.simulations.hotspots import hotspot_parts
+from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots
 
 
 def table_of(**reasons: int) -> dict[str, int]:

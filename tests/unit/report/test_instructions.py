@@ -6,7 +6,7 @@ import pytest
 
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import load, table
-from ptxtool.report.instructions import form_data, form_lines, forms_of, markdown, opcodes
+from ptxtool.report.kernels.instructions import form_data, form_lines, forms_of, markdown, opcodes
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 

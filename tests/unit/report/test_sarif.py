@@ -8,7 +8,7 @@ import pytest
 
 from ptxtool.base.diag import CODES, Diagnostic, Note
 from ptxtool.base.source import Source
-from ptxtool.report.checked import Checked
+from ptxtool.report.kernels.checked import Checked
 from ptxtool.report.sarif import sarif
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.sweep_export import encode, form_of, row
-from ptxtool.formats.sweeps import AXES, Configuration, Outcome, Record, SweepResult
-from ptxtool.report.sweep import Choice, bars_table, pivot, pivot_tables, sweep_parts, verdict
-from ptxtool.report.sweep_plot import plot
+from ptxtool.report.simulations.sweep import Choice, bars_table, pivot, pivot_tables, sweep_parts, verdict
+from ptxtool.report.simulations.sweep_plot import plot
+from ptxtool.results.sweeps import AXES, Configuration, Outcome, Record, SweepResult
 
 
 def record(

@@ -10,7 +10,7 @@ from tinysweep import write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.sweeps import Configuration
+from ptxtool.results.sweeps import Configuration
 from ptxtool.sweep import version
 from ptxtool.sweep.plan import labelled, plan
 from ptxtool.sweep.spec import read_spec
@@ -75,7 +75,7 @@ def test_another_content_is_another_key(tmp_path: Path, run: Configuration) -> N
     keys.add(key(run))
     own = tmp_path / "mine.py"
     own.write_text(
-        "from ptxsim.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+        "from ptxsim.base.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
     )
     mine = replace(run, scheduler=f"{own}:pick")
     keys.add(key(mine))

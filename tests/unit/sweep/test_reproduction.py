@@ -3,14 +3,14 @@
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.exhibits import Exhibit, Finding, Reproduction, Value
 from ptxtool.formats.gpu import load_gpu
-from ptxtool.report.reproduction import reproduction_page, reproduction_parts
+from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
+from ptxtool.results.exhibits import Exhibit, Finding, Reproduction, Value
+from ptxtool.runs.schemes import ladder_schemes
 from ptxtool.sweep.reproduction.exhibits import Exhibits, Measured
 from ptxtool.sweep.reproduction.findings import findings, geometric_mean, rank_correlation
 from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
 from ptxtool.sweep.reproduction.schemes import full_scheme, limited_schemes, unlimited_schemes
-from ptxtool.sweep.schemes import ladder_schemes
 
 
 def run(thread_ipc: float, resident_ctas: int = 3) -> Measured:

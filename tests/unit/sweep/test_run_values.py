@@ -10,9 +10,9 @@ from tinysweep import write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.sweeps import Configuration
+from ptxtool.results.sweeps import Configuration
+from ptxtool.runs.run_values import for_run
 from ptxtool.sweep.plan import plan
-from ptxtool.sweep.run_values import for_run
 
 TILE = """\
 .version 8.0

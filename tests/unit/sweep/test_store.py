@@ -13,7 +13,7 @@ from tinysweep import write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.sweeps import Configuration, Outcome
+from ptxtool.results.sweeps import Configuration, Outcome
 from ptxtool.sweep.plan import Planned, plan
 from ptxtool.sweep.store import Store
 

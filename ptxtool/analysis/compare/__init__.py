@@ -1,0 +1,1 @@
+"""Differences between two kernels: aligned instructions, corresponding registers, figures."""

@@ -1,0 +1,140 @@
+"""The figures of a kernel that a change can make better or worse: how large it is, what it needs, what it does.
+
+For the comparison of kernels. Registers are counted in 32-bit units as `pressure` does. `shared_bytes` and
+`local_bytes` are of the variables that the kernel declares or names, `param_bytes` of its parameters, each variable
+aligned as its declaration says and laid behind the one before; an array without a size takes none. In PTXPlus `ptxas`
+has resolved shared variables to addresses, and the figure is that of what is declared.
+
+Reference: PTX ISA, section 5.4 (variables, alignment).
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+from ptxtool.analysis.analyses import Analyses
+from ptxtool.analysis.flow.pressure import Pressure, file_of
+from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.isa.table import table
+from ptxtool.isa.types import TYPES
+
+UNKNOWN = "unknown"
+"""The class of instructions that are not in the table."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of one kernel, in the order in which a report shows them."""
+
+    instructions: int
+    loads: int
+    stores: int
+    atomics: int
+    branches: int
+    barriers: int
+    registers_declared: int
+    registers_used: int
+    live_registers: int
+    predicates_used: int
+    live_predicates: int
+    shared_bytes: int
+    local_bytes: int
+    param_bytes: int
+
+    def to_dict(self) -> dict[str, int]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+_EFFECTS = {
+    "loads": "load",
+    "stores": "store",
+    "atomics": "atomic",
+    "branches": "branch",
+    "barriers": "barrier",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A kernel with what the comparison asks of it, each found once."""
+
+    kernel: Function
+
+    @cached_property
+    def analyses(self) -> Analyses:
+        return Analyses(self.kernel)
+
+    @property
+    def pressure(self) -> Pressure:
+        return self.analyses.pressure
+
+    @cached_property
+    def used(self) -> frozenset[int]:
+        """The indices of the registers that some instruction names."""
+        return frozenset(k for step in self.analyses.def_use for k in step.touched)
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """Per instruction, its family in the instruction table."""
+        return tuple(family for family, _ in self._rows)
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, frozenset[str]]]:
+        opcodes, ptxplus = table(), self.kernel.registers.is_ptxplus
+        found: list[tuple[str, frozenset[str]]] = []
+        for node in self.kernel.instructions:
+            match = opcodes.match(node.opcode.text, len(node.operands), ptxplus)
+            found.append((match.form.family, match.form.effects) if match else (UNKNOWN, frozenset()))
+        return found
+
+    @cached_property
+    def figures(self) -> Figures:
+        registers = self.kernel.registers
+        effects = Counter(effect for _, row in self._rows for effect in row)
+        counts = {name: effects[effect] for name, effect in _EFFECTS.items()}
+        used = [registers[k] for k in sorted(self.used)]
+        return Figures(
+            instructions=len(self.kernel.instructions),
+            **counts,
+            registers_declared=_units(self.kernel),
+            registers_used=sum(r.units for r in used if file_of(r) == "general"),
+            live_registers=self.pressure.maximum,
+            predicates_used=sum(r.is_predicate for r in used),
+            live_predicates=self.pressure.max_predicates,
+            shared_bytes=_laid_out(_variables(self.kernel, ("shared", "sstarr"))),
+            local_bytes=_laid_out(_variables(self.kernel, ("local",))),
+            param_bytes=_laid_out(self.kernel.parameters),
+        )
+
+
+def _units(kernel: Function) -> int:
+    return sum(register.units for register in kernel.registers if file_of(register) == "general")
+
+
+_NAME = re.compile(r"[A-Za-z_$%][\w$]*")
+
+
+def _variables(kernel: Function, spaces: tuple[str, ...]) -> list[Declaration]:
+    """The kernel's own variables of some spaces, and those of its module that its instructions name."""
+    text = kernel.source.text
+    named = {name for i in kernel.instructions for name in _NAME.findall(text, i.start, i.end)}
+    own = [s for s in kernel.body or () if isinstance(s, Declaration)]
+    outer = [d for d in kernel.module.declarations() if any(v.name in named for v in d.declarators)]
+    return [d for d in (*outer, *own) if d.space.partition("::")[0] in spaces]
+
+
+def _laid_out(declarations: Iterable[Declaration]) -> int:
+    """The bytes of variables laid one behind the other, each aligned."""
+    end = 0
+    for declaration in declarations:
+        known = TYPES.get(declaration.type)
+        element = (known.bytes if known else 8) * declaration.vector
+        for declarator in declaration.declarators:
+            alignment = declaration.align or element
+            end = -(-end // alignment) * alignment + element * math.prod(
+                d or 0 for d in declarator.dimensions
+            )
+    return end

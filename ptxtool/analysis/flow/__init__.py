@@ -1,0 +1,1 @@
+"""Dataflow: the solver, liveness, loops, dependences, frequencies, register pressure."""

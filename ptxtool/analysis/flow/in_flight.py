@@ -1,0 +1,97 @@
+"""Registers that asynchronous instructions use after they were issued: where these must keep their places.
+
+For register assignment. `wgmma.mma_async` writes its accumulators, and reads a matrix in registers, until a
+`wgmma.wait_group N` with at most N groups committed since; `tcgen05.ld` writes its results and `tcgen05.st` reads its
+values until the `tcgen05.wait` of its kind. Until then, on every path, nobody else may have the place, and no value may
+leave it.
+
+Reference: PTX ISA, sections 9.7.15 and 9.7.16 (asynchronous warpgroup-level matrix instructions, tcgen05).
+"""
+
+from collections.abc import Iterator
+
+from ptxtool.analysis.flow.accesses import Segment
+from ptxtool.analysis.regalloc.live_ranges import Ranges, joined
+from ptxtool.ir.nodes import Immediate, Instruction, Name, Vector
+
+_WGMMA = "wgmma"
+_OLDEST = 16
+"""No wait names so many groups."""
+
+
+def held(ranges: Ranges) -> dict[int, tuple[Segment, ...]]:
+    """Per web that an asynchronous instruction uses, the points at which its place may hold nothing else."""
+    found: dict[int, tuple[Segment, ...]] = {}
+    for i in ranges.function.at_bases("wgmma", "tcgen05"):
+        node = ranges.function.instructions[i]
+        kind = _launched(node)
+        if kind:
+            points = tuple(_until_wait(ranges, i, kind))
+            for web in _webs(ranges, i, node):
+                segments = found.get(web, ranges.segments[web])
+                found[web] = joined([*segments, *points])
+    return found
+
+
+def _launched(node: Instruction) -> str:
+    """What an instruction leaves in flight: "wgmma", "ld", "st", or ""."""
+    first = node.opcode.modifiers[0] if node.opcode.modifiers else ""
+    if node.opcode.base == "wgmma":
+        return _WGMMA if first == "mma_async" else ""
+    return first if node.opcode.base == "tcgen05" and first in ("ld", "st") else ""
+
+
+def _webs(ranges: Ranges, i: int, node: Instruction) -> Iterator[int]:
+    """The webs that an instruction in flight uses. Addresses, descriptors and predicates are read at once."""
+    step = ranges.def_uses[i]
+    yield from ranges.writes[i]
+    resolve = ranges.function.registers.resolve_index
+    late = {
+        resolve(name.text, i)
+        for operand in node.operands
+        if isinstance(operand, Vector)
+        for name in operand.items
+        if isinstance(name, Name)
+    }
+    yield from (web for k, web in zip(step.uses, ranges.reads[i], strict=True) if k in late)
+
+
+def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Segment]:
+    """The points from an instruction to the waits for it, on all paths."""
+    blocks, block_of = ranges.cfg.blocks, ranges.cfg.block_of
+    start = blocks[block_of[i]]
+    work = [
+        (i, start.end, 0)
+    ]  # where a walk begins, the end of its block, how many groups were committed since
+    seen: set[tuple[int, int]] = set()
+    while work:
+        first, end, age = work.pop()
+        last = first
+        for j in range(first, end):
+            last = j
+            if j != i or first != i:
+                waits, age = _passed(ranges.function.instructions[j], kind, age)
+                if waits:
+                    break
+        else:
+            for successor in ranges.cfg.successors[block_of[last]]:
+                if successor != ranges.cfg.exit and (successor, age) not in seen:
+                    seen.add((successor, age))
+                    block = blocks[successor]
+                    work.append((block.start, block.end, age))
+            yield 2 * first, 2 * last + 2
+            continue
+        yield 2 * first, 2 * last + 1
+
+
+def _passed(node: Instruction, kind: str, age: int) -> tuple[bool, int]:
+    """Whether an instruction waits for one whose group is that old, and how old the group is behind it."""
+    words = (node.opcode.base, *node.opcode.modifiers[:1])
+    if kind != _WGMMA:
+        return words == ("tcgen05", f"wait::{kind}"), age
+    if words == (_WGMMA, "commit_group"):
+        return False, min(age + 1, _OLDEST)
+    if words == (_WGMMA, "wait_group"):
+        left = node.operands[0]
+        return isinstance(left, Immediate) and age > int(left.text, 0), age
+    return False, age

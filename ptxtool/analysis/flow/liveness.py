@@ -1,0 +1,325 @@
+"""Live registers before and after every instruction, per warp or per thread.
+
+For live-register vectors (what a CTA switch copies), pressure, allocation and demotion. Per *thread* a
+register is live where some path reads it before overwriting it: the classic backward problem over blocks,
+
+    out(b) = union of in(s) over the successors s of b        in(b) = use(b) | (out(b) - kill(b))
+
+where a guarded or partial write kills nothing (`ptxtool.ir.defuse`), and `callp`/`retp` are followed
+(`ptxtool.cfg.blocks`).
+
+Per *warp*, the default, more is live: while some lanes run, others wait, and their registers are in the same
+rows. Let d be a branch that may diverge, R(d) its reconvergence point, s one of its successors. The lanes
+that went to s run the blocks they can reach from s without passing R(d); meanwhile the others wait at another
+successor t, not yet run, or at R(d), having run already. Either side may be first. So, with T(b) the pairs
+(d, s) such that s reaches b without passing R(d),
+
+    wait(b) = union over (d, s) in T(b) of  in(R(d)) | union of in(t) over the successors t != s of d
+    live(p) = classic(p) | wait(b)        for every point p of block b
+
+T is itself a dataflow problem (forward, union; gen at s, kill at R(d)). In a loop whose exit test diverges,
+the lanes that left wait at R(d), so what they hold stays live in the loop. This is the rule of FineReg, union
+at divergence to the reconvergence point, with the waiting lanes' registers spelled out. It assumes a SIMT
+stack: lanes wait only where a branch sent them or at a reconvergence point. Where R(d) is the end and the
+lanes leave through `retp`, they may as well wait behind the call: the places `retp` goes to then count as
+R(d).
+
+Bit k of a set is the register with index k, sequence number k + 1. PTXPlus's zero register and sinks are
+never live; the carry flag is no register. Registers in which a `.func` returns its results are live at its
+end.
+
+The per-instruction sets of a large kernel would not fit into memory (100,000 instructions by 100,000
+registers): they are made when asked for, a few hundred instructions at a time.
+
+Reference: A. Aho et al., "Compilers", 2nd edition, section 9.2.5; Y. Oh et al., "FineReg: fine-grained
+register file management for augmenting GPU throughput", 2018, section V.A (compiler support).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, TypeVar
+
+from ptxtool.analysis.flow.dataflow import solve
+from ptxtool.base.bits import from_indices, indices
+from ptxtool.base.lazy import LazySequence
+from ptxtool.cfg.blocks import Cfg, build
+from ptxtool.cfg.reconvergence import points_of
+from ptxtool.ir.defuse import DefUse
+from ptxtool.ir.nodes import Function
+from ptxtool.ir.symbols import RegisterTable
+
+T = TypeVar("T")
+
+_CHUNK = 512
+_CHUNKS_KEPT = 16
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """The live registers of one function. `per` is "warp" or "thread".
+
+    `before_bits[i]` and `after_bits[i]` are the sets around instruction i; `before[i]` and `after[i]` are the same as
+    tuples of register names in sequence order.
+    """
+
+    kernel: Function = field(repr=False, compare=False)
+    per: str
+    cfg: Cfg = field(repr=False)
+    def_uses: tuple[DefUse, ...] = field(repr=False)
+    block_out: tuple[int, ...] = field(repr=False)
+    waiting: tuple[int, ...] = field(repr=False)
+
+    @property
+    def registers(self) -> RegisterTable:
+        """Bit k is `registers[k]`."""
+        return self.kernel.registers
+
+    @cached_property
+    def _points(self) -> "_Points":
+        return _Points(self)
+
+    @cached_property
+    def before_bits(self) -> Sequence[int]:
+        """Per instruction, the set of registers live before it."""
+        return _View(len(self.def_uses), lambda i: self._points.at(i)[0])
+
+    @cached_property
+    def after_bits(self) -> Sequence[int]:
+        """Per instruction, the set of registers live after it, wherever control goes."""
+        return _View(len(self.def_uses), lambda i: self._points.at(i)[1])
+
+    @cached_property
+    def before(self) -> Sequence[tuple[str, ...]]:
+        """Per instruction, the names of the registers live before it."""
+        return _View(len(self.def_uses), lambda i: self.names(self._points.at(i)[0]))
+
+    @cached_property
+    def after(self) -> Sequence[tuple[str, ...]]:
+        """Per instruction, the names of the registers live after it."""
+        return _View(len(self.def_uses), lambda i: self.names(self._points.at(i)[1]))
+
+    def names(self, bits: int) -> tuple[str, ...]:
+        """The names of the registers in a set, in sequence order."""
+        registers = self.registers
+        return tuple(registers[k].name for k in indices(bits))
+
+    def steps(self, block: int) -> Iterator[tuple[int, list[int], list[int]]]:
+        """A block's instructions backwards: index, registers that become live before it, registers that cease to be.
+
+        Starting from `block_out[block] | waiting[block]`, this gives the live set everywhere at constant cost.
+        """
+        waiting = self.waiting[block]
+        at_end = self.block_out[block] | waiting
+        instructions = self.cfg.blocks[block].instructions
+        # membership of the registers the block names only: the whole set may be a hundred times larger
+        named = {k for i in instructions for k in (*self.def_uses[i].kills, *self.def_uses[i].uses)}
+        live = {k for k in named if at_end >> k & 1}
+        fixed = {k for k in named if waiting >> k & 1}
+        for i in reversed(instructions):
+            step = self.def_uses[i]
+            ends = [k for k in step.kills if k in live and k not in step.uses and k not in fixed]
+            live.difference_update(ends)
+            begins = [k for k in step.uses if k not in live]
+            live.update(begins)
+            yield i, begins, ends
+
+    def __str__(self) -> str:
+        rows = [(f"{i}", self.kernel.text(i), " ".join(self.before[i])) for i in range(len(self.def_uses))]
+        width = max((len(text) for _, text, _ in rows), default=0)
+        return "\n".join(f"{i:>5}  {text:<{width}}  | {live}".rstrip() for i, text, live in rows)
+
+
+class _View(LazySequence[T]):
+    """A sequence whose items are computed when asked for."""
+
+    def __init__(self, length: int, item: Callable[[int], T]):
+        self._length = length
+        self._item = item
+
+    def __len__(self) -> int:
+        return self._length
+
+    def item(self, index: int) -> T:
+        return self._item(index)
+
+
+class _Points:
+    """The sets around instructions, made in chunks of one block; the last chunks are kept."""
+
+    def __init__(self, liveness: Liveness):
+        self._liveness = liveness
+        self._ends: dict[int, list[int]] = {}  # block -> classic set behind each of its chunks
+        self._chunks: OrderedDict[tuple[int, int], list[tuple[int, int]]] = OrderedDict()
+
+    def at(self, instruction: int) -> tuple[int, int]:
+        """The sets before and after an instruction."""
+        cfg = self._liveness.cfg
+        block = cfg.block_of[instruction]
+        number, place = divmod(instruction - cfg.blocks[block].start, _CHUNK)
+        chunk = self._chunks.get((block, number))
+        if chunk is None:
+            chunk = self._chunks[block, number] = self._make(block, number)
+            if len(self._chunks) > max(_CHUNKS_KEPT, 8192 // max(1, len(chunk))):
+                self._chunks.popitem(last=False)
+        else:
+            self._chunks.move_to_end((block, number))
+        return chunk[place]
+
+    def _make(self, block: int, number: int) -> list[tuple[int, int]]:
+        waiting = self._liveness.waiting[block]
+        sets = [self._chunk_ends(block)[number]]
+        for i in reversed(self._range(block, number)):
+            sets.append(_before(self._liveness.def_uses[i], sets[-1]))
+        sets.reverse()
+        return [(before | waiting, after | waiting) for before, after in pairwise(sets)]
+
+    def _range(self, block: int, number: int) -> range:
+        return self._liveness.cfg.blocks[block].instructions[number * _CHUNK : (number + 1) * _CHUNK]
+
+    def _chunk_ends(self, block: int) -> list[int]:
+        ends = self._ends.get(block)
+        if ends is None:
+            bits = self._liveness.block_out[block]
+            ends = [bits]
+            for number in range((len(self._liveness.cfg.blocks[block].instructions) - 1) // _CHUNK, 0, -1):
+                for i in reversed(self._range(block, number)):
+                    bits = _before(self._liveness.def_uses[i], bits)
+                ends.append(bits)
+            ends.reverse()
+            self._ends[block] = ends
+        return ends
+
+
+def _before(step: DefUse, after: int) -> int:
+    for k in step.kills:
+        if after >> k & 1:
+            after ^= 1 << k
+    for k in step.uses:
+        after |= 1 << k
+    return after
+
+
+def liveness(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Liveness:
+    """The live registers of a function. Raises `PtxError` (E202) on an undeclared label."""
+    cfg = build(kernel, interprocedural=True)
+    plain = build(kernel) if per == "warp" else cfg
+    return live_registers(plain, cfg, kernel.def_uses, per)
+
+
+def live_registers(
+    plain: Cfg, cfg: Cfg, def_uses: tuple[DefUse, ...], per: Literal["warp", "thread"] = "warp"
+) -> Liveness:
+    """`liveness` from what is at hand: both views of the graph, and the def/use sets."""
+    kernel = cfg.kernel
+    exposed: list[set[int]] = []  # per block, read before being overwritten
+    killed: list[set[int]] = []
+    for block in cfg.blocks:
+        use: set[int] = set()
+        kill: set[int] = set()
+        for i in reversed(block.instructions):
+            step = def_uses[i]
+            use.difference_update(step.kills)
+            use.update(step.uses)
+            kill.update(step.kills)
+        exposed.append(use)
+        killed.append(kill)
+    results = result_registers(kernel)
+    # only registers that some block needs from outside can be live between blocks: a dense numbering of these, where
+    # it makes the sets smaller by much
+    crossing: Sequence[int] = sorted(set(results).union(*exposed))
+    if crossing and len(crossing) * 4 > crossing[-1]:
+        crossing = range(crossing[-1] + 1)
+    dense = {register: i for i, register in enumerate(crossing)}
+    gen = [from_indices(dense[k] for k in use) for use in exposed]
+    kill_bits = [from_indices(dense[k] for k in kill if k in dense) for kill in killed]
+    solution = solve(
+        cfg.successors,
+        [*gen, 0],
+        [*kill_bits, 0],
+        direction="backward",
+        boundaries={cfg.exit: from_indices(dense[k] for k in results)},
+    )
+    waiting = _waiting(plain, cfg, solution.entry) if per == "warp" else [0] * len(cfg.blocks)
+
+    expanded: dict[int, int] = {}
+
+    def expand(bits: int) -> int:
+        if isinstance(crossing, range):
+            return bits
+        wide = expanded.get(bits)
+        if wide is None:
+            wide = expanded[bits] = from_indices(crossing[k] for k in indices(bits))
+        return wide
+
+    return Liveness(
+        kernel,
+        per,
+        cfg,
+        def_uses,
+        tuple(expand(bits) for bits in solution.exit[: cfg.exit]),
+        tuple(expand(bits) for bits in waiting),
+    )
+
+
+def result_registers(kernel: Function) -> range:
+    """The registers in which a `.func` returns its results; they come first in the table."""
+    return range(sum(d.count or 1 for r in kernel.returns if r.space == "reg" for d in r.declarators))
+
+
+def _waiting(plain: Cfg, cfg: Cfg, live_in: Sequence[int]) -> list[int]:
+    """Per block, what lanes may hold that wait elsewhere while others run it."""
+    points = points_of(plain)
+    returning = {e.source for e in cfg.edges if e.kind == "return"}
+    guarded_returns = {b for b in returning if cfg.flow_of(b).falls}
+    starts = {block.start: block.index for block in cfg.blocks} | {cfg.start_of(cfg.exit): cfg.exit}
+    n = len(cfg.blocks) + 1
+    gen = [0] * n
+    kill = [0] * n
+    held: list[int] = []  # per pair (d, s), what the lanes hold that wait
+    at_end: list[int] = []  # the pairs whose lanes rejoin at the end
+    for block in cfg.blocks:
+        if block.last in points:
+            target = starts[points[block.last]]
+        elif block.index in guarded_returns:
+            target = cfg.exit
+        else:
+            continue
+        for successor in cfg.successors[block.index]:
+            others = live_in[target]
+            for other in cfg.successors[block.index]:
+                if other != successor:
+                    others |= live_in[other]
+            gen[successor] |= 1 << len(held)
+            kill[target] |= 1 << len(held)
+            if target == cfg.exit:
+                at_end.append(len(held))
+            held.append(others)
+    if not held:
+        return [0] * len(cfg.blocks)
+    solution = solve(
+        cfg.successors,
+        [g & ~k for g, k in zip(gen, kill, strict=True)],
+        kill,
+        direction="forward",
+    )
+    # lanes that rejoin at the end by way of `retp` may wait behind the call
+    if returning:
+        for pair in at_end:
+            for source in returning:
+                if solution.exit[source] >> pair & 1:
+                    for point in cfg.successors[source]:
+                        held[pair] |= live_in[point]
+    unions: dict[int, int] = {}
+    result: list[int] = []
+    for block in cfg.blocks:
+        pairs = solution.exit[block.index]
+        if pairs not in unions:
+            bits = 0
+            for pair in indices(pairs):
+                bits |= held[pair]
+            unions[pairs] = bits
+        result.append(unions[pairs])
+    return result

@@ -1,0 +1,228 @@
+"""The sharing plan: how many CTAs are resident when pairs of them share registers or scratchpad.
+
+With R of a resource on an SM and r of it per CTA, g = floor(R / r) CTAs fit. What is left over, R - g*r, can hold the
+private part t*r of further CTAs, each paired with one that stands already; a pair takes (1 + t) * r. So
+
+    S = min(g, floor((R - g*r) / (t*r)))     pairs        (at most every CTA gets a partner)
+    M = min(g + S, limits of the other resources)          resident CTAs
+
+t = 1 - sharing percentage / 100. Where another resource cuts M below g + S, the fewest pairs that give M are formed:
+S = M - g, U = 2g - M unshared CTAs; M <= g needs no pair. With `pairs="most"` there are as many as there can be: the
+first S, at most M / 2. All of it is integer arithmetic on exact fractions: t is 1/10 at 90%, never 0.09999. Registers
+(1 .. floor(registers * t)) in declaration order are private, and scratchpad bytes below floor(bytes * t).
+Not handled: sharing both resources at once (the papers share the one that limits).
+Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
+section III (equations 1 to 4); the floor and S <= g are what its tables VI and VIII need (timing-model section 4.4).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from ptxtool.analysis.occupancy.occupancy import LIMITERS, Machine, Occupancy, occupancy
+from ptxtool.base.counted import counted
+from ptxtool.base.diag import error
+
+Pairs = Literal["fewest", "most"]
+
+Percent = int | str | Fraction
+"""A sharing percentage: 0 up to but not 100, exact. Decimals come as text ("12.5") or as fractions, never as floats."""
+
+
+@dataclass(frozen=True)
+class SharingPlan:
+    """Resident CTAs under sharing: `unshared_ctas` (U) + 2 * `shared_pairs` (S) = `resident_ctas` (M).
+
+    `resource` is "registers", "scratchpad" or "" (nothing is shared); `unshared` is the occupancy without sharing;
+    `limits` are the CTAs that each resource admits, that of the shared one raised to g + S. `private_registers` is
+    per thread and `private_scratchpad` in bytes per CTA, both of a CTA in a pair.
+    """
+
+    unshared: Occupancy
+    resource: str
+    percent: Fraction
+    limits: Mapping[str, int | None]
+    resident_ctas: int
+    unshared_ctas: int
+    shared_pairs: int
+    private_registers: int
+    private_scratchpad: int
+
+    @property
+    def all_limiters(self) -> tuple[str, ...]:
+        return tuple(name for name in LIMITERS if self.limits[name] == self.resident_ctas)
+
+    @property
+    def limiter(self) -> str:
+        """The resource that stops the next CTA; the first in the order of `LIMITERS` where several do."""
+        return self.all_limiters[0]
+
+    @property
+    def active_warps(self) -> int:
+        return self.resident_ctas * self.unshared.active_warps // self.unshared.resident_ctas
+
+    @property
+    def is_shared(self) -> bool:
+        """True if there is a pair; otherwise the SM stays in its ordinary mode."""
+        return self.shared_pairs > 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`: the occupancy without sharing, with what sharing changes put over it."""
+        return {
+            **self.unshared.to_dict(),
+            "resident_ctas": self.resident_ctas,
+            "limiter": self.limiter,
+            "all_limiters": list(self.all_limiters),
+            "limits": dict(self.limits),
+            "active_warps": self.active_warps,
+            "occupancy": self.active_warps / self.unshared.max_warps,
+            "share": self.resource or None,
+            "share_percent": _number(self.percent),
+            "resident_ctas_without_sharing": self.unshared.resident_ctas,
+            "unshared_ctas": self.unshared_ctas,
+            "shared_pairs": self.shared_pairs,
+            "private_registers": self.private_registers,
+            "private_scratchpad": self.private_scratchpad,
+        }
+
+    def __str__(self) -> str:
+        if not self.resource:
+            return str(self.unshared)
+        needs = self.unshared.needs
+        private = (
+            f"{self.private_registers} of {needs.registers_per_thread} registers per thread"
+            if self.resource == "registers"
+            else f"{self.private_scratchpad} of {needs.scratchpad} bytes of scratchpad"
+        )
+        without = self.unshared.resident_ctas
+        lines = [
+            f"{counted(self.resident_ctas, 'resident CTA')} at {_number(self.percent)}% "
+            f"{self.resource.removesuffix('s')} sharing, {without} without; "
+            f"limited by {' and '.join(self.all_limiters)} ({self.unshared.gpu})",
+            f"  unshared CTAs {self.unshared_ctas}, shared pairs {self.shared_pairs}, private {private}",
+            f"  active warps {self.active_warps} of {self.unshared.max_warps}",
+        ]
+        return "\n".join(lines)
+
+
+def sharing_plan(
+    gpu: Machine,
+    threads: int,
+    registers: int,
+    scratchpad: int = 0,
+    *,
+    share_registers: Percent = 0,
+    share_scratchpad: Percent = 0,
+    pairs: Pairs = "fewest",
+) -> SharingPlan:
+    """Plan the CTAs of an SM when one resource is shared by the given percentage.
+
+    `registers` are per thread, `scratchpad` is bytes per CTA. Both percentages 0: the plain occupancy as a plan.
+    `pairs` says how many are formed where another resource limits the CTAs.
+    Raises E402 where one CTA does not fit, E502 for a percentage outside 0 <= P < 100 or for two at once.
+    """
+    register_percent = percentage(share_registers, "share_registers")
+    scratchpad_percent = percentage(share_scratchpad, "share_scratchpad")
+    if register_percent and scratchpad_percent:
+        raise error(
+            "E502",
+            "registers and scratchpad shared at once",
+            help="share the resource that limits the kernel: give one of share_registers and share_scratchpad",
+        )
+    base = occupancy(gpu, threads, registers, scratchpad)
+    resource = "registers" if register_percent else "scratchpad" if scratchpad_percent else ""
+    percent = register_percent or scratchpad_percent
+    limits = dict(base.limits)
+    fit, most = limits.get(resource), 0
+    if fit is not None:
+        capacity, need = {
+            "registers": (gpu.sm.registers, base.needs.registers),
+            "scratchpad": (gpu.sm.scratchpad_bytes, scratchpad),
+        }[resource]
+        most = _pairs(capacity, need, fit, percent)
+        limits[resource] = fit + most
+    resident = min(limit for limit in limits.values() if limit is not None)
+    n_pairs = min(most, resident // 2)
+    if pairs == "fewest":
+        n_pairs = max(0, resident - fit) if fit is not None else 0
+    return SharingPlan(
+        unshared=base,
+        resource=resource,
+        percent=percent,
+        limits=limits,
+        resident_ctas=resident,
+        unshared_ctas=resident - 2 * n_pairs,
+        shared_pairs=n_pairs,
+        private_registers=private_part(registers, register_percent),
+        private_scratchpad=private_part(scratchpad, scratchpad_percent),
+    )
+
+
+def register_curve(
+    gpu: Machine,
+    threads: int,
+    scratchpad: int = 0,
+    *,
+    share_registers: Percent = 0,
+    share_scratchpad: Percent = 0,
+    pairs: Pairs = "fewest",
+    registers: Iterable[int] = range(1, 64),
+) -> tuple[SharingPlan, ...]:
+    """One plan per number of registers per thread, up to the first at which one CTA no longer fits."""
+    plans: list[SharingPlan] = []
+    for n in registers:
+        unit = gpu.sm.register_allocation_unit
+        if plans and plans[-1].unshared.needs.padded_threads * -(-n // unit) * unit > gpu.sm.registers:
+            break
+        plan = sharing_plan(
+            gpu,
+            threads,
+            n,
+            scratchpad,
+            share_registers=share_registers,
+            share_scratchpad=share_scratchpad,
+            pairs=pairs,
+        )
+        plans.append(plan)
+    return tuple(plans)
+
+
+def private_part(amount: int, percent: Percent) -> int:
+    """floor(amount * t): registers per thread, or bytes, that a CTA in a pair has for itself."""
+    return int(amount * (100 - Fraction(percent)) // 100)
+
+
+def percentage(value: Percent, name: str = "sharing percentage") -> Fraction:
+    """The exact value of a sharing percentage. Raises E502 for anything but 0 <= P < 100."""
+    if isinstance(value, bool | float):
+        raise error(
+            "E502",
+            f"{name} = {value!r}",
+            help="write decimals as text, such as '12.5', so that they are exact",
+        )
+    try:
+        percent = Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise error(
+            "E502", f"{name} = '{value}' is no number", help="give a percentage such as 90 or 12.5"
+        ) from None
+    if percent == 100:
+        raise error(
+            "E502",
+            f"{name} = 100 leaves a CTA no private part",
+            help="with nothing private the number of CTAs has no bound; give less than 100, such as 90",
+        )
+    if not 0 <= percent < 100:
+        raise error("E502", f"{name} = {value} is outside 0 to 100", help="give a percentage such as 90")
+    return percent
+
+
+def _pairs(capacity: int, need: int, fit: int, percent: Fraction) -> int:
+    """S before other limits: floor((R - g*r) / (t*r)), at most g."""
+    left = capacity - fit * need
+    return min(fit, int(left * 100 // ((100 - percent) * need)))
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)

@@ -1,0 +1,170 @@
+"""The CTAs of an SM that switches them: how many are active, and how many resident. For users and the simulator.
+
+*Active* CTAs have a place in the pipeline: as many as the SM's threads, warps and CTAs, its scratchpad and the
+registers for active CTAs admit. The other resident ones wait in shared memory for a place:
+
+    virtual-thread   the whole register file is for active CTAs, and for waiting ones: until registers or scratchpad
+                     are full, or `ctas` or `warps` reached
+    finereg          of the file one part, the ACRF, has registers of whole CTAs; the other, the PCRF, an entry for each
+                     live register of a warp. With v of them live in each of w warps
+
+                         ACRF CTAs + floor(entries / (w * v))     until scratchpad, `ctas` or `warps`
+
+Reference: Y. Oh et al., "FineReg: fine-grained register file management for augmenting GPU throughput", MICRO 2018,
+section IV; M. K. Yoon et al., "Virtual Thread: maximizing thread-level parallelism beyond GPU scheduling limit", ISCA
+2016; timing-model section 6.1.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, Protocol
+
+import msgspec
+
+from ptxtool.analysis.occupancy.occupancy import Count, Occupancy, SmLimits, occupancy
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+
+Scheme = Literal["none", "virtual-thread", "finereg"]
+SCHEMES: tuple[Scheme, ...] = ("none", "virtual-thread", "finereg")
+"""By name; "none": a CTA keeps its place until it has ended."""
+_ENTRY_LANES = 32
+"""32-bit registers in an entry of the PCRF: one register of a warp."""
+
+
+class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The `[switching]` table of a GPU file; the file's comments say what its keys mean."""
+
+    scheme: Scheme
+    ctas: Count
+    warps: Count
+    acrf_registers: Count
+    pcrf_entries: Count
+    swap_cycles: Annotated[int, msgspec.Meta(ge=0)]
+    restore_first_cycles: Count
+    vector_entries: Count
+    vector_hit_cycles: Annotated[int, msgspec.Meta(ge=0)]
+    stalled_cycles: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Machine(Protocol):
+    """Anything that has a name, SMs and the options of switching: `ptxtool.formats.gpu.Gpu`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sm(self) -> SmLimits: ...
+    @property
+    def switching(self) -> Switching: ...
+
+
+@dataclass(frozen=True)
+class _Active:
+    """A machine as its active CTAs see it."""
+
+    name: str
+    sm: SmLimits
+
+
+@dataclass(frozen=True)
+class SwitchingPlan:
+    """The CTAs of an SM. `active` is their occupancy of the pipeline and of the registers for active CTAs.
+
+    `acrf_ctas` are those whose registers are there, in the pipeline or not; `ctas` bounds the resident ones, whatever
+    finds room in the PCRF.
+    """
+
+    scheme: Scheme
+    active: Occupancy
+    warps: int
+    acrf_ctas: int
+    pcrf_entries: int
+    ctas: int
+
+    def resident_ctas(self, live: int) -> int:
+        """The resident CTAs if every one that waits has so many 32-bit registers live in each of its warps."""
+        waiting = self.ctas
+        if self.scheme == "virtual-thread":
+            waiting = 0
+        elif live:
+            waiting = self.pcrf_entries // (self.warps * live)
+        return min(self.ctas, self.acrf_ctas + waiting)
+
+    @property
+    def by_live(self) -> tuple[tuple[int, int], ...]:
+        """The live registers of a warp up to all of them, with the resident CTAs; of neighbours that give as many CTAs
+        the last."""
+        most = max(1, self.active.needs.registers_per_thread)
+        counts = [(live, self.resident_ctas(live)) for live in range(1, most + 1)]
+        return tuple(
+            c
+            for c, behind in zip(counts, [*counts[1:], None], strict=True)
+            if not behind or c[1] != behind[1]
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`: the occupancy of the pipeline, and what switching adds."""
+        return {
+            **self.active.to_dict(),
+            "switching": self.scheme,
+            "acrf_ctas": self.acrf_ctas,
+            "pcrf_entries": self.pcrf_entries,
+            "most_resident_ctas": self.ctas,
+            "resident_by_live": [list(pair) for pair in self.by_live],
+        }
+
+
+def scheme_named(name: object) -> Scheme:
+    """The scheme of a name. Raises E502."""
+    for scheme in SCHEMES:
+        if scheme == name:
+            return scheme
+    near = nearest(str(name), SCHEMES)
+    guess = f"did you mean '{near}'? " if near else ""
+    known = ", ".join(f"'{scheme}'" for scheme in SCHEMES)
+    raise error("E502", f"no CTA switching named '{name}'", help=f"{guess}there are {known}")
+
+
+def switching_plan(
+    gpu: Machine, scheme: Scheme, threads: int, registers: int, scratchpad: int = 0
+) -> SwitchingPlan:
+    """Plan the CTAs of an SM under a scheme other than "none": `registers` per thread, `scratchpad` bytes per CTA.
+
+    Raises E402 where one CTA does not fit, E502 for a division of the register file that cannot be.
+    """
+    options, sm, name = gpu.switching, gpu.sm, gpu.name
+    file = sm.registers
+    if scheme == "finereg":
+        parts = options.acrf_registers + options.pcrf_entries * _ENTRY_LANES
+        if parts > file:
+            raise error(
+                "E502",
+                f"{name}: switching.acrf_registers and switching.pcrf_entries are {parts} registers, of {file}",
+                help=f"a PCRF entry is {_ENTRY_LANES} registers: make one of the two smaller",
+            )
+        file = options.acrf_registers
+        name = f"{name} with {file} registers for active CTAs (switching.acrf_registers)"
+    active = occupancy(
+        _Active(name, msgspec.structs.replace(sm, registers=file)), threads, registers, scratchpad
+    )
+    warps = active.needs.padded_threads // sm.warp_size
+    limits = [options.ctas, options.warps // warps]
+    if scratchpad:
+        limits.append(sm.scratchpad_bytes // scratchpad)
+    in_file = active.limits["registers"]
+    if scheme == "virtual-thread" and in_file is not None:
+        limits.append(in_file)
+    ctas = min(limits)
+    if ctas == 0:
+        raise error(
+            "E402",
+            f"a CTA of {warps} warps where {options.warps} may be resident (switching.warps)",
+            help="use fewer threads per CTA, or allow more warps",
+        )
+    return SwitchingPlan(
+        scheme=scheme,
+        active=active,
+        warps=warps,
+        acrf_ctas=ctas if in_file is None else min(in_file, ctas),
+        pcrf_entries=options.pcrf_entries if scheme == "finereg" else 0,
+        ctas=ctas,
+    )

@@ -1,0 +1,1 @@
+"""Register allocation: live ranges, linear scan, spilling, rematerialisation, physical registers."""

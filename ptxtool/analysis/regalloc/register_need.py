@@ -1,0 +1,282 @@
+"""How many registers a thread of a kernel needs, the functions it calls included: "how many will this take?".
+
+For `ptxtool pressure` and `ptxtool occupancy`. Two counts in units of 32 bits, for the order that the text has:
+
+* `live`: the most that hold a value at once; no allocation needs fewer;
+* `registers`: what the allocator needs without spilling (`assignment.py`), alignment of wide values included.
+
+With calls, a function needs its own count or, where that is more, what is live across a call and the callee's need
+behind it:
+
+    need(f) = max(own(f), max over calls c of f:  round up(across(c)) + need(callee of c))
+
+Attainable: around a call the values that live across it can be moved together, wide ones first, to the lowest units,
+and the callee uses those behind, from an aligned one on. Predicates that live across a call are bits of one unit.
+Functions that call each other count once each, one behind the other: a deeper recursion puts registers on the stack.
+
+Not counted, and named in `uncounted`: functions without a body, and calls through a register that come without a list
+of targets. Arguments in `.param` take no registers; a compiler that schedules anew or inlines comes to other figures.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from ptxtool.analysis.flow.pressure import pressure
+from ptxtool.analysis.regalloc.assignment import Assignment, assign
+from ptxtool.analysis.regalloc.physical import PREDICATES
+from ptxtool.analysis.regalloc.spills import FILES
+from ptxtool.base.diag import PtxError
+from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
+
+
+@dataclass(frozen=True)
+class RegisterNeed:
+    """The registers of one thread, in units of 32 bits. `alone` is the allocator's count of the function by itself.
+
+    `chain` are the functions, from caller to callee, that are active where most registers are needed; `uncounted` says
+    which calls are missing in the counts, and why.
+    """
+
+    function: Function = field(repr=False, compare=False)
+    live: int
+    alone: int
+    registers: int
+    predicates: int
+    chain: tuple[str, ...]
+    uncounted: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        return {
+            "live": self.live,
+            "allocated": self.registers,
+            "allocated_alone": self.alone,
+            "predicates": self.predicates,
+            "chain": list(self.chain),
+            "uncounted": list(self.uncounted),
+        }
+
+    def __str__(self) -> str:
+        through = f" in {' -> '.join(self.chain)}" if len(self.chain) > 1 else ""
+        lines = [
+            f"{self.live} live at once, {self.registers} allocated{through}; {self.predicates} predicates"
+        ]
+        return "\n".join([*lines, *(f"not counted: {reason}" for reason in self.uncounted)])
+
+
+def registers_per_thread(kernel: Function) -> int:
+    """The registers per thread of a launch that does not say.
+
+    PTXPlus: the general registers that are declared. PTX: what the allocator needs, with the functions that the kernel
+    calls; for what it does not take (E301: vector registers), the most that are live at once in the kernel.
+    """
+    if kernel.registers.is_ptxplus:
+        return sum(r.units for r in kernel.registers if r.kind == "general") or 1
+    try:
+        return max(1, register_need(kernel).registers)
+    except PtxError as problem:
+        if any(d.code != "E301" for d in problem.diagnostics):
+            raise
+        return max(1, pressure(kernel).maximum)
+
+
+def register_need(function: Function) -> RegisterNeed:
+    """What a thread of a function needs. Raises `PtxError`: E202, an undeclared label; E301, a vector register."""
+    return _Needs(function).result()
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call: its instruction, and the functions with a body that it may reach."""
+
+    instruction: int
+    targets: tuple[Function, ...]
+
+
+class _Counted:
+    """One function by itself: its assignment, its calls, and what lives across them."""
+
+    def __init__(self, function: Function, aliases: Mapping[str, str]):
+        self.function = function
+        self.uncounted: list[str] = []
+        self.calls = tuple(self._calls(aliases))
+
+    @cached_property
+    def assignment(self) -> Assignment:
+        return assign(self.function, None, PREDICATES)
+
+    @cached_property
+    def live(self) -> int:
+        """The most units that hold a value at once."""
+        return int(self.assignment.tenancy.demand("general").max(initial=0)) + self.assignment.used["head"]
+
+    @cached_property
+    def alignment(self) -> int:
+        values = self.assignment.tenancy.values
+        return int(values.width[values.file == FILES.index("general")].max(initial=1))
+
+    def across(self, instruction: int) -> int:
+        """The units of values that live through a call."""
+        tenancy, point = self.assignment.tenancy, 2 * instruction
+        units = {"general": self.assignment.used["head"], "predicate": 0}
+        for file in units:
+            numbers = tenancy.in_file(file)
+            segments = tenancy.values.segments.at(numbers)
+            lives = segments.owner[(segments.start <= point) & (point < segments.end - 1)]
+            units[file] += int(tenancy.values.width[numbers[lives]].sum())
+        return units["general"] + (units["predicate"] > 0)
+
+    def _calls(self, aliases: Mapping[str, str]) -> Iterator[_Call]:
+        functions = self.function.module.functions
+        for i, node in enumerate(self.function.instructions):
+            if node.opcode.base != "call":
+                continue
+            targets: list[Function] = []
+            for name in self._targets(i, node):
+                target = functions.get(aliases.get(name, name))
+                if target is None or target.body is None:
+                    self.uncounted.append(f"'{name}', which has no body here")
+                else:
+                    targets.append(target)
+            yield _Call(i, tuple(targets))
+
+    def _targets(self, i: int, node: Instruction) -> list[str]:
+        """The names of the functions that a call may reach."""
+        named = [operand.text for operand in node.operands if isinstance(operand, Name)]
+        if not named or self.function.registers.resolve_index(named[0], i) < 0:
+            return named[:1]
+        listed = self._listed(named[1]) if len(named) > 1 else None
+        if listed is None:
+            self.uncounted.append(f"what line {self.function.line(i)} calls through '{named[0]}'")
+        return listed or []
+
+    def _listed(self, label: str) -> list[str] | None:
+        """The names of a `.calltargets` list, or of the initialiser of a table of functions."""
+        for statement, following in pairwise(self.function.body or ()):
+            if isinstance(statement, Label) and statement.name == label and isinstance(following, Directive):
+                is_list = following.name == "calltargets"
+                return [word.strip() for word in following.text.split(",")] if is_list else None
+        table = self.function.module.variables.get(label)
+        return (
+            [name for d in table.declarators if d.name == label for name in _names(d.value)]
+            if table
+            else None
+        )
+
+
+def _names(value: object) -> Iterator[str]:
+    """The names in an initialiser."""
+    if isinstance(value, Name):
+        yield value.text
+    for item in getattr(value, "items", ()):
+        yield from _names(item)
+
+
+@dataclass(frozen=True)
+class _Need:
+    """What a function needs with all it calls."""
+
+    live: int
+    registers: int
+    predicates: int
+    alignment: int
+    chain: tuple[str, ...]
+
+
+class _Needs:
+    """The functions that one reaches, and the need of each."""
+
+    def __init__(self, root: Function):
+        self._root = root
+        aliases = dict(_aliases(root))
+        self._found = {root.name: _Counted(root, aliases)}
+        left = [self._found[root.name]]
+        while left:
+            for call in left.pop().calls:
+                for target in call.targets:
+                    if target.name not in self._found:
+                        self._found[target.name] = _Counted(target, aliases)
+                        left.append(self._found[target.name])
+        self._reached = {name: self._reach(name) for name in self._found}
+        self._done: dict[str, _Need] = {}
+        # callees first: a caller reaches all that they reach, and of those that reach as much only itself recurs
+        for name in sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n])):
+            self._done[name] = self._need(name)
+
+    def result(self) -> RegisterNeed:
+        root = self._found[self._root.name]
+        need = self._done[self._root.name]
+        uncounted = dict.fromkeys(reason for one in self._found.values() for reason in one.uncounted)
+        return RegisterNeed(
+            self._root,
+            need.live,
+            root.assignment.registers,
+            need.registers,
+            need.predicates,
+            need.chain,
+            tuple(uncounted),
+        )
+
+    def _reach(self, name: str) -> frozenset[str]:
+        """What the calls of a function lead to."""
+        left, seen = [name], set[str]()
+        while left:
+            new = {t.name for call in self._found[left.pop()].calls for t in call.targets} - seen
+            seen |= new
+            left += new
+        return frozenset(seen)
+
+    def _need(self, name: str) -> _Need:
+        """The need of a function; of functions that call each other, together, under the name of each."""
+        cycle = sorted(other for other in self._reached[name] if name in self._reached[other])
+        return self._recursive(cycle) if cycle else self._plain(self._found[name])
+
+    def _plain(self, one: _Counted) -> _Need:
+        own = one.assignment
+        need = _Need(one.live, own.registers, own.predicates, one.alignment, (one.function.name,))
+        for call in one.calls:
+            across = one.across(call.instruction) if call.targets else 0
+            for target in call.targets:
+                need = _behind(need, across, self._done[target.name], need.chain[:1])
+        return need
+
+    def _recursive(self, cycle: list[str]) -> _Need:
+        members = [self._found[name] for name in cycle]
+        widest = max(one.alignment for one in members)
+        need = _Need(
+            sum(one.live for one in members),
+            sum(_round_up(one.assignment.registers, widest) for one in members),
+            max(one.assignment.predicates for one in members),
+            widest,
+            tuple(cycle),
+        )
+        below = {t.name for one in members for call in one.calls for t in call.targets} - {*cycle}
+        for callee in sorted(below):
+            need = _behind(need, need.registers, self._done[callee], tuple(cycle))
+        return need
+
+
+def _behind(need: _Need, across: int, callee: _Need, caller: tuple[str, ...]) -> _Need:
+    """The need where a callee's registers also stand behind what lives across its call."""
+    registers = _round_up(across, callee.alignment) + callee.registers
+    return _Need(
+        max(need.live, across + callee.live),
+        max(need.registers, registers),
+        max(need.predicates, callee.predicates),
+        max(need.alignment, callee.alignment),
+        (*caller, *callee.chain) if registers > need.registers else need.chain,
+    )
+
+
+def _round_up(units: int, alignment: int) -> int:
+    return -(-units // alignment) * alignment
+
+
+def _aliases(function: Function) -> Iterator[tuple[str, str]]:
+    """`.alias NAME, FUNCTION;`."""
+    for item in function.module.items:
+        if isinstance(item, Directive) and item.name == "alias":
+            name, _, target = (word.strip() for word in item.text.partition(","))
+            yield name, target

@@ -1,0 +1,52 @@
+"""How registers that hold one constant are computed anew wherever they are read, instead of being kept.
+
+For spilling. Which registers these are says `constant_definitions.py`. A register's *recipe* is its definition behind
+those of what it is computed from, as far as one place does for all of them: every instruction on the way reads at
+most one register, the result of the one before, none is wider than the last, and none is a copy, which would be one to
+itself. `LONGEST` bounds its length. Variables of nested blocks have no name outside, and stay out of recipes.
+
+Reference: P. Briggs, K. Cooper, L. Torczon, "Rematerialization", 1992.
+"""
+
+from collections.abc import Sequence
+
+from ptxtool.analysis.flow.constant_definitions import constant_definitions
+from ptxtool.analysis.flow.copies import is_copy
+from ptxtool.ir.defuse import DefUse
+from ptxtool.ir.nodes import Declaration, Function, ScopeClose, ScopeOpen
+from ptxtool.sema.verify import names
+
+LONGEST = 3
+"""Instructions of the longest recipe."""
+
+
+def recipes(function: Function, def_uses: Sequence[DefUse]) -> dict[int, tuple[int, ...]]:
+    """Per constant register, the instructions that compute it, in order; the last one defines it."""
+    registers = function.registers
+    hidden = _hidden(function)
+    found: dict[int, tuple[int, ...]] = {}
+    for i, register in constant_definitions(function, def_uses).items():
+        sources = def_uses[i].uses
+        before = found.get(sources[0], ()) if len(sources) == 1 else ()
+        if len(sources) > 1 or (sources and not before) or len(before) >= LONGEST:
+            continue
+        if registers[register].is_predicate or is_copy(function, i):
+            continue
+        if hidden and any(
+            name.text in hidden for o in function.instructions[i].operands for name in names(o)
+        ):
+            continue
+        if all(registers[def_uses[j].defs[0]].units <= registers[register].units for j in before):
+            found[register] = (*before, i)
+    return found
+
+
+def _hidden(function: Function) -> set[str]:
+    """The names of what nested blocks declare."""
+    found: set[str] = set()
+    depth = 0
+    for _, statement in function.other_statements:
+        depth += isinstance(statement, ScopeOpen) - isinstance(statement, ScopeClose)
+        if depth and isinstance(statement, Declaration):
+            found.update(declarator.name for declarator in statement.declarators)
+    return found

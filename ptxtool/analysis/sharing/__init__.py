@@ -1,0 +1,1 @@
+"""What resource sharing asks of a kernel: first use, last access, release points, variable layout."""

@@ -1,0 +1,64 @@
+"""Where a warp has touched what it shares for the last time: the earliest points at which it can let go.
+
+For the passes that put release marks. `touches` says of every instruction whether it may touch the shared part. A lane
+may still touch it at a point if some path from there comes to such an instruction; a warp may if any of its lanes may,
+those included that wait at the other side of a divergent branch or where the branch's lanes rejoin. That is liveness
+per warp (`liveness.py`) of one value that every touch reads and nothing writes, and so it is computed.
+
+A point is a release point if the warp may touch nothing there and might have before: behind a touch, or at the head of
+a block that some predecessor enters while it still may. Reaching a mark twice is harmless and a mark takes no issue
+slot, so that a block which other paths enter having released already needs no block of its own on the edge. In front
+of an instruction that ends the warp for good no release is worth a mark: the end releases by itself.
+
+Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TACO 14(2), 2017 (where `relssp` goes).
+"""
+
+from collections.abc import Sequence
+
+from ptxtool.analysis.flow.liveness import Liveness, live_registers
+from ptxtool.cfg.blocks import Cfg, build
+from ptxtool.ir.defuse import DefUse
+from ptxtool.ir.nodes import Function
+
+_TOUCH = DefUse((), (), (0,), (0,))
+_NO_TOUCH = DefUse((), (), (), ())
+
+
+def may_touch(kernel: Function, touches: Sequence[bool]) -> tuple[bool, ...]:
+    """Per instruction, whether the warp may touch the shared part there or later. Raises E202."""
+    return tuple(bits != 0 for bits in _wanted(kernel, touches).before_bits)
+
+
+def last_touches(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:
+    """The instructions that touch the shared part, and behind which the warp touches it no more. Raises E202."""
+    behind = _wanted(kernel, touches).after_bits
+    return tuple(i for i, touch in enumerate(touches) if touch and not behind[i])
+
+
+def _wanted(kernel: Function, touches: Sequence[bool]) -> Liveness:
+    cfg = build(kernel, interprocedural=True)
+    return live_registers(build(kernel), cfg, tuple(_TOUCH if t else _NO_TOUCH for t in touches))
+
+
+def release_points(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:
+    """The instructions before which the warp has come to its last touch, in textual order. Raises E202."""
+    may = may_touch(kernel, touches)
+    cfg = build(kernel, interprocedural=True)
+    reached = set(cfg.reverse_postorder)
+    found: list[int] = []
+    for block in cfg.blocks:
+        if block.index not in reached:
+            continue
+        for i in block.instructions:
+            before = (
+                (i - 1,) if i > block.start else (cfg.blocks[p].last for p in cfg.predecessors[block.index])
+            )
+            if not may[i] and not _ends(cfg, i) and any(may[p] for p in before):
+                found.append(i)
+    return tuple(found)
+
+
+def _ends(cfg: Cfg, instruction: int) -> bool:
+    """Whether all lanes that come to an instruction leave the kernel there."""
+    flow = cfg.flows.get(instruction)
+    return flow is not None and flow.leaves and not flow.falls and not flow.targets

@@ -1,0 +1,141 @@
+"""The shared variables of a kernel in order of first access, and the first access that scratchpad sharing stops.
+
+For the report `first-use --space shared`. Per variable: where it lies, how many instructions may access it, the first
+and the last of them as written, and its span, the instructions that a thread is expected to execute from the first
+access to the last (`shared_span.py`). An instruction that may access several variables counts for each. Accesses that
+may go anywhere have a row of their own, "(any)"; in PTXPlus, where shared memory is named by number, the numbers of the
+parameters count for "(parameters)", and those behind all variables for "(dynamic)". Variables that are never accessed
+come last, in the order in which they lie.
+
+Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TACO 14(2), 2017.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ptxtool.analysis.sharing.shared_access import SharedAccess, place, shared_accesses
+from ptxtool.analysis.sharing.shared_layout import HEADER_BYTES, SharedLayout, shared_layout
+from ptxtool.analysis.sharing.shared_span import SharedSpans
+from ptxtool.ir.nodes import Function
+
+ANY, PARAMETERS, DYNAMIC = "(any)", "(parameters)", "(dynamic)"
+
+
+@dataclass(frozen=True)
+class AccessAt:
+    """An instruction that accesses shared memory."""
+
+    instruction: int
+    line: int
+    text: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        return {"instruction": self.instruction, "line": self.line, "text": self.text}
+
+
+@dataclass(frozen=True)
+class VariableUse:
+    """One variable. `offset` is None where it has no place of its own, `size` 0 where it has no size of its own;
+    `first` and `last` are None, `span` 0 where it is never accessed, `span` None where no variable stands for it."""
+
+    name: str
+    offset: int | None
+    size: int
+    accesses: int
+    first: AccessAt | None
+    last: AccessAt | None
+    span: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`."""
+        return {
+            "name": self.name,
+            "offset": self.offset,
+            "bytes": self.size,
+            "accesses": self.accesses,
+            "first": self.first and self.first.to_dict(),
+            "last": self.last and self.last.to_dict(),
+            "span": self.span,
+        }
+
+
+@dataclass(frozen=True)
+class SharedStop:
+    """The first access, as written, that may need the shared part, and to what."""
+
+    at: AccessAt
+    variable: str
+
+
+@dataclass(frozen=True)
+class SharedUse:
+    """The shared memory of one kernel. `layout` says where the variables lie and how many bytes there are."""
+
+    kernel: Function = field(repr=False, compare=False)
+    layout: SharedLayout
+    variables: tuple[VariableUse, ...]
+
+    def first_stop(self, boundary: int) -> SharedStop | None:
+        """The first access, as written, that may go to bytes from a boundary on; None if there is none."""
+        for i, found in enumerate(shared_accesses(self.kernel)):
+            for access in found:
+                end = place(self.layout, access)[1]
+                if end is None or end > boundary or not self.layout.exact:
+                    return SharedStop(_at(self.kernel, i), _names(self.layout, access))
+        return None
+
+    def __str__(self) -> str:
+        width = max((len(v.name) for v in self.variables), default=0)
+        return "\n".join(
+            f"{v.name:<{width}}  {v.size:>6} bytes at {'?' if v.offset is None else v.offset}: "
+            + (f"lines {v.first.line} to {v.last.line}" if v.first and v.last else "never accessed")
+            for v in self.variables
+        )
+
+
+def shared_use(kernel: Function) -> SharedUse:
+    """The shared variables of a kernel in order of first access. Raises E202 on an undeclared label."""
+    layout, spans = shared_layout(kernel), SharedSpans(kernel)
+    accesses: dict[str, list[int]] = {v.name: [] for v in layout.variables}
+    for i, found in enumerate(shared_accesses(kernel)):
+        for name in dict.fromkeys(_names(layout, access) for access in found):
+            accesses.setdefault(name, []).append(i)
+
+    def use(name: str) -> VariableUse:
+        at, variable = accesses[name], layout.variable(name)
+        offset = {PARAMETERS: HEADER_BYTES, DYNAMIC: layout.bytes}.get(name)
+        if variable is not None and layout.exact:
+            offset = variable.offset
+        return VariableUse(
+            name,
+            offset,
+            variable.size if variable else layout.start - HEADER_BYTES if name == PARAMETERS else 0,
+            len(at),
+            _at(kernel, at[0]) if at else None,
+            _at(kernel, at[-1]) if at else None,
+            spans.span([name]) if variable else None,
+        )
+
+    order = sorted(accesses, key=lambda name: (not accesses[name], accesses[name][:1]))
+    return SharedUse(kernel, layout, tuple(use(name) for name in order))
+
+
+def _at(kernel: Function, instruction: int) -> AccessAt:
+    return AccessAt(instruction, kernel.line(instruction), kernel.text(instruction))
+
+
+def _names(layout: SharedLayout, access: SharedAccess) -> str:
+    """What an access reaches, by name."""
+    if access.variable:
+        return access.variable
+    if access.variable is None or access.offset is None:
+        return ANY
+    return next(_holders(layout, access.offset))
+
+
+def _holders(layout: SharedLayout, offset: int) -> Iterator[str]:
+    yield from (v.name for v in layout.variables if v.offset <= offset < v.end)
+    if offset < layout.start:
+        yield PARAMETERS
+    yield DYNAMIC

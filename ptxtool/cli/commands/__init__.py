@@ -1,0 +1,1 @@
+"""The commands, one file each: options in, a function of `ptxtool.api`, a report out."""

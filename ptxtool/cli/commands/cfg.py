@@ -1,0 +1,88 @@
+"""`ptxtool cfg FILE`: the control flow graph as tables, Graphviz text or a picture."""
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxtool import api
+from ptxtool.base.diag import error
+from ptxtool.cli.common import (
+    file_argument,
+    json_option,
+    kernel_option,
+    kernels,
+    kernels_json,
+    load,
+    output_option,
+    per_kernel,
+    put_bytes,
+    put_json,
+    put_parts,
+    put_text,
+)
+
+if TYPE_CHECKING:
+    from ptxtool.ir.nodes import Function
+
+
+@click.command(short_help="Basic blocks, edges, dominators and reconvergence points.")
+@file_argument
+@kernel_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "dot", "svg"]),
+    default="text",
+    show_default=True,
+    help="Tables, Graphviz text, or a picture of one kernel made by Graphviz.",
+)
+@json_option
+@output_option
+def command(file: str, kernel: str | None, form: str, as_json: bool, output: str | None) -> int:
+    """Basic blocks, edges, dominators, loops, and where divergent branches reconverge."""
+    from ptxtool.cfg import to_dot
+    from ptxtool.report.kernels.flow import flow_data, flow_parts
+
+    if as_json and form != "text":
+        raise click.UsageError("--json is a format of its own: leave out --format")
+    module = load(file)
+    if form == "svg":
+        put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), output)
+        return 0
+    chosen = kernels(module, kernel)
+    if form == "dot":
+        put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), output)
+    elif as_json:
+        put_json(kernels_json(module, [flow_data(*_flow(f)) for f in chosen]), output)
+    else:
+        put_parts(per_kernel(chosen, lambda f: flow_parts(*_flow(f))), output)
+    return 0
+
+
+def _flow(kernel: "Function") -> Any:
+    graph = api.cfg(kernel)
+    trees = api.dominators(graph), api.post_dominators(graph)
+    return graph, *trees, api.loops(kernel), api.reconvergence_points(kernel)
+
+
+def _draw(dot: str) -> bytes:
+    """The picture of a graph, drawn by Graphviz's `dot`. Raises E502 where there is none."""
+    try:
+        done = subprocess.run(
+            ["dot", "-Tsvg"], input=dot.encode("utf-8", "replace"), capture_output=True, check=False
+        )
+    except OSError:
+        raise error(
+            "E502",
+            "drawing needs the program 'dot', which is not on the PATH",
+            help="install Graphviz, or take the text with --format dot",
+        ) from None
+    if done.returncode:
+        told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise error(
+            "E502",
+            f"'dot' failed: {told[0] if told else f'exit code {done.returncode}'}",
+            help="take the text with --format dot",
+        )
+    return done.stdout

@@ -1,0 +1,189 @@
+"""`ptxtool diff A B`: what changed between two kernels."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxtool import api
+from ptxtool.analysis.compare.difference import MEASURES
+from ptxtool.base.diag import Diagnostic, error
+from ptxtool.cli.commands.occupancy import Extent
+from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
+from ptxtool.cli.outputs import reads
+from ptxtool.cli.streams import print_diagnostics, raise_errors
+from ptxtool.formats.files import STDIN
+
+if TYPE_CHECKING:
+    from ptxtool.analysis.compare.difference import Difference
+    from ptxtool.ir.nodes import Function, Module
+    from ptxtool.report.tables import Table
+
+
+class Measures(click.ParamType[tuple[str, ...]]):
+    """Names of `MEASURES`, separated by commas."""
+
+    name = "WHAT,..."
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        names = tuple(word.strip() for word in str(value).split(","))
+        for name in names:
+            if name not in MEASURES:
+                self.fail(f"'{name}' is none of {', '.join(MEASURES)}", param, ctx)
+        return names
+
+
+class BeforeAfter(click.ParamType[tuple[int, int]]):
+    """One number for both kernels, or two."""
+
+    name = "N|N,M"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        words = str(value).split(",")
+        if not 1 <= len(words) <= 2 or not all(word.strip().isdecimal() and int(word) for word in words):
+            self.fail(f"'{value}' is not one or two whole numbers from 1 on, such as 36 or 36,40", param, ctx)
+        return int(words[0]), int(words[-1])
+
+
+@click.command(short_help="What changed between two kernels; for CI, whether it grew.")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option(
+    "--kernel", metavar="NAME|OLD=NEW", help="The kernel, or one of A and one of B (default: all by name)."
+)
+@click.option("--exact", is_flag=True, help="Take names of registers and labels as they are written.")
+@click.option(
+    "--context",
+    type=click.IntRange(0),
+    metavar="N",
+    default=2,
+    show_default=True,
+    help="Statements shown around every change.",
+)
+@click.option(
+    "--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA: also compare resident CTAs."
+)
+@click.option(
+    "--registers",
+    type=BeforeAfter(),
+    metavar="N|N,M",
+    help="Registers per thread, for resident CTAs (default: the most live ones).",
+)
+@gpu_option
+@click.option(
+    "--fail-on",
+    type=Measures(),
+    metavar="WHAT,...",
+    help=f"Exit 1 if one of these grew (occupancy: fell; any: differs): {', '.join(MEASURES)}.",
+)
+@json_option
+@output_option
+def command(
+    before: str,
+    after: str,
+    kernel: str | None,
+    exact: bool,
+    context: int,
+    block: int | None,
+    registers: tuple[int, int] | None,
+    gpu: str,
+    fail_on: tuple[str, ...] | None,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """What changed from A to B: instructions, registers, pressure, memory, barriers, with --block resident CTAs.
+
+    Kernels are compared by name. Registers and labels that only have other names count as the same.
+    """
+    from ptxtool.report.kernels.difference import difference_parts
+
+    if before == STDIN and after == STDIN:
+        raise click.UsageError("A and B cannot both be standard input")
+    if block is None and ("occupancy" in (fail_on or ()) or registers is not None):
+        option = "--registers" if registers is not None else "--fail-on occupancy"
+        raise click.UsageError(f"{option} needs --block T, the threads per CTA")
+    modules = _load(before), _load(after)
+    pairs, alone = _pairs(modules, kernel)
+    chosen = gpu if block is None else machine(gpu)
+    found = [
+        api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=chosen) for old, new in pairs
+    ]
+    names = modules[0].source.name, modules[1].source.name
+    if as_json:
+        data = {"before": names[0], "after": names[1], "kernels": [d.to_dict() for d in found]}
+        put_json({**data, "removed": list(alone[0]), "added": list(alone[1])}, output)
+    else:
+        parts: list[Table | str] = []
+        for k, difference in enumerate(found):
+            parts += [*([""] if k else []), *difference_parts(difference, names, context)]
+        parts += (f"{name}: only in {names[0]}" for name in alone[0])
+        parts += (f"{name}: only in {names[1]}" for name in alone[1])
+        put_parts(parts, output)
+    failures = [*_grown(found, fail_on or ()), *_alone(modules, alone, fail_on or ())]
+    print_diagnostics(failures)
+    return 1 if failures else 0
+
+
+def _load(file: str) -> "Module":
+    """Parse and verify a file; its warnings are for `ptxtool check`."""
+    module = api.load(file)
+    reads(module.source.name, "kernel file")
+    raise_errors(d for d in api.check(module) if d.is_error)
+    return module
+
+
+def _pairs(
+    modules: "tuple[Module, Module]", kernel: str | None
+) -> "tuple[list[tuple[Function, Function]], tuple[Sequence[str], Sequence[str]]]":
+    """The kernels to compare, and the names of those that only one file has."""
+    old, new = modules
+    if kernel is not None:
+        first, _, second = kernel.partition("=")
+        return [(api.kernel(old, first), api.kernel(new, second or first))], ((), ())
+    if len(old.kernels) == 1 and len(new.kernels) == 1:
+        return [(api.kernel(old), api.kernel(new))], ((), ())
+    for module in modules:
+        if not module.kernels:
+            api.kernel(module)  # says what there is instead
+    common = [name for name in old.kernels if name in new.kernels]
+    if not common:
+        raise error(
+            "E205",
+            f"no kernel of '{old.source.name}' is in '{new.source.name}'",
+            help="name the two with --kernel OLD=NEW",
+        )
+    alone = [n for n in old.kernels if n not in common], [n for n in new.kernels if n not in common]
+    return [(old.kernels[name], new.kernels[name]) for name in common], alone
+
+
+def _grown(found: "Iterable[Difference]", measures: Sequence[str]) -> Iterable[Diagnostic]:
+    for difference in found:
+        for measure in measures:
+            if difference.is_worse(measure):
+                values = difference.values(measure)
+                how = (
+                    f"{measure} went from {values[0]} to {values[1]}"
+                    if values
+                    else "it is not the same as before"
+                )
+                yield _complain(difference.after.kernel, how, measure)
+
+
+def _alone(
+    modules: "tuple[Module, Module]", alone: tuple[Sequence[str], Sequence[str]], measures: Sequence[str]
+) -> Iterable[Diagnostic]:
+    """Kernels that one file lacks are a difference."""
+    if "any" in measures:
+        for module, names in zip(modules, alone, strict=True):
+            for name in names:
+                yield _complain(module.kernels[name], "it is in one of the files only", "any")
+
+
+def _complain(kernel: "Function", how: str, measure: str) -> Diagnostic:
+    end = kernel.source.text.index(kernel.name, kernel.start) + len(kernel.name)
+    help = f"the report says what changed; leave out --fail-on {measure} to accept it"
+    return Diagnostic("E304", f"'{kernel.name}': {how}", kernel.source, kernel.start, end, help)

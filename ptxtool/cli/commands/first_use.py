@@ -1,0 +1,176 @@
+"""`ptxtool first-use FILE`: registers in order of first use, or shared variables in order of first access."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxtool import api
+from ptxtool.cli.common import (
+    file_argument,
+    json_option,
+    kernel_option,
+    kernels,
+    kernels_json,
+    launch_of,
+    load,
+    of_kernel,
+    output_option,
+    per_kernel,
+    put_json,
+    put_parts,
+    share_registers_option,
+    share_scratchpad_option,
+)
+from ptxtool.cli.streams import print_note
+
+if TYPE_CHECKING:
+    from ptxtool.analysis.sharing.shared_use import SharedUse
+    from ptxtool.formats.launch.launch_file import Launch
+    from ptxtool.ir.nodes import Function
+
+_MISSING = "--share-registers needs --registers N, the registers per thread"
+
+
+@click.command(short_help="Registers in order of first use; where sharing stops first.")
+@file_argument
+@kernel_option
+@click.option(
+    "--space",
+    type=click.Choice(["reg", "shared"]),
+    default="reg",
+    show_default=True,
+    help="Registers, or shared variables.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["text", "cfg"]),
+    default="text",
+    show_default=True,
+    help="Instructions as written, or along the control flow graph.",
+)
+@share_registers_option()
+@click.option(
+    "--registers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Registers per thread, of which floor(N * (100 - P) / 100) are private.",
+)
+@share_scratchpad_option
+@click.option(
+    "--scratchpad",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Scratchpad per CTA, of which floor(BYTES * (100 - P) / 100) bytes are private.",
+)
+@json_option
+@output_option
+def command(
+    file: str,
+    kernel: str | None,
+    space: str,
+    order: str,
+    share_registers: str,
+    registers: int | None,
+    share_scratchpad: str,
+    scratchpad: int | None,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Registers in order of first use, with their sequence numbers before and after reordering.
+
+    With --share-registers P and --registers N: the first instruction that needs a shared register, before and after.
+    For a file with a launch file beside it, N comes from there.
+
+    With --space shared: shared variables in order of first access. With --share-scratchpad P also the first access that
+    needs the shared part; BYTES are the kernel's static ones and the launch file's dynamic ones.
+    """
+    if space == "shared":
+        if share_registers != "0" or registers is not None or order != "text":
+            raise click.UsageError("--order, --share-registers and --registers go with --space reg")
+        return _shared(file, kernel, share_scratchpad, scratchpad, as_json, output)
+    if share_scratchpad != "0" or scratchpad is not None:
+        raise click.UsageError("--share-scratchpad and --scratchpad go with --space shared")
+    from ptxtool.analysis.occupancy.sharing_plan import percentage
+    from ptxtool.report.kernels.first_use import first_use_data, first_use_table
+
+    percent = percentage(share_registers, "--share-registers")
+    launch = _launch_for(file, percent, registers)
+    module = load(file)
+    chosen = kernels(module, kernel)
+    private = _private(chosen, launch, percent, registers)
+    uses = {
+        function.name: api.first_use(function, "cfg" if order == "cfg" else "text") for function in chosen
+    }
+    if as_json:
+        put_json(kernels_json(module, [first_use_data(u, private[name]) for name, u in uses.items()]), output)
+    else:
+        put_parts(per_kernel(chosen, lambda f: [first_use_table(uses[f.name], private[f.name])]), output)
+    return 0
+
+
+def _shared(
+    file: str, kernel: str | None, share: str, scratchpad: int | None, as_json: bool, output: str | None
+) -> int:
+    """The report on shared variables."""
+    from ptxtool.analysis.occupancy.sharing_plan import percentage
+    from ptxtool.report.kernels.shared_use import shared_use_data, shared_use_table
+
+    percent = percentage(share, "--share-scratchpad")
+    if not percent and scratchpad is not None:
+        raise click.UsageError("--scratchpad says nothing without --share-scratchpad")
+    launch = launch_of(file, needed=True) if percent and scratchpad is None else None
+    module = load(file)
+    chosen = kernels(module, kernel)
+    uses = {function.name: api.shared_use(function) for function in chosen}
+
+    def boundary(use: "SharedUse") -> int | None:
+        if not percent:
+            return None
+        said = of_kernel(launch, use.kernel)
+        return use.layout.boundary(
+            percent, scratchpad or use.layout.bytes + (said.dynamic_shared if said else 0)
+        )
+
+    if as_json:
+        put_json(kernels_json(module, [shared_use_data(u, boundary(u)) for u in uses.values()]), output)
+    else:
+        put_parts(
+            per_kernel(chosen, lambda f: [shared_use_table(uses[f.name], boundary(uses[f.name]))]), output
+        )
+    return 0
+
+
+def _launch_for(file: str, percent: Fraction, registers: int | None) -> "Launch | None":
+    """The launch file beside FILE where the registers per thread are to come from there."""
+    if not percent:
+        if registers is not None:
+            raise click.UsageError("--registers says nothing without --share-registers")
+        return None
+    launch = launch_of(file, needed=True) if registers is None else None
+    if registers is None and launch is None:
+        raise click.UsageError(_MISSING)
+    return launch
+
+
+def _private(
+    chosen: "Iterable[Function]", launch: "Launch | None", percent: Fraction, registers: int | None
+) -> "dict[str, int | None]":
+    """How many registers of a thread are private, by kernel; None where none are shared.
+
+    Of kernels that the launch file says nothing about it is None too, which is told; it must say something of one.
+    """
+    from ptxtool.analysis.occupancy.sharing_plan import private_part
+
+    found: dict[str, int | None] = {}
+    for kernel in chosen:
+        said = of_kernel(launch, kernel)
+        n = registers or (said.registers if said else None)
+        found[kernel.name] = private_part(n, percent) if n and percent else None
+    unsaid = [name for name, private in found.items() if percent and private is None]
+    if unsaid and len(unsaid) == len(found):
+        raise click.UsageError(_MISSING)
+    if unsaid:
+        print_note(f"no launch says how many registers {', '.join(unsaid)} takes: give --registers N")
+    return found

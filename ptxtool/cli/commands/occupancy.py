@@ -1,0 +1,269 @@
+"""`ptxtool occupancy`: resident CTAs, and the sharing plan."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxtool import api
+from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
+from ptxtool.base.diag import PtxError, error
+from ptxtool.cli.common import (
+    gpu_option,
+    json_option,
+    launch_of,
+    load,
+    machine,
+    no_ptxas_option,
+    of_kernel,
+    one_kernel_option,
+    output_option,
+    put_json,
+    put_parts,
+    register_counts,
+    share_registers_option,
+    share_scratchpad_option,
+    switching_option,
+)
+from ptxtool.cli.streams import print_note
+from ptxtool.ir.blocks import block_bound, threads_problem
+
+if TYPE_CHECKING:
+    from ptxtool.formats.gpu import Gpu
+    from ptxtool.ir.nodes import Function
+    from ptxtool.results.register_counts import RegisterCounts
+
+
+class Extent(click.ParamType[int]):
+    """Threads of a CTA: one number, or X,Y or X,Y,Z."""
+
+    name = "T|X,Y,Z"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        words = str(value).replace("x", ",").split(",")
+        if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
+            self.fail(f"'{value}' is not one to three whole numbers, such as 256 or 16,16", param, ctx)
+        n = 1
+        for word in words:
+            n *= int(word)
+        if n > MAX_THREADS:
+            help = "use fewer threads per CTA and more CTAs"
+            raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
+        return n
+
+
+@click.command(short_help="Resident CTAs and their limiter; with sharing, the plan.")
+@click.argument("file", metavar="[FILE]", required=False)
+@one_kernel_option
+@gpu_option
+@click.option(
+    "--registers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs or PTXPlus "
+    "declares; without FILE only --scratchpad, threads and CTAs limit.",
+)
+@click.option("--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA.")
+@click.option(
+    "--scratchpad", type=click.IntRange(0), metavar="BYTES", help="Scratchpad (shared memory) per CTA."
+)
+@click.option(
+    "--scratchpad-per-sm",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Scratchpad of an SM, instead of the GPU's.",
+)
+@share_registers_option()
+@share_scratchpad_option
+@switching_option("The CTAs that are active and resident where these are switched, instead.")
+@click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
+@no_ptxas_option
+@json_option
+@output_option
+def command(
+    file: str | None,
+    kernel: str | None,
+    gpu: str,
+    registers: int | None,
+    block: int | None,
+    scratchpad: int | None,
+    scratchpad_per_sm: int | None,
+    share_registers: str,
+    share_scratchpad: str,
+    switching: str | None,
+    curve: bool,
+    no_ptxas: bool,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
+
+    With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
+    the launch, scratchpad from the kernel's shared variables. A block that nobody gives is that of '.reqntid',
+    registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
+    another kernel says nothing.
+    """
+    switched = switching not in (None, "none")
+    if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
+        raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
+    if file is None and kernel is not None:
+        raise click.UsageError("--kernel needs FILE")
+    chosen = machine(gpu)
+    told: _Told | None = None
+    if file is not None:
+        told = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
+        registers, block, scratchpad = told.registers, told.block, told.scratchpad
+    if block is None:
+        raise click.UsageError("--block T is needed: threads per CTA" + (told.silence if told else ""))
+    if registers is None and not curve and scratchpad is None:
+        raise click.UsageError("--registers N is needed: registers per thread (or --scratchpad BYTES alone)")
+    if curve:
+        _curve(
+            chosen,
+            block,
+            scratchpad or 0,
+            scratchpad_per_sm,
+            share_registers,
+            share_scratchpad,
+            as_json,
+            output,
+        )
+        return 0
+    if switched:
+        from ptxtool.report.simulations.machines import switching_parts
+
+        found = api.switched_occupancy(
+            block,
+            registers or 0,
+            scratchpad or 0,
+            scheme=switching or "",
+            gpu=chosen,
+            scratchpad_per_sm=scratchpad_per_sm,
+        )
+        if as_json:
+            put_json({**found.to_dict(), **(told.to_dict() if told else {})}, output)
+        else:
+            put_parts(switching_parts(found), output)
+        return 0
+    plan = api.occupancy(
+        block,
+        registers or 0,
+        scratchpad or 0,
+        gpu=chosen,
+        scratchpad_per_sm=scratchpad_per_sm,
+        share_registers=share_registers,
+        share_scratchpad=share_scratchpad,
+    )
+    if as_json:
+        put_json({**plan.to_dict(), **(told.to_dict() if told else {})}, output)
+    else:
+        from ptxtool.report.simulations.machines import plan_parts
+
+        put_parts(plan_parts(plan, told.counts if told else None, told.source if told else ""), output)
+    return 0
+
+
+def _curve(
+    gpu: "Gpu",
+    block: int,
+    scratchpad: int,
+    scratchpad_per_sm: int | None,
+    share_registers: str,
+    share_scratchpad: str,
+    as_json: bool,
+    output: str | None,
+) -> None:
+    from ptxtool.report.simulations.machines import curve_table
+
+    plans = api.register_curve(
+        block,
+        scratchpad,
+        gpu=gpu,
+        scratchpad_per_sm=scratchpad_per_sm,
+        share_registers=share_registers,
+        share_scratchpad=share_scratchpad,
+    )
+    if as_json:
+        put_json({"curve": [plan.to_dict() for plan in plans]}, output)
+    else:
+        put_parts([curve_table(plans)], output)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the command line, the launch file and the kernel say together.
+
+    `source` is who says how many registers, `silence` why the launch file says nothing, where it does not.
+    """
+
+    registers: int | None
+    block: int | None
+    scratchpad: int
+    source: str
+    counts: "RegisterCounts"
+    silence: str
+
+    def to_dict(self) -> dict[str, object]:
+        return {"registers_from": self.source, "register_counts": self.counts.to_dict()}
+
+
+def _dynamic(kernel: "Function") -> list[str]:
+    """The shared variables of a kernel whose size its launch decides."""
+    from ptxtool.analysis.sharing.shared_layout import shared_layout
+
+    return [v.name for v in shared_layout(kernel).variables if not v.size]
+
+
+def _from_file(
+    file: str,
+    kernel: str | None,
+    registers: int | None,
+    block: int | None,
+    scratchpad: int | None,
+    no_ptxas: bool,
+    gpu: "Gpu",
+) -> _Told:
+    """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
+    given = None not in (kernel, registers, block, scratchpad)
+    beside = None if given else launch_of(file, needed=block is None)
+    module = load(file)
+    function = api.kernel(module, kernel or (beside.kernel if beside else None))
+    launch = of_kernel(beside, function)
+    (counts,) = register_counts(module, [function], no_ptxas)
+    if scratchpad is None:
+        scratchpad = api.static_scratchpad(function)
+        if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
+            scratchpad += launch.dynamic_shared
+        dynamic = [] if launch is not None else _dynamic(function)
+        if dynamic:
+            names = " and ".join(f"'{name}'" for name in dynamic)
+            print_note(
+                f"dynamic shared memory ({names}) is not counted: give all the bytes with --scratchpad"
+            )
+    source = "from the command line"
+    if registers is None and launch is not None and launch.registers is not None:
+        registers, source = launch.registers, "from the launch file"
+    if registers is None and module.is_ptxplus:
+        from ptxtool.analysis.regalloc.register_need import registers_per_thread  # loads numpy
+
+        registers, source = registers_per_thread(function), "as declared, which a run takes"
+    if registers is None:
+        if counts.need is None:
+            help = "give the registers per thread with --registers N"
+            raise error("E301", counts.problem, module.source, function.start, function.body_start, help=help)
+        registers, source = counts.need.registers, "what allocate needs"
+    if block is None and launch is not None:
+        block = prod(launch.block)
+    bound = block_bound(function)
+    if block is None and bound is not None and bound.is_exact:
+        block = bound.threads
+    problem = None if block is None else threads_problem(function, block)
+    if problem is not None:
+        raise PtxError([problem])
+    silence = "; FILE has no launch file beside it that says so"
+    if beside is not None and launch is None:
+        silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
+    return _Told(registers, block, scratchpad, source, counts, silence)

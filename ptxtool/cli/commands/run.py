@@ -1,0 +1,111 @@
+"""`ptxtool run FILE`: one launch without time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ptxtool import api
+from ptxtool.cli.common import (
+    exit_code,
+    json_option,
+    output_option,
+    ptxplus_semantics_option,
+    put_json,
+    put_parts,
+)
+from ptxtool.cli.job import Job, job_options
+from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
+from ptxtool.cli.progress import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxsim.functional.tracing import Trace
+    from ptxtool.results.outcome import Outcome
+    from ptxtool.results.sequences import SequenceOutcome
+
+
+@click.command(short_help="Run one launch without time; print, save and compare its results.")
+@job_options
+@click.option(
+    "--check", "checks", metavar="WHAT,...", help="Look for faults: memory, init, races, barriers, or all."
+)
+@click.option(
+    "--trace", metavar="WHAT", help='Print instructions with values: "cta 0; warp 0-1; lane 0,5; line 40-60".'
+)
+@click.option("--save", type=OUTPUT_FOLDER, metavar="DIR", help="Write every changed buffer to DIR/NAME.npy.")
+@click.option("--max-instructions", type=click.IntRange(1), metavar="N", help="Give a CTA up after so many.")
+@ptxplus_semantics_option
+@json_option
+@output_option
+def command(
+    job: Job,
+    checks: str | None,
+    trace: str | None,
+    save: str | None,
+    max_instructions: int | None,
+    ptxplus_semantics: str,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Run one launch, or the launch file's list, without time, print buffers, and compare them with expected ones.
+
+    With --grid and --block no launch file is needed: give an --arg for every parameter, such as 5, 0.5, f32[1024],
+    "f32[64,64]=np.eye(64)", f32[1024]=random(1) or data.npy; NAME: in front names it. What the
+    kernel prints goes to standard output as it comes (with --json into `printed`). Exits 1 where the results are wrong.
+    """
+    from ptxtool.report.simulations.outcome import outcome_parts
+    from ptxtool.report.simulations.sequence import sequence_outcome_parts
+
+    module, launch = job.load_any()
+    if save is not None:
+        for given in launch.inputs:
+            writes(Path(save) / f"{given.name}.npy", "--save")
+    steps: list[str] = []
+    printed = Status().printed
+    options: dict[str, Any] = {
+        "check": checks or (),
+        "max_instructions": max_instructions,
+        "output": None if as_json else printed,
+        "trace": _trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
+        "ptxplus_semantics": ptxplus_semantics,
+    }
+    outcome: Outcome | SequenceOutcome
+    if launch.steps:
+        sequence = outcome = api.run_sequence(module, launch, **options)
+        parts = sequence_outcome_parts(sequence)
+    else:
+        single = outcome = api.run(job.kernel_of(module, launch), launch, **options)
+        parts = outcome_parts(single)
+    if as_json:
+        put_json({**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, output)
+    else:
+        put_parts(parts, output)
+    if save is not None:
+        _save(outcome, Path(save))
+    return exit_code(outcome.problems)
+
+
+def _trace(given: str | None, emit: "Callable[[str], object]") -> "Trace | None":
+    if given is None:
+        return None
+    from ptxsim.functional.tracing import Trace, selection
+
+    return Trace(selection(given), lambda step: emit(str(step)))
+
+
+def _save(outcome: "Outcome | SequenceOutcome", folder: Path) -> None:
+    """Write the buffers that changed. Raises E503."""
+    from io import BytesIO
+
+    import numpy as np
+
+    from ptxtool.formats.files import make_folder, write_output
+
+    make_folder(folder)
+    for buffer in outcome.buffers:
+        if buffer.changed:
+            data = BytesIO()
+            np.save(data, buffer.array)
+            write_output(folder / f"{buffer.name}.npy", data.getvalue())

@@ -1,0 +1,1 @@
+"""Other programs, run as subprocesses."""

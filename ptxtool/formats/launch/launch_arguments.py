@@ -1,0 +1,78 @@
+"""Whether the arguments of a launch fit a kernel's parameters: their number, kinds and sizes. For all that runs one."""
+
+import numpy as np
+
+from ptxtool.base.counted import counted
+from ptxtool.base.diag import Diagnostic
+from ptxtool.formats.launch.launch_data import Input, Launch
+from ptxtool.formats.launch.launch_places import place_of
+from ptxtool.formats.launch.launch_textures import Opaque
+from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.isa.types import TYPES
+
+
+def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
+    """What is wrong with a launch's arguments for a kernel's parameters: their number, kinds and sizes (E401)."""
+    wanted, given = kernel.parameters, launch.inputs
+    if len(wanted) != len(given):
+        names = ", ".join(p.declarators[0].name for p in wanted) or "none"
+        message = f"kernel '{kernel.name}' takes {counted(len(wanted), 'argument')}, {len(given)} given"
+        nearest = place_of(launch.source, "args", max(0, min(len(given), len(wanted) + 1) - 1))
+        start, end = launch.arguments_place or nearest
+        return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
+    found: list[Diagnostic] = []
+    for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
+        problem = _mismatch(parameter, argument)
+        if problem:
+            start, end = launch.arguments_place or place_of(launch.source, "args", k, "type")
+            found.append(Diagnostic("E401", problem[0], launch.source, start, end, problem[1]))
+    return tuple(found)
+
+
+def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
+    """Why an argument cannot be given for a parameter, and what to do; None if it can."""
+    declarator = parameter.declarators[0]
+    known = TYPES.get(parameter.type)
+    what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"
+    if argument.opaque is not None:
+        return _opaque_mismatch(parameter, argument.opaque, what)
+    if known is None:
+        return f"{what} is neither a texture nor a surface", "add texture = {} or surface = {}"
+    n_bytes = known.bytes * parameter.vector
+    for extent in declarator.dimensions:
+        n_bytes *= extent or 1
+    value = argument.value
+    if isinstance(value, np.ndarray):
+        if declarator.dimensions:  # a structure or array passed by value
+            size = f"{what} has {value.nbytes} bytes, not {n_bytes}"
+            advice = f"give type, shape or count for {n_bytes} bytes, or a struct"
+            return None if value.nbytes == n_bytes else (size, advice)
+        if known.is_float or n_bytes not in (4, 8) or parameter.type == "s32":
+            advice = "give one value, without shape or count; check the order of the arguments"
+            return f"{what} is a buffer, but the parameter is no pointer", advice
+        return None
+    if declarator.dimensions:
+        advice = f"give type and count for {n_bytes} bytes, or a struct"
+        return f"{what} is a scalar, but the parameter is {n_bytes} bytes passed by value", advice
+    if "ptr" in parameter.qualifiers:
+        return f"{what} is a scalar, but the parameter is a pointer", "make it a buffer with shape or count"
+    advice = f'write type = "{parameter.type}"; check the order of the arguments'
+    if value.nbytes != n_bytes:
+        return f"{what} has {value.nbytes} bytes, not {n_bytes}", advice
+    if (
+        known.kind in "usf"
+        and known.is_float != (value.dtype.kind == "f")
+        and not argument.type.startswith("b")
+    ):
+        return f"{what} has type '.{argument.type}'", advice
+    return None
+
+
+def _opaque_mismatch(parameter: Declaration, opaque: Opaque, what: str) -> tuple[str, str] | None:
+    """The same for a texture or surface: its parameter is a handle of 64 bits, or of its type."""
+    types = {"texture": "texref", "surface": "surfref"}
+    known = TYPES.get(parameter.type)
+    is_handle = known is not None and known.kind in "usb" and known.bits == 64
+    if parameter.declarators[0].dimensions or not (is_handle or parameter.type == types[opaque.kind]):
+        return f"{what} is a {opaque.kind}", "its parameter must be a number of 64 bits; check the order"
+    return None

@@ -1,0 +1,224 @@
+"""A launch that has been read, and the comparison of a run's results with the expected ones.
+
+For everything that runs a kernel; `launch.py` reads the file. Values are made when the file is read and are
+read-only; `Launch.arguments()` gives fresh copies to run with.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.source import Source
+from ptxtool.formats.expression import Expression, ExpressionError
+from ptxtool.formats.launch.launch_textures import Opaque
+
+Value = np.ndarray | np.generic
+
+
+@dataclass(frozen=True)
+class Input:
+    """One argument: a read-only array (a buffer) or a numpy scalar, as it is before the launch."""
+
+    name: str
+    type: str
+    value: Value = field(repr=False)
+    output: bool = False
+    undefined: bool = False
+    """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` knows nobody wrote."""
+
+    opaque: Opaque | None = None
+    """What the array is given as, if it is a texture or a surface."""
+
+    @property
+    def is_buffer(self) -> bool:
+        return isinstance(self.value, np.ndarray)
+
+    def fresh(self) -> Any:
+        """A copy to run with."""
+        return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What one buffer must hold afterwards: equal within `atol + rtol * abs(expected)`.
+
+    In a list of launches it is compared behind launch number `after`; 0 is the last.
+    """
+
+    arg: str
+    result: Expression | np.ndarray
+    rtol: float
+    atol: float
+    start: int = 0
+    end: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of a list of launches. `arguments` are names of inputs, and numbers."""
+
+    kernel: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[str | int | float, ...]
+    dynamic_shared: int
+    registers: int | None
+    scheduler: str | None
+    scheduler_place: tuple[int, int]
+    copy_back: tuple[str, ...]
+    """Buffers that are copied to the host behind it."""
+    timed: bool
+    """False: executed, but no part of what is simulated."""
+    place: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch file that has been read. `registers` is per thread, for allocation; None where the file says nothing.
+
+    So are `stack_bytes` of a thread, `heap_bytes`, and `scheduler`, the name of a warp scheduler. A list of launches is
+    `steps`, each as often as it is made; kernel, grid and block are the first one's then, and `launch_steps.py` makes
+    launches of them.
+    """
+
+    source: Source = field(repr=False)
+    kernel: str | None
+    file: Path | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int
+    registers: int | None
+    inputs: tuple[Input, ...]
+    constant_inputs: tuple[Input, ...]
+    definitions: tuple[tuple[str, Expression], ...]
+    expectations: tuple[Expectation, ...]
+    texture_inputs: tuple[Input, ...] = ()
+    stack_bytes: int | None = None
+    heap_bytes: int | None = None
+    scheduler: str | None = None
+    scheduler_place: tuple[int, int] = (0, 0)
+    steps: tuple[Step, ...] = ()
+    files: tuple[Path, ...] = ()
+    """Those that arguments and expected results come from."""
+    arguments_place: tuple[int, int] | None = None
+    """Of all arguments, where they are no `[[args]]` of their own."""
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    def arguments(self) -> list[Any]:
+        """The arguments in parameter order: fresh arrays, and scalars."""
+        return [i.fresh() for i in self.inputs]
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What the file says of the sizes of stack and heap."""
+        given = {"stack_bytes": self.stack_bytes, "heap_bytes": self.heap_bytes}
+        return {name: size for name, size in given.items() if size is not None}
+
+    def constants(self) -> dict[str, Any]:
+        """Contents of module variables by symbol name."""
+        return {i.name: np.array(i.value) for i in self.constant_inputs}
+
+    @cached_property
+    def _before(self) -> Mapping[str, Any]:
+        """The names of expressions: inputs before the launch, and the definitions."""
+        names: dict[str, Any] = {i.name: i.value for i in self.inputs}
+        for name, expression in self.definitions:
+            names[name] = _evaluate(expression, names, self.source)
+        return MappingProxyType(names)
+
+    def expected(self) -> dict[str, np.ndarray]:
+        """The expected contents of every buffer that the file says something about, in the buffer's type and shape."""
+        return {wanted.arg: self._expected(wanted) for wanted in self.expectations}
+
+    def _expected(self, wanted: Expectation) -> np.ndarray:
+        value = next(i.value for i in self.inputs if i.name == wanted.arg)
+        assert isinstance(value, np.ndarray)
+        result = wanted.result
+        if isinstance(result, Expression):
+            result = np.asarray(_evaluate(result, self._before, self.source, wanted))
+        if result.size == 1 and result.ndim == 0:
+            result = np.full(value.shape, result)
+        if result.size != value.size:
+            message = f"{result.size} expected elements for '{wanted.arg}', which has {value.size}"
+            help = f"the expectation needs the shape {list(value.shape)}"
+            raise error("E502", message, self.source, wanted.start, wanted.end, help)
+        with np.errstate(all="ignore"):
+            return result.reshape(value.shape).astype(value.dtype)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The buffers that the file says something about, each once."""
+        return tuple(dict.fromkeys(wanted.arg for wanted in self.expectations))
+
+    def check(self, after: Sequence[Any], step: int = 0) -> tuple[Diagnostic, ...]:
+        """Compare the inputs after a run with the expected results: one E409 for every buffer that differs.
+
+        `step` is the number of a launch of a list; 0 behind the last.
+        """
+        found: list[Diagnostic] = []
+        for wanted in self.expectations:
+            if wanted.after != step:
+                continue
+            index = next(k for k, i in enumerate(self.inputs) if i.name == wanted.arg)
+            message = difference(after[index], self._expected(wanted), wanted.rtol, wanted.atol)
+            if message:
+                behind = f" after launch {step}" if step else ""
+                text = f"argument '{wanted.arg}' is not as expected{behind}: {message}"
+                help = "correct the kernel, or the expectation and its rtol and atol"
+                found.append(Diagnostic("E409", text, self.source, wanted.start, wanted.end, help))
+        return tuple(found)
+
+
+def difference(got: Any, expected: np.ndarray, rtol: float, atol: float) -> str:
+    """In words, how an array differs from the expected one; "" where it does not. NaN equals NaN."""
+    got = np.asarray(got).reshape(expected.shape)
+    if expected.dtype.kind == "f":
+        exact = expected.astype(np.float64)
+        found = got.astype(np.float64)
+        with np.errstate(all="ignore"):
+            distance = np.abs(found - exact)
+            same = (found == exact) | (np.isnan(found) & np.isnan(exact))
+            wrong = ~(same | (distance <= atol + rtol * np.abs(exact)))
+    elif rtol or atol:
+        distance = np.abs(got.astype(object) - expected.astype(object))
+        wrong = (distance > atol + rtol * np.abs(expected.astype(object))).astype(bool)
+    else:
+        wrong = got != expected
+    n = int(np.count_nonzero(wrong))
+    if not n:
+        return ""
+    first = tuple(int(k) for k in np.argwhere(wrong)[0])
+    place = ", ".join(str(k) for k in first)
+    text = f"{n} of {expected.size} elements; the first at [{place}]: got {got[first]}, expected {expected[first]}"
+    if expected.dtype.kind != "f":
+        return text
+    with np.errstate(all="ignore"):
+        relative = np.where(wrong, np.abs(found - exact) / np.abs(exact), 0)
+    finite = relative[np.isfinite(relative)]
+    return f"{text}; largest relative difference {finite.max() if finite.size else np.inf:.3g}"
+
+
+def _evaluate(
+    expression: Expression, names: Mapping[str, Any], source: Source, wanted: Expectation | None = None
+) -> Any:
+    try:
+        return expression.evaluate(names)
+    except ExpressionError as problem:
+        start, end = (wanted.start, wanted.end) if wanted else (0, 0)
+        raise error("E502", str(problem), source, start, end, problem.help) from None

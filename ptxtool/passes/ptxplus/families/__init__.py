@@ -1,0 +1,1 @@
+"""Instruction selection for PTXPlus, a file for each family of PTX instructions."""

@@ -1,0 +1,1 @@
+"""Passes that map virtual registers onto physical ones: `allocate`, `compact`."""

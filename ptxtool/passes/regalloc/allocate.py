@@ -1,0 +1,58 @@
+"""allocate: map the virtual registers of PTX onto physical ones, as few as its order of instructions allows.
+
+    before: add.s64 %rd7, %rd3, %rd5;        after: add.s64 %rd2, %rd0, %rd1;        (%rd2 is units 4 and 5)
+
+Names say places: `%r5` is unit 5 of the register file (32 bits), `%rs5` a 16-bit value in unit 5, `%rd2` a 64-bit value
+in units 4 and 5, `%p0` to `%p6` the predicates. PTX knows no such overlap; the pass keeps to it, so that `%r4` and
+`%rd2` never hold values at the same time. `max-regs` bounds the units of every function by itself. What does not fit
+is computed anew where it is constant, predicates beyond seven become words, the rest is spilled to local memory;
+`spill=none` refuses with the least number that works. `order` numbers the registers: `first-use` as the text needs them
+first, so that a warp runs furthest on the lowest; `pressure` gives the highest numbers to those needed least often.
+
+Pre: PTX without errors, no registers of vector type (E301). Post: the same instructions, but for copies that became
+superfluous and for what spilling inserted (checked by `ptxtool.validate.assignment`); statements keep their place,
+`.loc` included. Not handled: registers in the head of a `.func` keep their names and units of their own; debug sections
+speak of the registers as they were (a remark says so).
+
+Reference: see `ptxtool.analysis.regalloc.linear_scan`; PTX ISA, section 5.1.1 (register state space).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT, PREDICATES
+from ptxtool.base.diag import Diagnostic, error
+from ptxtool.ir.nodes import Directive, Module
+from ptxtool.passes.base import PassResult, Remark, WrongOption
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """Map virtual registers onto at most max-regs physical ones; what does not fit is spilled."""
+
+    max_regs: int = GENERAL_LIMIT
+    order: Literal["first-use", "pressure"] = "first-use"
+    spill: Literal["local", "none"] = "local"
+    name: ClassVar[str] = "allocate"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_regs <= GENERAL_LIMIT:
+            help = f"a thread has 1 to {GENERAL_LIMIT} registers"
+            raise WrongOption(
+                "max_regs", Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
+            )
+
+    def run(self, module: Module) -> PassResult:
+        # numpy: only who allocates waits for it
+        from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds, place_registers
+
+        if module.is_ptxplus:
+            what = "allocate is for PTX: the registers of PTXPlus are physical already"
+            raise error("E301", what, help="compact renumbers them")
+
+        bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local", GENERAL_LIMIT, CAN_SPILL)
+        result = place_registers(module, self.name, bounds, self.order)
+        if any(isinstance(item, Directive) and "debug_info" in item.text for item in module.items):
+            said = Remark(self.name, "the debug information still names the registers as they were")
+            return PassResult(result.edits, (*result.remarks, said), result.claim)
+        return result

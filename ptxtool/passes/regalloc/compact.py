@@ -1,0 +1,45 @@
+"""compact: renumber registers onto the fewest, with no instruction more.
+
+What lives at different times shares a register; what is live together stays apart. PTX gets the physical names that
+`allocate` gives (`%r5`, `%rd2`, `%p0`), PTXPlus keeps its own (`$r5`, `$ofs1`, `$p0`): pairs and quadruples in braces
+stay adjacent and aligned as they were, halves stay halves of one register, post-incremented addresses stay in one,
+`$r0` holds the thread id when the kernel starts, `$r124` and `$o127` are what they are.
+
+`max-regs` refuses (E301) what needs more than that many; 0 asks for the fewest and refuses nothing.
+
+Pre: a module without errors, no registers of vector type (E301). Post: the same instructions but for copies that became
+superfluous (checked by `ptxtool.validate.assignment`).
+
+Reference: P. Sakdhnagool et al., "RegDem: increasing GPU performance via shared memory register spilling", 2019,
+section 3.3 (compaction).
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.nodes import Module
+from ptxtool.passes.base import PassResult, Shown, WrongOption
+
+
+@dataclass(frozen=True)
+class Compact:
+    """Renumber registers onto the fewest that interference allows."""
+
+    max_regs: Annotated[int, Shown("N", "default: the fewest")] = 0
+    name: ClassVar[str] = "compact"
+
+    def __post_init__(self) -> None:
+        if self.max_regs < 0:
+            help = "give a number of registers, or 0 for the fewest"
+            raise WrongOption(
+                "max_regs", Diagnostic("E301", f"max-regs cannot be {self.max_regs}", help=help)
+            )
+
+    def run(self, module: Module) -> PassResult:
+        from ptxtool.passes.regalloc.placement import (  # numpy: only who allocates waits for it
+            Bounds,
+            place_registers,
+        )
+
+        return place_registers(module, self.name, Bounds(self.max_regs or None), "first-use")

@@ -1,0 +1,94 @@
+"""How places in a register file are called in the text of a function: the other side of `ptxtool.analysis.regalloc.physical`.
+
+Where a variable, parameter or label has a name like them, a prefix gets a line behind it: `%r_5`. The variable of
+spilled values gets a number where its name is taken: `__ptxtool_spill1`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import chain, count
+
+from ptxtool.ir.nodes import Declaration, Function, Label
+
+_PREFIXES = {1: "%p", 8: "%rb", 16: "%rs", 32: "%r", 64: "%rd", 128: "%rq"}
+_TYPES = {1: "pred", 8: "b8", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
+_SPILLS = "__ptxtool_spill"
+_PREFIXED = re.compile(r"(%\w*?)[0-9]+")
+
+
+class PhysicalNames:
+    """How places are called: `%r5`, `%rd2` (units 4 and 5), `%p0`; `$r5`, `$ofs1`, `$p0` in PTXPlus."""
+
+    def __init__(self, function: Function):
+        self.is_ptxplus = function.registers.is_ptxplus
+        self._function = function
+        taken = {m[1] for name in other_names(function) if (m := _PREFIXED.fullmatch(name))}
+        self._prefixes = {bits: _free(prefix, taken) for bits, prefix in _PREFIXES.items()}
+
+    def of(self, file: str, bits: int, unit: int) -> str:
+        """The name of a value of that width in a file."""
+        if self.is_ptxplus:
+            return {"address": "$ofs", "predicate": "$p"}.get(file, "$r") + str(unit)
+        return f"{self._prefixes[bits]}{unit // (bits // 32) if bits > 32 else unit}"
+
+    @cached_property
+    def spills(self) -> str:
+        """The variable in local memory that spilled values of PTX live in; another one where the text has one."""
+        taken = {*other_names(self._function)}
+        return next(
+            name for name in chain([_SPILLS], map(f"{_SPILLS}{{}}".format, count(1))) if name not in taken
+        )
+
+    def declarations(self, used: Mapping[int, int]) -> list[str]:
+        """The declarations of PTX registers: per width the number of names."""
+        return [f".reg .{_TYPES[bits]} {self._prefixes[bits]}<{n}>;" for bits, n in sorted(used.items()) if n]
+
+
+class DeclaredNames:
+    """Places are a function's own registers, by index, and stay declared as they are."""
+
+    def __init__(self, function: Function):
+        self._registers = function.registers
+        self.is_ptxplus = function.registers.is_ptxplus
+
+    def of(self, file: str, bits: int, unit: int) -> str:
+        return self._registers.name_of(unit)
+
+
+class Spelling(dict[int, str]):
+    """The names of places for values of one file and width: unit -> name, as far as they have been asked for."""
+
+    def __init__(self, names: PhysicalNames | DeclaredNames, file: str, bits: int):
+        super().__init__()
+        self._names = names
+        self._file = file
+        self.bits = bits
+
+    def __missing__(self, unit: int) -> str:
+        name = self[unit] = self._names.of(self._file, self.bits, unit)
+        return name
+
+    @property
+    def n_names(self) -> int:
+        """How many registers of that width it takes to have all these names."""
+        return max(self) // max(1, self.bits // 32) + 1 if self else 0
+
+
+def _free(prefix: str, taken: set[str]) -> str:
+    while prefix in taken:
+        prefix += "_"
+    return prefix
+
+
+def other_names(function: Function) -> Iterator[str]:
+    """The names that are no registers of the body and that a register's name might repeat."""
+    yield from function.module.variables
+    yield from function.module.functions
+    for declaration in (*function.params, *function.returns):
+        yield from (d.name for d in declaration.declarators)
+    for _, statement in function.other_statements:
+        if type(statement) is Label:
+            yield statement.name
+        elif type(statement) is Declaration and statement.space != "reg":
+            yield from (d.name for d in statement.declarators)

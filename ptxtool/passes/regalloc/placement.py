@@ -1,0 +1,145 @@
+"""What `allocate`, `compact` and `lower-ptxplus` share: places for the registers of every function, and the proof."""
+
+from dataclasses import dataclass
+
+from ptxtool.analysis.regalloc.assignment import Assignment, TooFewRegisters, assign
+from ptxtool.analysis.regalloc.numbering import Order, numbered
+from ptxtool.base.collector import paused_collector
+from ptxtool.base.counted import counted
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.ir.edit import TextEdit
+from ptxtool.ir.nodes import Function, Module
+from ptxtool.passes.base import PassResult, Remark
+from ptxtool.passes.regalloc.proof import Proof
+from ptxtool.passes.regalloc.renaming import Renamed, rename
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill.
+
+    For refusals: `most` is the largest bound that may be asked for, None for any; `advice` says of spilling whether
+    that would help.
+    """
+
+    registers: int | None = None
+    predicates: int | None = None
+    spill: bool = False
+    most: int | None = None
+    advice: str = ""
+
+    def give(self, least: int) -> str:
+        """What to do about a bound where it takes `least`."""
+        if self.most is None or least <= self.most:
+            return f"give {least} or more"
+        return f"no more than {self.most} can be given"
+
+
+CAN_SPILL = "'spill=local' lets values spill"
+
+
+def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> PassResult:
+    """The edits of a pass of that name. Raises E301, with the least bound that works, where functions do not fit."""
+    edits: list[TextEdit] = []
+    remarks: list[Remark] = []
+    origins: dict[str, tuple[int, ...]] = {}
+    problems: list[Diagnostic] = []
+    with (
+        paused_collector()
+    ):  # until the ranges of the last function, hundreds of thousands of objects, are gone
+        for function in (
+            item for item in module.items if isinstance(item, Function) and item.body is not None
+        ):
+            try:
+                renamed, remark = _placed(function, name, bounds, order)
+            except PtxError as problem:
+                problems += problem.diagnostics
+                continue
+            edits += renamed.edits
+            origins[function.name] = renamed.origins
+            remarks.append(remark)
+    if problems:
+        raise PtxError(problems)
+    return PassResult(tuple(edits), tuple(remarks), Proof(origins))
+
+
+def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tuple[Renamed, Remark]:
+    """The edits of one function, and what there is to say."""
+    assignment = numbered(_assigned(function, bounds), order)
+    renamed = rename(function, assignment)
+    message = describe(assignment, renamed.n_copies)
+    return renamed, Remark(name, message, function.name, function.source.line(function.start))
+
+
+def _assigned(function: Function, bounds: Bounds) -> Assignment:
+    try:
+        return assign(function, bounds.registers, bounds.predicates, bounds.spill)
+    except TooFewRegisters as problem:
+        assert bounds.registers is not None, "without bounds everything has a place"
+        free = assign(function)
+        if bounds.spill:
+            what, help = _too_few_with_spilling(function, bounds, bounds.registers, free.registers)
+        else:
+            what, help = _too_few(bounds, bounds.registers, free)
+        message = f"'{function.name}' does not fit into {what}"
+        raise error(
+            "E301", message, function.source, function.start, function.body_start, help=help
+        ) from problem
+
+
+def _too_few(bounds: Bounds, registers: int, free: Assignment) -> tuple[str, str]:
+    """What a function that takes as much as in `free` does not fit into, and what to do, where nothing may spill."""
+    taken, given = free.registers, counted(registers, "register")
+    if bounds.predicates is not None and free.predicates > bounds.predicates:
+        predicates, needed = counted(bounds.predicates, "predicate"), str(free.predicates)
+        if taken > registers:
+            predicates, needed = f"{given} and {predicates}", f"{taken} and {needed}"
+        help = "'spill=local' keeps predicates in registers where there are too few"
+        return f"{predicates} without spilling: it needs {needed}", help
+    help = bounds.give(taken) + (f"; {bounds.advice}" if bounds.advice else "")
+    return f"{given} without spilling: it needs {taken}", help
+
+
+def _too_few_with_spilling(
+    function: Function, bounds: Bounds, registers: int, enough: int
+) -> tuple[str, str]:
+    """The same where values may spill; `enough` registers are enough for all of them."""
+    least = _least(function, bounds.predicates, registers, enough)
+    is_possible = bounds.most is None or least <= bounds.most
+    help = bounds.give(least) + ("" if is_possible else ": split what needs so many at once")
+    return f"{counted(registers, 'register')}: it needs {least}", help
+
+
+def _least(function: Function, predicates: int | None, low: int, high: int) -> int:
+    """The least number of registers into which a function fits with spilling: not into `low`, surely into `high`."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            assign(function, middle, predicates)
+            high = middle
+        except TooFewRegisters:
+            low = middle
+    return high
+
+
+def describe(assignment: Assignment, n_copies: int) -> str:
+    """What became of a function's registers, in one line."""
+    n_names = len(set(assignment.ranges.register))
+    parts = [f"{counted(n_names, 'register')} in {assignment.registers}"]
+    if assignment.predicates:
+        parts[0] += f" and {counted(assignment.predicates, 'predicate')}"
+    for n, what in (
+        (n_copies, ("copy dropped", "copies dropped")),
+        (
+            assignment.n_rematerialised,
+            ("constant computed where it is read", "constants computed where they are read"),
+        ),
+        (len(assignment.tenancy.left["word"]), ("predicate kept as a word", "predicates kept as words")),
+    ):
+        if n:
+            parts.append(counted(n, *what))
+    if assignment.n_spilled:
+        parts.append(
+            f"{counted(assignment.n_spilled, 'value')} spilled to {assignment.frame_bytes} bytes of local memory"
+        )
+    return "; ".join(parts)

@@ -1,0 +1,98 @@
+"""Control flow as tables: blocks with their dominators and loops, and where divergent branches reconverge."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptxtool.analysis.flow.loops import Loops
+from ptxtool.cfg import Cfg, DominatorTree
+from ptxtool.report.tables import Column, Table, clip, heading, table
+
+_BLOCKS = (
+    Column("block", style="cyan"),
+    Column("lines"),
+    Column("instructions"),
+    Column("idom"),
+    Column("ipdom"),
+    Column("loops", "right"),
+    Column("successors"),
+    Column("labels"),
+)
+_BRANCHES = (Column("line", "right"), Column("branch that may diverge", style="code"), Column("lanes rejoin"))
+
+
+def flow_parts(
+    cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
+) -> list[Table | str]:
+    """The report of one kernel."""
+    kernel = cfg.kernel
+    unreachable = set(cfg.unreachable)
+    rows = []
+    for block in cfg.blocks:
+        k = block.index
+        edges = [f"{cfg.name(e.target)} ({e.kind})" for e in cfg.edges if e.source == k]
+        labels = " ".join((*block.labels, *(("unreachable",) if k in unreachable else ())))
+        rows.append(
+            (
+                f"B{k}",
+                _span(kernel.line(block.start), kernel.line(block.last)),
+                _span(block.start, block.last),
+                _name(cfg, idom.idom[k]),
+                _name(cfg, ipdom.idom[k]),
+                loops.depth(k) or "",
+                ", ".join(edges),
+                labels,
+            )
+        )
+    title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
+    parts: list[Table | str] = [table(_BLOCKS, rows, title)]
+    if points:
+        branches = [(kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()]
+        parts += ["", table(_BRANCHES, branches, "reconvergence (immediate post-dominators)")]
+    return parts
+
+
+def flow_data(
+    cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
+) -> dict[str, Any]:
+    """The same for `--json`. Blocks are numbers; the virtual exit is the number behind the last."""
+    kernel = cfg.kernel
+    unreachable = set(cfg.unreachable)
+    return {
+        "kernel": kernel.name,
+        "entry": cfg.entry,
+        "exit": cfg.exit,
+        "blocks": [
+            {
+                "block": b.index,
+                "start": b.start,
+                "end": b.end,
+                "line": kernel.line(b.start),
+                "labels": list(b.labels),
+                "idom": idom.idom[b.index],
+                "ipdom": ipdom.idom[b.index],
+                "loop_depth": loops.depth(b.index),
+                "reachable": b.index not in unreachable,
+            }
+            for b in cfg.blocks
+        ],
+        "edges": [{"source": e.source, "target": e.target, "kind": e.kind} for e in cfg.edges],
+        "reconvergence": [
+            {"instruction": i, "line": kernel.line(i), "text": kernel.text(i), "rejoins_at": at}
+            for i, at in points.items()
+        ],
+    }
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _name(cfg: Cfg, block: int | None) -> str:
+    return "" if block is None else cfg.name(block)
+
+
+def _place(cfg: Cfg, instruction: int) -> str:
+    kernel = cfg.kernel
+    if instruction >= len(kernel.instructions):
+        return "at the end"
+    return f"line {kernel.line(instruction)} (B{cfg.block_of[instruction]})"

@@ -1,0 +1,50 @@
+"""Register pressure: the maximum, who holds it, and the curve."""
+
+from ptxtool.analysis.flow.pressure import Pressure
+from ptxtool.report.bars import chart
+from ptxtool.report.tables import Column, Table, clip, heading, table
+from ptxtool.results.register_counts import RegisterCounts
+
+_COLUMNS = (
+    Column("register", style="cyan"),
+    Column("class"),
+    Column("32-bit units", "right"),
+    Column("defined at lines"),
+    Column("used at lines"),
+)
+_LINES_SHOWN = 8
+
+
+def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Table | str]:
+    """The report of one kernel."""
+    kernel = pressure.kernel
+    if pressure.at is None:
+        return [f"{kernel.name}: no instructions"]
+    head = f"{pressure.maximum} live 32-bit registers per {pressure.liveness.per}"
+    where = heading(kernel.name, f"{head} before line {pressure.line}: {kernel.text(pressure.at)}")
+    others = f"most predicates {pressure.max_predicates}"
+    if kernel.registers.is_ptxplus:
+        others += f", most address registers {pressure.max_addresses}"
+    rows = [(h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders]
+    n = len(pressure.curve)
+    parts: list[Table | str] = [
+        where,
+        others,
+        *map(clip, str(counts).splitlines()),
+        "",
+        table(_COLUMNS, rows, "live there"),
+    ]
+    step = f", {-(-n // 100)} or fewer to a column" if n > 100 else ""
+    return [
+        *parts,
+        "",
+        f"live 32-bit registers before each of the {n} instructions{step}",
+        *chart(pressure.curve),
+    ]
+
+
+def _lines(lines: tuple[int, ...]) -> str:
+    if not lines:
+        return "nowhere"
+    shown = " ".join(map(str, lines[:_LINES_SHOWN]))
+    return shown if len(lines) <= _LINES_SHOWN else f"{shown} ... ({len(lines)})"

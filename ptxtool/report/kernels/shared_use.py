@@ -1,0 +1,64 @@
+"""Shared variables as a table, and the first access that needs the shared part of the scratchpad."""
+
+from typing import Any
+
+from ptxtool.analysis.sharing.shared_use import ANY, SharedStop, SharedUse
+from ptxtool.base.counted import counted
+from ptxtool.report.tables import Column, Table, clip, heading, table
+
+_COLUMNS = (
+    Column("variable", style="cyan"),
+    Column("bytes", "right"),
+    Column("offset", "right"),
+    Column("accesses", "right"),
+    Column("lines", "right"),
+    Column("span", "right", style="bold"),
+    Column("first access", style="code"),
+)
+
+
+def shared_use_table(use: SharedUse, boundary: int | None = None) -> Table:
+    """The variables in order of first access; with `boundary`, the first shared byte, also what needs it."""
+    by_number = use.kernel.registers.is_ptxplus and any(v.name == ANY for v in use.variables)
+    unseen = "(by number, if at all)" if by_number else "(never accessed)"
+    rows = [
+        (
+            clip(v.name, 40),
+            v.size or None,
+            v.offset,
+            v.accesses,
+            f"{v.first.line}-{v.last.line}" if v.first and v.last else None,
+            None if v.span is None else f"{v.span:.4g}",
+            v.first.text if v.first else unseen,
+        )
+        for v in use.variables
+    ]
+    n = len(use.layout.variables)
+    text = f"{counted(n, 'shared variable')} in order of first access, {use.layout.bytes} bytes"
+    notes: list[str] = []
+    if boundary is not None:
+        stop = use.first_stop(boundary)
+        notes = [
+            "",
+            f"private bytes: 0 to {boundary - 1}" if boundary else "private bytes: none",
+            clip(f"first access that needs the shared part: {_stop(stop)}"),
+        ]
+    return table(_COLUMNS, rows, heading(use.kernel.name, text), notes)
+
+
+def _stop(stop: SharedStop | None) -> str:
+    return "none" if stop is None else f"line {stop.at.line}, {stop.variable}: {stop.at.text}"
+
+
+def shared_use_data(use: SharedUse, boundary: int | None = None) -> dict[str, Any]:
+    """The same for `--json`."""
+    data: dict[str, Any] = {
+        "kernel": use.kernel.name,
+        "scratchpad_bytes": use.layout.bytes,
+        "variables": [v.to_dict() for v in use.variables],
+    }
+    if boundary is not None:
+        stop = use.first_stop(boundary)
+        data["private_scratchpad"] = boundary
+        data["first_shared"] = stop and {**stop.at.to_dict(), "variable": stop.variable}
+    return data

@@ -1,0 +1,1 @@
+"""Reports about runs: counters, ladders of schemes, hotspots, sweeps, the papers' exhibits."""

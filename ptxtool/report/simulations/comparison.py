@@ -1,0 +1,101 @@
+"""A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
+
+from ptxtool.base.counted import counted
+from ptxtool.report.bars import bar
+from ptxtool.report.simulations.simulation import byte_waited_for
+from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.results.run_results import Comparison, Rung, StallPoint
+
+_COLUMNS = (
+    Column("scheme", style="cyan"),
+    Column("CTAs", "right"),
+    Column("cycles", "right"),
+    Column("thread IPC", "right", style="bold"),
+    Column("gain", "right", style="bold"),
+    Column("", style="green"),
+    Column("stall", "right"),
+    Column("idle", "right"),
+    Column("scoreboard", "right"),
+    Column("L1 misses", "right"),
+    Column("L2 misses", "right"),
+)
+_NAME_AND_BAR = 31  # as much as leaves the table within its width
+
+
+def comparison_parts(comparison: Comparison) -> list[Table | str]:
+    """The report of a ladder. Slots are scheduler slots: one per scheduler and cycle of an SM with work."""
+    base = comparison.rungs[0].result
+    grid, block = (" x ".join(map(str, e)) for e in (base.grid, base.block))
+    title = (
+        f"{comparison.kernel} on {base.gpu}: grid {grid}, block {block}, {base.registers} registers per thread, "
+        f"{comparison.percent:g}% of the {comparison.resource} shared"
+    )
+    longest = max(10.0, *(abs(comparison.gain(rung) or 0.0) for rung in comparison.rungs))
+    room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
+    rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
+    parts: list[Table | str] = [table(_COLUMNS, rows, title), ""]
+    return [*parts, *_stall_lines(comparison), "", _verdict(comparison)]
+
+
+def _row(comparison: Comparison, rung: Rung, longest: float, room: int) -> tuple[object, ...]:
+    result, gain = rung.result, comparison.gain(rung)
+    return (
+        rung.name,
+        result.resident_ctas,
+        result.cycles,
+        f"{result.thread_ipc:.2f}",
+        "" if rung is comparison.rungs[0] or gain is None else f"{gain:+.2f}%",
+        bar(gain or 0.0, longest, room),
+        *(result.slots[name] for name in ("stall", "idle", "scoreboard")),
+        result.l1["misses"],
+        result.l2["misses"],
+    )
+
+
+def _stall_lines(comparison: Comparison) -> list[str]:
+    if not any(rung.result.shared_pairs for rung in comparison.rungs):
+        return _why_unshared(comparison)
+    what = {"registers": "a shared register", "scratchpad": "the shared part of the scratchpad"}
+    waited = what[comparison.resource]
+    lines = [f"first stall point (the first instruction at which a warp waited for {waited})"]
+    width = max(len(rung.name) for rung in comparison.rungs)
+    for rung in comparison.rungs:
+        point = rung.stall_point
+        if not rung.result.shared_pairs:
+            text = "nothing is shared"
+        elif point is None:
+            text = "none: no warp had to wait"
+        else:
+            where = f"instruction {point.instruction} (line {rung.stall_line})"
+            text = f"{where}, {_locked(point)}, {point.warps} stops: {point.text}"
+        lines.append(clip(f"  {rung.name:<{width}}  {text}"))
+    shared = next((rung.result for rung in comparison.rungs if rung.result.shared_pairs), None)
+    if shared is not None and comparison.resource == "registers":
+        lines.append(f"  a thread of a pair has registers 1 to {shared.private_registers} for itself")
+    elif shared is not None:
+        lines.append(f"  a CTA of a pair has the first {shared.private_scratchpad} bytes for itself")
+    return lines
+
+
+def _why_unshared(comparison: Comparison) -> list[str]:
+    """Why there is no pair in any rung."""
+    result, why = comparison.rungs[-1].result, "nothing is shared at 0%"
+    if comparison.percent:
+        ctas = counted(result.resident_ctas, "CTA")
+        why = f"nothing is shared: {ctas} per SM without sharing and no more with it, limited by {result.limiter}"
+    return [why, "gains are those of schedulers and passes"]
+
+
+def _locked(point: StallPoint) -> str:
+    """What a warp waited for."""
+    return f"{point.register} (register {point.sequence})" if point.offset < 0 else byte_waited_for(point)
+
+
+def _verdict(comparison: Comparison) -> str:
+    checked = comparison.rungs[0].run.checked
+    if not comparison.complete:
+        return f"interrupted during {comparison.rungs[-1].name}, whose counters are those so far"
+    if comparison.problems:
+        return "results: WRONG, see the messages"
+    expected = f"{', '.join(checked)} as expected, and " if checked else ""
+    return f"results: {expected}all memory identical in all {len(comparison.rungs)} runs"

@@ -1,0 +1,127 @@
+"""Occupancy, sharing plans and storage as tables."""
+
+from collections.abc import Sequence
+
+from ptxtool.analysis.occupancy.occupancy import LIMITERS
+from ptxtool.analysis.occupancy.overhead import Storage
+from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
+from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.base.counted import counted
+from ptxtool.report.bars import bar
+from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.results.register_counts import RegisterCounts
+
+_CURVE = (
+    Column("registers", "right"),
+    Column("resident", "right", style="bold"),
+    Column("unshared", "right"),
+    Column("pairs", "right"),
+    Column("without sharing", "right"),
+    Column("warps", "right"),
+    Column("limiter"),
+    Column("", style="cyan"),
+)
+_STORAGE = (Column("bits per SM", "right", style="bold"), Column("what"), Column("formula"))
+
+
+def plan_parts(
+    plan: SharingPlan, counts: RegisterCounts | None = None, source: str = ""
+) -> list[Table | str]:
+    """One plan: what fits by each resource, and the pairs.
+
+    With the counts of its kernel also these, and with whose number of registers was taken (`source`).
+    """
+    needs, base = plan.unshared.needs, plan.unshared
+    lines = [
+        f"{counted(plan.resident_ctas, 'resident CTA')} on an SM of {base.gpu}, "
+        f"limited by {' and '.join(plan.all_limiters)}",
+        f"{plan.active_warps} of {base.max_warps} warps; a CTA: {counted(needs.threads, 'thread')}, "
+        f"{counted(needs.registers_per_thread, 'register')} per thread ({needs.registers} allocated), "
+        f"{needs.scratchpad} bytes of scratchpad",
+    ]
+    if plan.resource:
+        private = (
+            f"{plan.private_registers} of {counted(needs.registers_per_thread, 'register')} per thread"
+            if plan.resource == "registers"
+            else f"{plan.private_scratchpad} of {needs.scratchpad} bytes"
+        )
+        percent = f"{float(plan.percent):g}% of {plan.resource} shared"
+        lines.append(
+            f"{percent}: {counted(plan.unshared_ctas, 'unshared CTA')} and "
+            f"{counted(plan.shared_pairs, 'pair')} ({counted(base.resident_ctas, 'CTA')} "
+            f"without sharing); private: {private}"
+        )
+    if counts is not None:
+        lines += map(clip, str(counts).splitlines())
+        lines.append(f"  taken: {needs.registers_per_thread}, {source}")
+    columns = (Column("resource"), Column("CTAs it admits", "right"), Column("without sharing", "right"))
+    rows = [(name, _limit(plan.limits[name]), _limit(base.limits[name])) for name in LIMITERS]
+    if not plan.resource:
+        return [*lines, "", table(columns[:2], [row[:2] for row in rows])]
+    return [*lines, "", table(columns, rows)]
+
+
+def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
+    """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
+    active = plan.active
+    lines = [
+        f"{active.resident_ctas} active CTAs on an SM of {active.gpu}, limited by {' and '.join(active.all_limiters)}",
+        f"{plan.scheme}: registers of {plan.acrf_ctas} CTAs in the file, {plan.ctas} CTAs resident at most",
+    ]
+    if plan.scheme == "virtual-thread":
+        return list(lines)
+    lines[-1] += f", {plan.pcrf_entries} entries for live registers"
+    columns = (
+        Column("live registers of a warp", "right"),
+        Column("entries of a CTA", "right"),
+        Column("resident CTAs", "right", style="bold"),
+        Column("", style="cyan"),
+    )
+    before, rows = 0, list[tuple[object, ...]]()
+    for live, resident in plan.by_live:
+        span = f"{live}" if live == before + 1 else f"{before + 1}-{live}"
+        rows.append((span, plan.warps * live, resident, bar(resident, plan.ctas, 24)))
+        before = live
+    return [*lines, "", table(columns, rows)]
+
+
+def curve_table(plans: Sequence[SharingPlan]) -> Table:
+    """Resident CTAs over registers per thread; neighbours that are alike in everything share a row."""
+    longest = max((plan.active_warps for plan in plans), default=0)
+    rows: list[tuple[object, ...]] = []
+    groups: list[list[SharingPlan]] = []
+    for plan in plans:
+        if groups and _figures(groups[-1][0]) == _figures(plan):
+            groups[-1].append(plan)
+        else:
+            groups.append([plan])
+    for group in groups:
+        first, last = (p.unshared.needs.registers_per_thread for p in (group[0], group[-1]))
+        span = str(first) if first == last else f"{first}-{last}"
+        rows.append((span, *_figures(group[0]), bar(group[0].active_warps, longest, 24)))
+    return table(_CURVE, rows, f"resident CTAs over registers per thread ({plans[0].unshared.gpu})")
+
+
+def _figures(plan: SharingPlan) -> tuple[object, ...]:
+    return (
+        plan.resident_ctas,
+        plan.unshared_ctas,
+        plan.shared_pairs,
+        plan.unshared.resident_ctas,
+        plan.active_warps,
+        plan.limiter,
+    )
+
+
+def _limit(limit: int | None) -> str:
+    return "-" if limit is None else str(limit)
+
+
+def storage_table(storage: Storage) -> Table:
+    """The storage of one scheme."""
+    rows = [(item.bits, item.name, item.formula) for item in storage.items]
+    title = f"{storage.scheme} sharing: {storage.bits_per_sm} bits per SM"
+    note = (
+        f"{storage.bits} bits for the {storage.sms} SMs of {storage.gpu}; T CTA slots and W warp slots per SM"
+    )
+    return table(_STORAGE, rows, title, (note,))

@@ -1,0 +1,75 @@
+"""An experiment of the papers as text, and as one self-contained HTML page: all exhibits, ours beside theirs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ptxtool.report.tables import Column, Table, table
+from ptxtool.results.exhibits import Exhibit, Reproduction, Value
+
+_AGREES = {True: "agrees", False: "differs", None: ""}
+
+
+def reproduction_parts(reproduction: Reproduction) -> list[Table | str]:
+    """The report: what agrees, then every exhibit. A cell is ours, and behind it in brackets the papers'."""
+    head = f"{reproduction.title} on {reproduction.gpu}: {reproduction.n_runs} runs"
+    parts: list[Table | str] = [head, *reproduction.sources, "", _findings(reproduction)]
+    for exhibit in reproduction.exhibits:
+        parts += ["", exhibit_table(exhibit)]
+    if reproduction.failures:
+        parts += ["", f"{len(reproduction.failures)} runs have no result"]
+        parts += [f"  {f.row}, {f.scheme}: {f.reason}" for f in reproduction.failures]
+    if not reproduction.complete:
+        parts += ["", "interrupted: what ran so far is kept, and the same command goes on"]
+    return parts
+
+
+def _findings(reproduction: Reproduction) -> Table:
+    columns = (Column("question", style="cyan"), Column("", style="bold"), Column("ours"), Column("papers"))
+    rows = [(f.question, _AGREES[f.agrees], f.ours, f.paper) for f in reproduction.findings]
+    return table(columns, rows, "Do the results have the papers' shape?")
+
+
+def exhibit_table(exhibit: Exhibit) -> Table:
+    """One exhibit as a table of text."""
+    columns = (Column("application", style="cyan"), *(Column(c, "right") for c in exhibit.columns))
+    rows = [(row, *(_cell(exhibit, exhibit.at(row, c)) for c in exhibit.columns)) for row in exhibit.rows]
+    title = f"{exhibit.title} ({exhibit.place}): {exhibit.quantity}{_legend(exhibit)}"
+    return table(columns, rows, title, exhibit.notes)
+
+
+def _legend(exhibit: Exhibit) -> str:
+    return "; (papers)" if any(v.paper is not None for v in exhibit.values) else ""
+
+
+def _cell(exhibit: Exhibit, value: Value | None) -> str:
+    if value is None:
+        return ""
+    ours = exhibit.text(value.ours) or "-"
+    return ours if value.paper is None else f"{ours} ({exhibit.text(value.paper)})"
+
+
+def reproduction_page(reproduction: Reproduction) -> str:
+    """The page: no script, no file beside it."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("reproduction.html.j2")
+    return page.render(reproduction=reproduction, agrees=_AGREES, bars=_bars) + "\n"
+
+
+def _bars(exhibit: Exhibit, value: Value) -> Iterator[tuple[str, float, float]]:
+    """The bars of a cell: whose it is, where it begins and how long it is, in percent of the cell's width."""
+    numbers = [n for v in exhibit.values for n in (v.ours, v.paper) if n is not None]
+    low, high = min(0.0, *numbers), max(0.0, *numbers)
+    if high == low:
+        return
+    for who, number in (("ours", value.ours), ("paper", value.paper)):
+        if number is not None:
+            begin, end = sorted((0.0, number))
+            yield who, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)

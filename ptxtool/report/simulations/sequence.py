@@ -1,0 +1,116 @@
+"""Lists of launches as tables: a line for each launch, and what they come to together."""
+
+from itertools import groupby
+
+from ptxtool.report.simulations.hotspots import hotspot_parts
+from ptxtool.report.simulations.outcome import buffer_table
+from ptxtool.report.simulations.simulation import ENDED, slot_rows
+from ptxtool.report.tables import Column, Table, shortened, table
+from ptxtool.results.run_results import RunResult
+from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome, TotalCounts
+
+_LAUNCHES = (
+    Column("launch", "right"),
+    Column("kernel", style="cyan"),
+    Column("grid", "right"),
+    Column("block", "right"),
+    Column("CTAs/SM", "right"),
+    Column("cycles", "right", style="bold"),
+    Column("thread IPC", "right", style="bold"),
+    Column("L1 misses", "right"),
+    Column("L2 misses", "right"),
+    Column("DRAM reads", "right"),
+)
+_TOTALS = (Column("total"), Column("value", "right", style="bold"), Column("", style="cyan"))
+_STEPS = (
+    Column("launch", "right"),
+    Column("kernel", style="cyan"),
+    Column("grid", "right"),
+    Column("block", "right"),
+    Column("warp instructions", "right", style="bold"),
+)
+_SHOWN = 40
+_SLOTS = {
+    "issued": "sched_issued",
+    "stall": "sched_stall",
+    "idle": "sched_w0_idle",
+    "scoreboard": "sched_w0_scoreboard",
+}
+"""The counters of the kinds of slots."""
+
+
+def sequence_parts(run: SequenceRun) -> list[Table | str]:
+    """The report of a list of launches that was simulated."""
+    schedulers = ", ".join(dict.fromkeys(r.scheduler for r in run.results))
+    n = f"{run.of} launch{'es' * (run.of != 1)}"
+    title = f"{n} on {run.gpu}{', ' * bool(schedulers)}{schedulers}{ENDED[run.status]}"
+    rows = [_launch(number, r) for number, r in zip(run.numbers, run.results, strict=True)]
+    totals = table(_TOTALS, _totals(run.totals), "all launches together")
+    return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), "", run.verdict]
+
+
+def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
+    """The report of a list of launches that ran without time: each, then the buffers behind the last."""
+    n = len(outcome.steps)
+    rows: list[tuple[object, ...]] = []
+    number = 1
+    for step, same in groupby(outcome.steps, key=_shape):
+        steps = list(same)
+        last = number + len(steps) - 1
+        each = sum(s.warp_instructions for s in steps)
+        rows.append((number if last == number else f"{number}-{last}", *step, each))
+        number = last + 1
+    launches = shortened(_STEPS, rows, f"{n} launch{'es' * (n != 1)}", _SHOWN)
+    return [
+        launches,
+        "",
+        buffer_table(outcome.buffers, "buffers behind the last launch"),
+        "",
+        outcome.verdict,
+    ]
+
+
+def _hotspots(run: SequenceRun) -> list[Table | str]:
+    """Where the time went in each launch, if that was asked for."""
+    parts: list[Table | str] = []
+    for number, result in zip(run.numbers[:_SHOWN], run.results, strict=False):
+        if result.hotspots is not None:
+            parts += ["", f"launch {number}: {result.kernel}", *hotspot_parts(result.hotspots)]
+    return parts
+
+
+def _shape(step: StepOutcome) -> tuple[str, str, str]:
+    return step.kernel, _extents(step.grid), _extents(step.block)
+
+
+def _launch(number: int, result: RunResult) -> tuple[object, ...]:
+    return (
+        number,
+        result.kernel,
+        _extents(result.grid),
+        _extents(result.block),
+        result.resident_ctas,
+        result.cycles,
+        f"{result.thread_ipc:.2f}",
+        result.l1["misses"],
+        result.l2["misses"],
+        result.dram["reads"],
+    )
+
+
+def _totals(totals: TotalCounts) -> list[tuple[object, ...]]:
+    slots = {kind: totals.stats.get(name, 0) for kind, name in _SLOTS.items()}
+    return [
+        ("gpu_tot_sim_cycle", totals.cycles, "cycles"),
+        ("gpu_tot_sim_insn", totals.thread_instructions, "thread instructions"),
+        ("gpu_tot_ipc", f"{totals.thread_ipc:.2f}", "thread IPC"),
+        ("gpu_tot_issued_cta", totals.ctas, "CTAs"),
+        ("warp instructions", totals.warp_instructions, ""),
+        *slot_rows(slots),
+    ]
+
+
+def _extents(sizes: tuple[int, int, int]) -> str:
+    """Sizes without ones at the end: `16 x 16`, `28`."""
+    n = max((k + 1 for k in range(3) if sizes[k] > 1), default=1)
+    return " x ".join(map(str, sizes[:n]))

@@ -1,0 +1,106 @@
+"""A simulated run as a table of its counters."""
+
+from collections.abc import Mapping
+
+from ptxtool.report.bars import bar
+from ptxtool.report.simulations.hotspots import hotspot_parts
+from ptxtool.report.tables import Column, Table, clip, shortened, table
+from ptxtool.results.run_results import Run, RunResult, StallPoint
+
+_COUNTERS = (Column("counter"), Column("value", "right", style="bold"), Column("", style="cyan"))
+_STALLS = (
+    Column("line", "right"),
+    Column("stops", "right"),
+    Column("warp-cycles", "right"),
+    Column("first cycle", "right"),
+    Column("waited for"),
+    Column("instruction", style="code"),
+)
+_STALLS_SHOWN = 10
+ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
+"""What a title says of how a simulation ended."""
+
+
+def run_parts(run: Run) -> list[Table | str]:
+    """The report of one run: the counters, the stall points, where the time went, and whether the results are right."""
+    result = run.result
+    parts: list[Table | str] = [table(_COUNTERS, _counters(result), _title(result))]
+    if result.shared_pairs:
+        parts += ["", *_stalls(result)]
+    if result.dynamic is not None:
+        parts += ["", str(result.dynamic)]
+    if result.switching is not None:
+        parts += ["", *str(result.switching).splitlines()]
+    if result.hotspots is not None:
+        parts += ["", *hotspot_parts(result.hotspots)]
+    return [*parts, "", run.verdict]
+
+
+def _title(result: RunResult) -> str:
+    grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
+    return (
+        f"{result.kernel} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
+        f"grid {grid}, block {block}, {result.registers} registers per thread, "
+        f"{result.scratchpad_bytes} bytes of scratchpad per CTA"
+    )
+
+
+def _counters(result: RunResult) -> list[tuple[object, ...]]:
+    pairs = f"{result.unshared_ctas} unshared + {result.shared_pairs} pairs, " if result.shared_pairs else ""
+    rows: list[tuple[object, ...]] = [
+        ("resident CTAs per SM", result.resident_ctas, f"{pairs}limited by {result.limiter}"),
+        ("CTAs", result.ctas_done, "" if result.ctas_done == result.n_ctas else f"done of {result.n_ctas}"),
+        ("cycles", result.cycles, ""),
+        ("thread IPC", f"{result.thread_ipc:.2f}", "lanes per cycle, whole GPU"),
+        ("warp IPC per SM", f"{result.warp_ipc:.3f}", ""),
+        ("thread instructions", result.thread_instructions, ""),
+        ("warp instructions", result.warp_instructions, ""),
+    ]
+    rows += slot_rows(result.slots)
+    for part, counts in (("L1", result.l1), ("L2", result.l2), ("DRAM", result.dram)):
+        rows += [(f"{part} {name.replace('_', ' ')}", n, "") for name, n in counts.items()]
+    return rows
+
+
+def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:
+    """The kinds of scheduler slots, each with its share and a bar."""
+    total = sum(slots.values())
+    rows: list[tuple[object, ...]] = []
+    for name in ("issued", "stall", "idle", "scoreboard"):
+        n = slots.get(name, 0)
+        share = n / total if total else 0.0
+        rows.append((f"slots {name}", n, f"{share:6.1%} {bar(share, 1.0, 30)}".rstrip()))
+    return rows
+
+
+def _stalls(result: RunResult) -> list[Table | str]:
+    """Where non-owner warps stopped, in the order of the text."""
+    points = sorted(result.stall_points, key=lambda point: point.instruction)
+    what, private = "a shared register", f"sequence numbers 1 to {result.private_registers}"
+    n_private = result.private_registers
+    if result.share_scratchpad:
+        what, private = "shared scratchpad", f"bytes below {result.private_scratchpad}"
+        n_private = result.private_scratchpad
+    if not points:
+        return [f"stall points: none; no warp had to wait for {what}", *_released(result)]
+    rows = [(p.line, p.warps, p.warp_cycles, p.first_cycle, _waited_for(p), clip(p.text, 64)) for p in points]
+    title = (
+        f"stall points: where warps waited for {what} (private: {private})"
+        if n_private
+        else f"stall points: where warps waited for {what} (none is private)"
+    )
+    return [shortened(_STALLS, rows, title, _STALLS_SHOWN), *_released(result)]
+
+
+def _waited_for(point: StallPoint) -> str:
+    return f"{point.register} ({point.sequence})" if point.offset < 0 else byte_waited_for(point)
+
+
+def byte_waited_for(point: StallPoint) -> str:
+    """The byte of shared scratchpad at which a warp stopped, with its variable where one has it."""
+    return f"{point.variable} (byte {point.offset})" if point.variable else f"byte {point.offset}"
+
+
+def _released(result: RunResult) -> list[str]:
+    n = int(result.stats.get("locks_released_early", 0))
+    return [f"locks released at marks: {n}"] if n else []

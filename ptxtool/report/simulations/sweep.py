@@ -1,0 +1,272 @@
+"""A sweep as a table of one value per run, in rows and columns of choice, with bars; and what became of the runs.
+
+Rows and columns are axes; several together make one row or column for each combination that a run has. A cell holds
+one run: where several would fall into one, that is said, and which axes tell them apart.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ptxtool.base.diag import error
+from ptxtool.report.bars import bar
+from ptxtool.report.tables import GAP, WIDTH, Column, Table, table
+from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
+
+_BAR, _LEAST_BAR = 40, 12
+_LEAST_COLUMN = 20
+"""How much of a long title stays at least: a title must not push the values out of the line."""
+MEAN = "geometric mean"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to show: the axes of rows and columns, the counter, and whether its gain over a baseline.
+
+    Without columns they are all axes that vary and are no rows. `baseline` is a column by its title, the first if "".
+    `where` are the values that some axes must have, as text.
+    """
+
+    rows: tuple[str, ...] = ("kernel",)
+    columns: tuple[str, ...] = ()
+    value: str = "thread_ipc"
+    gain: bool = False
+    baseline: str = ""
+    where: tuple[tuple[str, str], ...] = ()
+
+
+Cell = float | str | None
+"""A value; a text for one that is no number; the status of a run that has no good result, whose counters are of a part
+of the grid or of wrong results; None where there is no run."""
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """The values by titles of rows and columns. With gains, `baseline` is the column that they are over."""
+
+    title: str
+    row_axes: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Cell]
+    baseline: str | None
+    means: Mapping[str, float]
+    """Of gains, by column: the geometric mean of the ratios, as a gain."""
+    notes: tuple[str, ...] = ()
+    """What to know about the values."""
+
+    def numbers(self) -> list[float]:
+        return [cell for cell in self.cells.values() if isinstance(cell, int | float)]
+
+
+def pivot(result: SweepResult, choice: Choice) -> Pivot:
+    """Arrange the runs of a sweep. Raises E502 for a choice that cannot be shown."""
+    for axis in (*choice.rows, *choice.columns):
+        check_axis(axis)
+    records = result.where(choice.where).records
+    columns = choice.columns or tuple(
+        axis for axis in _varying(records) if axis not in choice.rows and axis != "kernel"
+    )
+    values: dict[tuple[str, str], Cell] = {}
+    seen: dict[tuple[str, str], Record] = {}
+    for record in records:
+        place = _titles(record, choice.rows), _titles(record, columns)
+        if place in seen:
+            raise _two_in_a_cell(seen[place], record, place)
+        seen[place] = record
+        value = record.value(choice.value)
+        values[place] = value if record.ok else record.status
+    row_titles = tuple(dict.fromkeys(row for row, _ in values))
+    column_titles = tuple(dict.fromkeys(column for _, column in values))
+    title = f"{result.name}: {choice.value}"
+    baseline, means = None, {}
+    notes: tuple[str, ...] = ()
+    if choice.gain:
+        baseline = _baseline(choice.baseline, column_titles)
+        values = {place: _gain(cell, values.get((place[0], baseline))) for place, cell in values.items()}
+        means = {
+            c: m for c in column_titles if (m := _mean(values.get((r, c)) for r in row_titles)) is not None
+        }
+        title += f", gain over {baseline} in percent"
+        notes = _gain_notes(choice.value, values, seen, baseline)
+    return Pivot(title, ", ".join(choice.rows), row_titles, column_titles, values, baseline, means, notes)
+
+
+def pivot_tables(shown: Pivot) -> list[Table]:
+    """The values as a table, as several with some of the columns each where it would be too wide; a row of means where
+    there are gains of several rows; the notes below."""
+    titles = [*shown.rows, *([MEAN] if shown.means and len(shown.rows) > 1 else [])]
+    cells: dict[str, list[str]] = {}
+    for column in shown.columns:
+        cells[column] = [_text(shown, shown.cells.get((row, column))) for row in shown.rows]
+        if len(titles) > len(shown.rows):
+            cells[column].append(_text(shown, shown.means.get(column)))
+    widest = max((len(cell) for column in cells.values() for cell in column), default=0)
+    titles = [_shortened(title, WIDTH - len(GAP) - max(widest, _LEAST_COLUMN)) for title in titles]
+    first = max(map(len, (shown.row_axes, *titles)))
+    heads = {column: _shortened(column, WIDTH - first - len(GAP)) for column in shown.columns}
+    groups: list[list[str]] = [[]]
+    room = WIDTH - first
+    for column in shown.columns:
+        width = len(GAP) + max(map(len, (heads[column], *cells[column])))
+        if width > room and groups[-1]:
+            groups.append([])
+            room = WIDTH - first
+        groups[-1].append(column)
+        room -= width
+    return [
+        table(
+            [Column(shown.row_axes, style="cyan"), *(Column(heads[column], "right") for column in group)],
+            [[title, *(cells[column][k] for column in group)] for k, title in enumerate(titles)],
+            shown.title if group is groups[0] else "",
+            shown.notes if group is groups[-1] else (),
+        )
+        for group in groups
+    ]
+
+
+def bars_table(shown: Pivot) -> Table | None:
+    """The values as bars, None where there are not two numbers to compare; of gains without the baseline's."""
+    numbers = shown.numbers()
+    columns = [column for column in shown.columns if column != shown.baseline]
+    if len(numbers) < 2 or not columns:
+        return None
+    longest = max(abs(number) for number in numbers)
+    if shown.baseline is not None:
+        longest = max(longest, 10.0)
+    cells = [(row, column, shown.cells.get((row, column))) for row in shown.rows for column in columns]
+    room = WIDTH - 3 * len(GAP) - max(len(_text(shown, cell)) for *_, cell in cells)
+    heads, names = _side_by_side(shown.row_axes, shown.rows, columns, room - _LEAST_BAR)
+    room -= max(map(len, (shown.row_axes, *heads.values()))) + max(map(len, names.values()))
+    rows: list[tuple[str, str, str, str]] = []
+    for row, column, cell in cells:
+        length = bar(cell, longest, min(_BAR, room)) if isinstance(cell, int | float) else ""
+        rows.append((heads[row], names[column], _text(shown, cell), length))
+    titles = (
+        Column(shown.row_axes, style="cyan"),
+        Column(""),
+        Column("", "right"),
+        Column("", style="green"),
+    )
+    return table(titles, rows)
+
+
+def _side_by_side(
+    head: str, left: Sequence[str], right: Sequence[str], room: int
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Titles for two columns that have this room together: each has half of it, and what the other does not need."""
+    wide, other = max(map(len, (head, *left))), max(map(len, right))
+    most = max(room // 2, room - other)
+    heads = {title: _shortened(title, most) for title in left}
+    return heads, {title: _shortened(title, room - min(wide, most)) for title in right}
+
+
+def _shortened(title: str, most: int) -> str:
+    """A title without its middle where it is too long: pipelines differ in what they end with."""
+    if len(title) <= most:
+        return title
+    end = (most - 3) // 2
+    return f"{title[: most - 3 - end]}...{title[-end:]}"
+
+
+def sweep_parts(result: SweepResult, choice: Choice, *, bars: bool = True) -> list[Table | str]:
+    """The report of a sweep."""
+    shown = pivot(result, choice)
+    parts: list[Table | str] = []
+    for each in pivot_tables(shown):
+        parts += [each, ""]
+    drawn = bars_table(shown) if bars else None
+    if drawn is not None:
+        parts += [drawn, ""]
+    return [*parts, verdict(result)]
+
+
+_WORDS = {
+    "done": "as expected",
+    "wrong": "with wrong results",
+    "failed": "failed",
+    "lost": "lost with their processes",
+    "bug": "stopped by a bug of ours",
+    "waiting": "not run yet",
+}
+
+
+def verdict(result: SweepResult) -> str:
+    """One line about what became of the runs."""
+    n = len(result)
+    counts = result.counts()
+    said = [f"{counts[status]} {words}" for status, words in _WORDS.items() if status in counts]
+    return f"{n} run{'s' * (n != 1)}: {', '.join(said)}"
+
+
+def _varying(records: Sequence[Record]) -> list[str]:
+    return [axis for axis in AXES if len({str(record.axes[axis]) for record in records}) > 1]
+
+
+def _titles(record: Record, axes: Sequence[str]) -> str:
+    return joined({axis: record.axes[axis] for axis in axes})
+
+
+def _two_in_a_cell(one: Record, other: Record, place: tuple[str, str]) -> Exception:
+    differ = [axis for axis in AXES if one.axes[axis] != other.axes[axis]]
+    what = f"two runs for row '{place[0]}', column '{place[1]}': '{one.label}' and '{other.label}'"
+    if not differ:
+        return error("E502", what, help="nothing but their labels tells them apart: export them instead")
+    axis = differ[0]
+    help = f"give --where {axis}={one.axes[axis]}, or add {axis} to --rows or --columns"
+    return error("E502", what, help=help)
+
+
+def _baseline(asked: str, columns: Sequence[str]) -> str:
+    if not asked:
+        return columns[0]
+    if asked not in columns:
+        raise error("E502", f"no column '{asked}'", help=f"the columns are {', '.join(columns)}")
+    return asked
+
+
+def _gain(cell: Cell, base: Cell) -> Cell:
+    if not isinstance(cell, int | float):
+        return cell
+    if not isinstance(base, int | float) or not base:
+        return "no baseline"
+    return 100 * (cell / base - 1)
+
+
+_RATES = ("thread_ipc", "gpu_ipc", "warp_ipc", "warp_ipc_per_sm")
+"""Counters that are instructions in a cycle: they compare time only where the instructions are as many."""
+
+
+def _gain_notes(
+    value: str, gains: Mapping[tuple[str, str], Cell], runs: Mapping[tuple[str, str], Record], baseline: str
+) -> tuple[str, ...]:
+    """What to know about gains of IPC over runs that execute other numbers of instructions."""
+    if value not in _RATES:
+        return ()
+    for (row, column), gain in gains.items():
+        if isinstance(gain, int | float):
+            one, base = runs[row, column].counters, runs[row, baseline].counters
+            if any(one.get(name) != base.get(name) for name in ("thread_instructions", "warp_instructions")):
+                return (
+                    "runs of a row execute different numbers of instructions: these are gains of IPC, not of time;",
+                    "--value cycles compares time",
+                )
+    return ()
+
+
+def _mean(gains: object) -> float | None:
+    """The geometric mean of gains in percent."""
+    ratios = [1 + gain / 100 for gain in gains if isinstance(gain, int | float)]  # type: ignore[attr-defined]
+    if not ratios or min(ratios) <= 0:
+        return None
+    return 100 * (math.exp(sum(map(math.log, ratios)) / len(ratios)) - 1)
+
+
+def _text(shown: Pivot, cell: Cell) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, str):
+        return cell
+    if shown.baseline is not None:
+        return f"{cell:+.2f}%"
+    return str(cell) if isinstance(cell, int) else f"{cell:.2f}"

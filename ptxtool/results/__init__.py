@@ -1,0 +1,1 @@
+"""Results as plain values: what the API returns, `--json` prints and a sweep's store keeps."""

@@ -1,0 +1,72 @@
+"""The registers per thread of a kernel from three sides: live at once, allocated, and by ptxas where there is one."""
+
+from dataclasses import dataclass
+
+from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
+from ptxtool.analysis.regalloc.register_need import RegisterNeed, register_need
+from ptxtool.base.diag import PtxError
+from ptxtool.external.ptxas import Ptxas, Used
+from ptxtool.ir.nodes import Function
+
+
+@dataclass(frozen=True)
+class RegisterCounts:
+    """The counts of one kernel. `need` is None where they cannot be told, and `problem` says why.
+
+    `ptxas` is the run of ptxas, None where there was none.
+    """
+
+    kernel: Function
+    need: RegisterNeed | None
+    problem: str
+    ptxas: Ptxas | None
+
+    @property
+    def used(self) -> Used | None:
+        """What ptxas gave the kernel, None where it did not say."""
+        return self.ptxas.kernels.get(self.kernel.name) if self.ptxas else None
+
+    @property
+    def ptxas_problem(self) -> str:
+        """Why there is no figure of a ptxas that ran."""
+        return (
+            f"no figure from {self.ptxas}: {self.ptxas.problem}" if self.ptxas and self.ptxas.problem else ""
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for `--json`: `live`, `allocated`, `ptxas`, None where there is no figure."""
+        counts = (
+            self.need.to_dict() if self.need else {"live": None, "allocated": None, "problem": self.problem}
+        )
+        if self.ptxas is None or self.used is None:
+            return {**counts, "ptxas": None}
+        run = {"version": self.ptxas.version, "arch": self.ptxas.arch, "level": self.ptxas.level}
+        return {**counts, "ptxas": {**self.used.to_dict(), **run}}
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        more: list[str] = []
+        if self.need:
+            verb = "compacted" if self.kernel.registers.is_ptxplus else "allocated"
+            parts += [f"{self.need.live} live at once", f"{self.need.registers} {verb}"]
+            if self.need.registers > GENERAL_LIMIT and not self.kernel.registers.is_ptxplus:
+                more.append(f"a thread has {GENERAL_LIMIT} at most: 'rewrite -p allocate' spills the rest")
+            if len(self.need.chain) > 1:
+                more.append(f"most of them in {' -> '.join(self.need.chain)}")
+            more += [f"not counted: {reason}" for reason in self.need.uncounted]
+        else:
+            more.append(f"no count: {self.problem}")
+        if self.used:
+            spilled = f" (which spills {self.used.spill_bytes} bytes)" if self.used.spill_bytes else ""
+            parts.append(f"{self.used.registers} by {self.ptxas}{spilled}")
+        return "\n  ".join([f"registers per thread: {', '.join(parts) or 'unknown'}", *more])
+
+
+def register_counts(kernel: Function, ptxas: Ptxas | None) -> RegisterCounts:
+    """Count a kernel's registers; `ptxas` is what `ptxas_usage` said of its module. Raises E202 (undeclared label)."""
+    try:
+        return RegisterCounts(kernel, register_need(kernel), "", ptxas)
+    except PtxError as problem:
+        if any(d.code != "E301" for d in problem.diagnostics):
+            raise
+        return RegisterCounts(kernel, None, problem.diagnostics[0].message, ptxas)

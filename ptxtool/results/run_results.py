@@ -1,0 +1,273 @@
+"""Results of simulated runs as plain data: one run, and the runs of a ladder. What `--json` prints of them.
+
+A run's own counters are the simulator's (`RunResult` says which of them reports rely on). A ladder has one rung per
+scheme; gains are of thread IPC over the first rung, in percent.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.results.hotspots import Hotspots
+from ptxtool.results.outcome import expected_to_dict, verdict
+
+
+class StallPoint(Protocol):
+    """Where non-owner warps stopped: the instruction, and what was locked: the register and its sequence number, or
+    the byte of the scratchpad (`offset`, otherwise -1) and the variable that has it."""
+
+    @property
+    def instruction(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def register(self) -> str: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def variable(self) -> str: ...
+    @property
+    def warps(self) -> int: ...
+    @property
+    def warp_cycles(self) -> int: ...
+    @property
+    def first_cycle(self) -> int: ...
+
+
+class RunResult(Protocol):
+    """The counters of a run that reports name: those of `ptxsim`'s result."""
+
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def gpu(self) -> str: ...
+    @property
+    def scheduler(self) -> str: ...
+    @property
+    def share_registers(self) -> float: ...
+    @property
+    def share_scratchpad(self) -> float: ...
+    @property
+    def sharing(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
+    @property
+    def block(self) -> tuple[int, int, int]: ...
+    @property
+    def n_ctas(self) -> int: ...
+    @property
+    def ctas_done(self) -> int: ...
+    @property
+    def registers(self) -> int: ...
+    @property
+    def scratchpad_bytes(self) -> int: ...
+    @property
+    def resident_ctas(self) -> int: ...
+    @property
+    def unshared_ctas(self) -> int: ...
+    @property
+    def shared_pairs(self) -> int: ...
+    @property
+    def private_registers(self) -> int: ...
+    @property
+    def private_scratchpad(self) -> int: ...
+    @property
+    def limiter(self) -> str: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def warp_instructions(self) -> int: ...
+    @property
+    def thread_instructions(self) -> int: ...
+    @property
+    def thread_ipc(self) -> float: ...
+    @property
+    def warp_ipc(self) -> float: ...
+    @property
+    def slots(self) -> Mapping[str, int]: ...
+    @property
+    def l1(self) -> Mapping[str, int]: ...
+    @property
+    def l2(self) -> Mapping[str, int]: ...
+    @property
+    def dram(self) -> Mapping[str, int]: ...
+    @property
+    def stats(self) -> Mapping[str, float]: ...
+    @property
+    def dynamic(self) -> object | None: ...
+    @property
+    def switching(self) -> object | None: ...
+    @property
+    def stall_points(self) -> Sequence[StallPoint]: ...
+    @property
+    def hotspots(self) -> Hotspots | None: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+def first_stall(points: Sequence[StallPoint]) -> StallPoint | None:
+    """The stall point that comes first in the text; None if there is none."""
+    return min(points, key=lambda point: point.instruction, default=None)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch that ran: its counters, the arguments as they are afterwards, and what is wrong with the results.
+
+    `checked` names the buffers that were compared with expected contents.
+    """
+
+    result: RunResult
+    arguments: tuple[Any, ...] = field(repr=False)
+    checked: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`: the counters, and `expected` about the results."""
+        return {
+            **self.result.to_dict(),
+            "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.result}\n{self.verdict}"
+
+    @property
+    def results(self) -> tuple[RunResult, ...]:
+        """The counters, as those of a list of launches."""
+        return (self.result,)
+
+    @property
+    def status(self) -> str:
+        return self.result.status
+
+    @property
+    def verdict(self) -> str:
+        """One line about the results."""
+        if self.status != "done":
+            return "results: not compared, the run did not end"
+        return verdict(self.checked, self.problems)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One scheme of a ladder: what it was and how it ran. `percent` is what was shared, `passes` what rewrote the
+    kernel ("" for nothing). `same_memory`: all buffers are as after the first rung.
+
+    `stall_line` is the line of the stall point in the kernel as it was given: rewriting moves lines.
+    """
+
+    name: str
+    scheduler: str
+    percent: int | float
+    passes: str
+    run: Run
+    same_memory: bool
+    stall_line: int | None = None
+
+    @property
+    def result(self) -> RunResult:
+        return self.run.result
+
+    @property
+    def stall_point(self) -> StallPoint | None:
+        """The first instruction, in the text, at which non-owner warps stopped; None if none did."""
+        return first_stall(self.result.stall_points)
+
+    def stall_to_dict(self) -> dict[str, Any] | None:
+        """The stall point as plain data, with its line in the kernel as it was given."""
+        point = self.stall_point
+        if point is None:
+            return None
+        return {
+            "instruction": point.instruction,
+            "line": self.stall_line,
+            "text": point.text,
+            **(
+                {"register": point.register, "sequence": point.sequence}
+                if point.offset < 0
+                else {"variable": point.variable, "offset": point.offset}
+            ),
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rungs of a ladder for one kernel, the baseline first, which share `percent` of a resource.
+
+    `complete` is False after an interrupt: then the last rung has the counters up to it, and no results.
+    """
+
+    file: str
+    kernel: str
+    resource: Literal["registers", "scratchpad"]
+    percent: int | float
+    rungs: tuple[Rung, ...]
+    complete: bool = True
+
+    def gain(self, rung: Rung) -> float | None:
+        """Thread IPC over the first rung's, in percent; None where one of the two did not end."""
+        first = self.rungs[0].result
+        if first.status != "done" or rung.result.status != "done":
+            return None
+        return 100 * (rung.result.thread_ipc / first.thread_ipc - 1) if first.thread_ipc else 0.0
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Wrong results of any rung; memory that differs between rungs counts as one."""
+        found: list[Diagnostic] = []
+        for rung in self.rungs:
+            for told in rung.run.problems:
+                found.append(
+                    Diagnostic(
+                        told.code,
+                        f"{rung.name}: {told.message}",
+                        told.source,
+                        told.start,
+                        told.end,
+                        told.help,
+                    )
+                )
+            if not rung.same_memory:
+                message = f"{rung.name}: memory differs from that of {self.rungs[0].name}"
+                help = "a kernel with a data race has no one result; otherwise this is a bug of ours: please report it"
+                found.append(Diagnostic("E409", message, help=help))
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {
+            "file": self.file,
+            "kernel": self.kernel,
+            "resource": self.resource,
+            "share_percent": self.percent,
+            "complete": self.complete,
+            "rungs": [
+                {
+                    "name": rung.name,
+                    "passes": rung.passes,
+                    "gain_percent": self.gain(rung),
+                    "same_memory": rung.same_memory,
+                    "first_stall": rung.stall_to_dict(),
+                    **rung.run.to_dict(),
+                }
+                for rung in self.rungs
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
+        for rung in self.rungs:
+            result, gain = rung.result, self.gain(rung)
+            told = result.status if gain is None else f"{gain:+.2f}%"
+            lines.append(
+                f"  {rung.name:<20} {result.resident_ctas} resident CTAs, {result.cycles} cycles, "
+                f"thread IPC {result.thread_ipc:.2f} ({told})"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,132 @@
+"""Results of a list of launches as plain data: each by itself, and all together. What `--json` prints of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.results.outcome import Buffer, expected_to_dict, verdict, verdict_of_checks
+from ptxtool.results.run_results import RunResult
+
+
+class TotalCounts(Protocol):
+    """The sums of counters that reports name: those of `ptxsim.Totals`."""
+
+    @property
+    def launches(self) -> int: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def thread_instructions(self) -> int: ...
+    @property
+    def warp_instructions(self) -> int: ...
+    @property
+    def ctas(self) -> int: ...
+    @property
+    def thread_ipc(self) -> float: ...
+    @property
+    def stats(self) -> Mapping[str, float]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class SequenceRun:
+    """A list of launches that was simulated: `results` of those with time, `numbers` of which of the list they are.
+
+    `totals` are their sums. `of` is the length of the list; `status` is that of the last launch that ran. `arguments`
+    are the buffers and scalars of the file, as they are afterwards.
+    """
+
+    gpu: str
+    of: int
+    numbers: tuple[int, ...]
+    results: tuple[RunResult, ...]
+    totals: TotalCounts
+    status: str
+    checked: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+    arguments: tuple[Any, ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`: `launches` with the counters of each, `totals` with GPGPU-Sim's names."""
+        return {
+            "gpu": self.gpu,
+            "status": self.status,
+            "of": self.of,
+            "launches": [
+                {"launch": number, **result.to_dict()}
+                for number, result in zip(self.numbers, self.results, strict=True)
+            ],
+            "totals": self.totals.to_dict(),
+            "expected": expected_to_dict(self.checked, self.problems, self.status == "done"),
+        }
+
+    @property
+    def verdict(self) -> str:
+        """One line about the results."""
+        if self.status != "done":
+            return "results: not compared, the last launch did not end"
+        return verdict(self.checked, self.problems)
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """One launch of a list that ran without time, and what the checks found in it."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    warp_instructions: int
+    findings: tuple[Diagnostic, ...]
+    lost_findings: int
+    printed: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel,
+            "grid": list(self.grid),
+            "block": list(self.block),
+            "warp_instructions": self.warp_instructions,
+            "printed": self.printed,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "lost_findings": self.lost_findings,
+        }
+
+
+@dataclass(frozen=True)
+class SequenceOutcome:
+    """A list of launches that ran without time: the buffers behind the last, and what is wrong."""
+
+    steps: tuple[StepOutcome, ...]
+    buffers: tuple[Buffer, ...]
+    checked: tuple[str, ...]
+    wrong: tuple[Diagnostic, ...]
+    looked_for: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What the checks found, each thing once."""
+        return tuple(dict.fromkeys(f for step in self.steps for f in step.findings))
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Everything that is wrong: findings, then results."""
+        return (*self.findings, *self.wrong)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {
+            "launches": [step.to_dict() for step in self.steps],
+            "warp_instructions": sum(step.warp_instructions for step in self.steps),
+            "buffers": [buffer.to_dict() for buffer in self.buffers],
+            "expected": expected_to_dict(self.checked, self.wrong),
+            "checks": {"looked_for": list(self.looked_for)},
+        }
+
+    @property
+    def verdict(self) -> str:
+        """A line about the results, and one about the checks if there were any."""
+        lost = sum(step.lost_findings for step in self.steps)
+        return verdict(self.checked, self.wrong) + verdict_of_checks(
+            self.looked_for, len(self.findings) + lost
+        )

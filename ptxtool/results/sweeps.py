@@ -1,0 +1,316 @@
+"""A sweep as plain data: the runs that are asked for, and what became of each.
+
+For `sweep` and for programs that run many launches and look the results up by label. A `Configuration` says what to
+run; a `Record` is its result, with every counter of the run under the names that `sim --json` has; a `SweepResult` is
+the records of one sweep in the order in which they were asked for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from ptxtool.analysis.occupancy.sharing_plan import Percent
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
+from ptxtool.formats.gpu import Gpu
+
+Status = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
+"""What became of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
+ours; has not run. The last three are run again when the sweep is."""
+
+AXES = (
+    "kernel",
+    "gpu",
+    "set",
+    "scheme",
+    "scheduler",
+    "share_registers",
+    "share_scratchpad",
+    "dynamic",
+    "passes",
+    "registers",
+)
+"""What may vary in a sweep, in the order of tables. "" stands for what was not said."""
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One run as it is asked for. Everything but `kernel` has the default that `ptxtool sim` has.
+
+    `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it (in them
+    `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
+    `launch` is a launch file (default: the one beside the file). `settings` change keys of the GPU. `dynamic` may be
+    options in a text. `label` is unique in a sweep; without one the run is named after what distinguishes it. `scheme`
+    names what belongs together, for reports. `origin` is where a sweep file names the kernel, for messages.
+    """
+
+    kernel: str | Path
+    launch: str | Path | None = None
+    gpu: str | Path | Gpu = "tesla-c2050"
+    settings: tuple[str, ...] = ()
+    scheduler: str = ""
+    share_registers: Percent = 0
+    share_scratchpad: Percent = 0
+    dynamic: bool | str = False
+    passes: str = ""
+    registers: int | None = None
+    label: str = ""
+    scheme: str = ""
+    name: str = ""
+    entry: str | None = None
+    text: str | None = field(default=None, repr=False)
+    ptxplus_semantics: str = "hardware"
+    max_cycles: int | None = None
+    origin: tuple[Source, int, int] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def kernel_name(self) -> str:
+        """What reports call the kernel."""
+        if self.name:
+            return self.name
+        return str(self.kernel) if self.text is not None else Path(self.kernel).stem
+
+    @property
+    def axes(self) -> dict[str, Value]:
+        """What is asked for, under the names of `AXES`."""
+        gpu = self.gpu.name if isinstance(self.gpu, Gpu) else str(self.gpu)
+        return {
+            "kernel": self.kernel_name,
+            "gpu": gpu,
+            "set": ",".join(self.settings),
+            "scheme": self.scheme,
+            "scheduler": self.scheduler,
+            "share_registers": _percent(self.share_registers),
+            "share_scratchpad": _percent(self.share_scratchpad),
+            "dynamic": self.dynamic,
+            "passes": self.passes,
+            "registers": "" if self.registers is None else self.registers,
+        }
+
+
+def _percent(value: Percent) -> int | float | str:
+    """A percentage as a table shows it; what is none stays as it is, for whoever complains."""
+    try:
+        exact = Fraction(value)
+    except (ValueError, ZeroDivisionError, TypeError):
+        return str(value)
+    return int(exact) if exact.denominator == 1 else float(exact)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run leaves, whoever asked for it: what the store keeps under the run's key.
+
+    `counters` are those of `SimResult.to_dict()` but for the issues of single instructions and what was printed; {}
+    where the run did not come so far. `problems` are diagnostics as data, each with its rendered `text`. `memory` is a
+    digest of all arguments afterwards: two runs with the same digest left the same bytes.
+    """
+
+    status: Status
+    counters: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    checked: tuple[str, ...] = ()
+    problems: tuple[Mapping[str, Any], ...] = ()
+    memory: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "counters": dict(self.counters),
+            "checked": list(self.checked),
+            "problems": [dict(problem) for problem in self.problems],
+            "memory": self.memory,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Outcome":
+        return cls(
+            data["status"],
+            data["counters"],
+            tuple(data["checked"]),
+            tuple(data["problems"]),
+            data["memory"],
+        )
+
+
+WAITING = Outcome("waiting")
+"""Of a run that has not ended."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run of a sweep and what became of it."""
+
+    label: str
+    axes: Mapping[str, Value]
+    key: str
+    outcome: Outcome
+
+    @property
+    def status(self) -> Status:
+        return self.outcome.status
+
+    @property
+    def ok(self) -> bool:
+        """True if the run ended and its results are those expected."""
+        return self.status == "done"
+
+    @property
+    def counters(self) -> Mapping[str, Any]:
+        return self.outcome.counters
+
+    @property
+    def memory(self) -> str:
+        return self.outcome.memory
+
+    def value(self, name: str) -> Any:
+        """A counter by name: "thread_ipc", "slots.stall", or one of GPGPU-Sim's such as "l1d_misses"; None without one.
+
+        Raises E502 for a name that the run's counters do not have.
+        """
+        if not self.counters:
+            return None
+        node: Any = self.counters
+        for part in name.split("."):
+            if not isinstance(node, Mapping) or part not in node:
+                node = self.counters["stats"].get(name)
+                break
+            node = node[part]
+        if not isinstance(node, str | int | float):
+            known = counter_names(self.counters)
+            near = nearest(name, known)
+            advice = f"did you mean '{near}'? " if near else ""
+            what = "no counter" if node is None else "no single number:"
+            help = f"{advice}there are {', '.join(n for n in known if '.' not in n)}, and parts such as slots.stall"
+            raise error("E502", f"{what} '{name}'", help=help)
+        return node
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {"label": self.label, **self.axes, "key": self.key, **self.outcome.to_dict()}
+
+
+_SAID = {
+    "share_registers": "registers {}%",
+    "share_scratchpad": "scratchpad {}%",
+    "registers": "{} registers",
+    "passes": "{{{}}}",
+}
+"""How the values of some axes are told from those of others."""
+
+
+def joined(values: Mapping[str, Value]) -> str:
+    """Values of axes as the name of a run, a row or a column; "default" where none says anything.
+
+    Different values have different names, but for what the user has called the same.
+    """
+    words = [_word(axis, value) for axis, value in values.items() if value not in ("", 0)]  # False is 0
+    return " ".join(words) or "default"
+
+
+def _word(axis: str, value: Value) -> str:
+    if axis == "dynamic":
+        return "dynamic" if value is True else f"dynamic({value})"
+    return _SAID.get(axis, "{}").format(value)
+
+
+def check_axis(axis: str) -> None:
+    """Raise E502 for what is no axis."""
+    if axis not in AXES:
+        near = nearest(axis, AXES)
+        help = f"did you mean '{near}'?" if near else f"there are {', '.join(AXES)}"
+        raise error("E502", f"a sweep has no axis '{axis}'", help=help)
+
+
+def counter_names(counters: Mapping[str, Any]) -> list[str]:
+    """The names under which single values of a run are found."""
+    names: list[str] = []
+    for name, value in counters.items():
+        if isinstance(value, str | int | float):
+            names.append(name)
+        elif isinstance(value, Mapping):
+            inner = [k for k, v in value.items() if isinstance(v, str | int | float)]
+            names += inner if name == "stats" else [f"{name}.{k}" for k in inner]
+    return names
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """The records of a sweep, in the order in which the runs were asked for. `result["LABEL"]` finds one.
+
+    `simulated` counts the runs that this call made, `equal` those that got the result of one of them, `declined` those
+    that a pass stopped before, `stored` those whose result was known. `removed` are runs that the sweep of this name
+    had in its store and has no more. `interrupted` is True after Ctrl-C.
+    """
+
+    name: str
+    records: tuple[Record, ...]
+    simulated: int = 0
+    equal: int = 0
+    declined: int = 0
+    stored: int = 0
+    removed: int = 0
+    interrupted: bool = False
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, label: str) -> Record:
+        """Raises E502 for a label that no run has."""
+        for record in self.records:
+            if record.label == label:
+                return record
+        near = nearest(label, [record.label for record in self.records])
+        help = (
+            f"did you mean '{near}'?"
+            if near
+            else f"the sweep has {len(self.records)} runs; .records has them"
+        )
+        raise error("E502", f"no run labelled '{label}' in sweep '{self.name}'", help=help)
+
+    def where(self, conditions: Iterable[tuple[str, str]]) -> "SweepResult":
+        """The runs whose axes have these values, as text. Raises E502 for what is no axis, and where no run is left."""
+        wanted = tuple(conditions)
+        for axis, _ in wanted:
+            check_axis(axis)
+        left = tuple(r for r in self.records if all(str(r.axes[axis]) == value for axis, value in wanted))
+        if not left:
+            found = {axis: dict.fromkeys(str(record.axes[axis]) for record in self) for axis, _ in wanted}
+            values = "; ".join(f"{axis}: {', '.join(values)}" for axis, values in found.items())
+            raise error("E502", "no run is left to show", help=f"the values are {values}")
+        return replace(self, records=left)
+
+    @property
+    def failed(self) -> tuple[Record, ...]:
+        """The runs that have no good result, those that have not run apart."""
+        return tuple(r for r in self.records if r.status not in ("done", "waiting"))
+
+    @property
+    def complete(self) -> bool:
+        """True if every run has been made, well or not."""
+        return all(record.status != "waiting" for record in self.records)
+
+    def counts(self) -> dict[str, int]:
+        """How many runs have which status."""
+        found: dict[str, int] = {}
+        for record in self.records:
+            found[record.status] = found.get(record.status, 0) + 1
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`: nothing in it depends on when or where runs were made."""
+        return {"name": self.name, "complete": self.complete, "runs": [r.to_dict() for r in self.records]}
+
+    def __str__(self) -> str:
+        lines = [f"sweep {self.name}: {', '.join(f'{n} {status}' for status, n in self.counts().items())}"]
+        for record in self.records:
+            ipc = record.counters.get("thread_ipc")
+            lines.append(f"  {record.label}: {record.status}" + (f", thread IPC {ipc:.2f}" if ipc else ""))
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Running kernels: one launch, a list of launches, the ladder of schemes."""

@@ -1,0 +1,63 @@
+"""What a run gives to its passes: `share=run` is its sharing percentage, `registers=run` its registers per thread.
+
+So one pipeline goes with all percentages of a sweep. The percentage is that of the resource which a pass is about, 0
+in a run that does not share it. A run that does not say its registers has the kernel's own count, which the passes take
+by themselves when they are given none.
+"""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ptxtool.base.diag import error
+
+if TYPE_CHECKING:
+    from ptxtool.formats.launch.launch_file import Launch
+
+_PASS = re.compile(r"([\w-]+)(\s*\{)([^{}]*)\}")
+_FROM_RUN = re.compile(r"\s*(share|registers)\s*=\s*run\s*")
+
+
+def for_run(
+    pipeline: str,
+    share_registers: Fraction,
+    share_scratchpad: Fraction,
+    registers: Callable[[], int | None],
+) -> str:
+    """The pipeline of a run with these values. `registers` is called where the pipeline asks for them."""
+
+    def value(name: str, option: str) -> str:
+        if option == "registers":
+            count = registers()
+            return "" if count is None else str(count)
+        return str(share_scratchpad if _is_about_scratchpad(name) else share_registers)
+
+    def filled(hit: re.Match[str]) -> str:
+        settings: list[str] = []
+        for setting in hit[3].split(","):
+            asked = _FROM_RUN.fullmatch(setting)
+            if asked is None:
+                settings.append(setting)
+            elif given := value(hit[1], asked[1]):
+                settings.append(f"{asked[1]}={given}")
+        return f"{hit[1]}{hit[2]}{','.join(settings)}}}"
+
+    return _PASS.sub(filled, pipeline)
+
+
+def _is_about_scratchpad(name: str) -> bool:
+    """True for the passes for scratchpad sharing: they take its bytes, those for register sharing do not."""
+    from ptxtool.passes import PASSES, pass_info
+
+    return name in PASSES and any(option.name == "scratchpad" for option in pass_info(PASSES[name]).options)
+
+
+def asked_registers(launch: "Launch") -> int | None:
+    """The registers per thread that a launch file asks for. Raises E502 for a list of launches that differ in them."""
+    for step in launch.steps:
+        if step.registers != launch.registers:
+            help = "say one number for all launches at the head of the file, or 'registers' in the sweep"
+            message = "registers=run for a list of launches with different registers per thread"
+            raise error("E502", message, launch.source, *step.place, help)
+    return launch.registers

@@ -1,0 +1,216 @@
+"""The checks of one function for `check`: its instructions, and the declarations, calls and labels between them.
+
+Errors E211 (calls) and E212 (declarations) of a body, and names that mean two things in one block; for PTX.
+"""
+
+import re
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.nodes import (
+    Declaration,
+    Directive,
+    Function,
+    Instruction,
+    Label,
+    Name,
+    ScopeClose,
+    ScopeOpen,
+    Statement,
+)
+from ptxtool.isa.literals import integer
+from ptxtool.isa.table import Match
+from ptxtool.sema.calls import Signature, call_trouble, parts, prototype, signature, targets
+from ptxtool.sema.instructions import InstructionCheck
+from ptxtool.sema.operands.shapes import description
+from ptxtool.sema.ptxplus import guard_complaints, operand_complaints, surplus_complaints
+from ptxtool.sema.variables import declaration_problems
+from ptxtool.sema.verify import place_of
+
+_LOC = re.compile(r"[0-9]{1,9}\s+[0-9]{1,9}\s+[0-9]{1,9}(?![\w.])")
+_LARGEST_WORD = 2**32 - 1
+_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
+
+
+class _Registers:
+    """The names of the registers that one block declares."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Declaration] = {}
+        self.ranges: dict[str, tuple[int, Declaration]] = {}
+        self.lowest: dict[str, tuple[int, Declaration]] = {}
+
+    def take(self, name: str, declaration: Declaration) -> None:
+        """Remember a variable whose name a range may mean: for each prefix the lowest number."""
+        prefix = name.rstrip("0123456789")
+        number = name[len(prefix) :]
+        if number and len(number) < 10 and number == str(int(number)):
+            lowest = self.lowest.get(prefix)
+            if lowest is None or int(number) < lowest[0]:
+                self.lowest[prefix] = int(number), declaration
+
+    def find(self, name: str) -> Declaration | None:
+        if name in self.names:
+            return self.names[name]
+        prefix = name.rstrip("0123456789")
+        count, declaration = self.ranges.get(prefix, (0, None))
+        number = name[len(prefix) :]
+        return declaration if number and len(number) < 10 and int(number) < count else None
+
+
+class BodyCheck(InstructionCheck):
+    """Everything that is checked statement by statement."""
+
+    def __init__(self, function: Function):
+        super().__init__(function)
+        self._registers = [_Registers()]
+        self._lists: dict[str, Directive] = {}  # the `.callprototype` and its like behind a label
+        label: Label | None = None
+        for statement in function.body or ():
+            if type(statement) is Directive and label is not None and statement.name in _LISTS:
+                self._lists[label.name] = statement
+            label = statement if type(statement) is Label else None
+
+    def _statement(self, statement: Statement, n: int) -> None:
+        super()._statement(statement, n)
+        if self.is_ptxplus:
+            return
+        match statement:
+            case ScopeOpen():
+                self._registers.append(_Registers())
+            case ScopeClose():
+                self._registers.pop()
+            case Label(name=name):
+                other = self.variables.here(name) or self._registers[-1].names.get(name)
+                if other is not None:
+                    self._twice(name, statement, other)
+            case Directive(name="loc"):
+                self._loc(statement)
+            case Declaration():
+                self.found += declaration_problems(self.module, statement, "body")
+            case _:
+                pass
+
+    def _loc(self, node: Directive) -> None:
+        """A line directive: whole numbers of 32 bits."""
+        if _LOC.match(node.text):  # nearly all
+            return
+        for word in node.text.partition(",")[0].split():
+            if not _is_word(word):
+                help = "'.loc' takes the number of a '.file', a line and a column"
+                self._point(node, "E213", f"'{word}' is no whole number of 32 bits", word, help)
+
+    def _declare(self, declaration: Declaration) -> None:
+        super()._declare(declaration)
+        if self.is_ptxplus:
+            return
+        registers = self._registers[-1]
+        for declarator in declaration.declarators:
+            name = declarator.name
+            if declaration.space == "reg":
+                other = self.variables.here(name) or self.block_labels[-1].get(name)
+                if declarator.count is None:
+                    registers.names[name] = declaration
+                else:
+                    registers.ranges[name] = declarator.count, declaration
+                    number, other = registers.lowest.get(name, (declarator.count, None))
+                    name, other = f"{name}{number}", other if number < declarator.count else None
+            else:
+                other = registers.find(name) or self.block_labels[-1].get(name)
+                registers.take(name, declaration)
+            if other is not None:
+                self._twice(name, declaration, other)
+
+    def _guard(self, node: Instruction, n: int) -> None:
+        super()._guard(node, n)
+        if self.is_ptxplus and node.guard is not None:
+            for code, message, word, help in guard_complaints(node.guard):
+                self._point(node, code, message, word, help)
+
+    def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
+        super()._operands(node, match, n)
+        if self.is_ptxplus:
+            surplus = surplus_complaints(node, match) if match is not None else ()
+            for code, message, word, help in (*surplus, *operand_complaints(node, self.registers, n)):
+                self._point(node, code, message, word, help)
+
+    def _follow(self, node: Instruction, n: int) -> None:
+        if node.opcode.base == "call":
+            self._call(node, n)
+            return
+        for operand in node.operands:
+            text = operand.text if isinstance(operand, Name) else ""
+            if text and text in self.label_names and self._lists.get(text) is None:
+                help = "write 'name: .branchtargets label, ...;' before it, and name that"
+                self._point(node, "E206", f"'{text}' is no list of branch targets", text, help)
+
+    def _call(self, node: Instruction, n: int) -> None:
+        called = parts(node)
+        if called is None:
+            self._point(
+                node, "E211", "a call names a function", node.opcode.text, "write 'call f, (arguments);'"
+            )
+            return
+        assert isinstance(called.target, Name)
+        target = called.target.text
+        found = self._shape(called.target, n)
+        expected: list[Signature] = []
+        if found.kind == "function":
+            if found.type == "entry":
+                help = "kernels are launched by the host; move its code into a '.func'"
+                self._point(node, "E211", f"'{target}' is a kernel, which cannot be called", target, help)
+            else:
+                expected = [signature(self.module.functions[target])]
+        elif found.kind == "register":
+            expected = self._listed(node, called.prototype, target)
+        elif found.kind != "undeclared":
+            message = f"'{target}' is {description(found)}, which cannot be called"
+            self._point(
+                node, "E211", message, target, "name a function, or a register that holds its address"
+            )
+        troubles = [call_trouble(called, one, lambda o: self._shape(o, n), self.variable) for one in expected]
+        if troubles and None not in troubles:
+            trouble = troubles[0]
+            assert trouble is not None
+            self._point(node, "E211", trouble.message, trouble.word, trouble.help)
+
+    def _listed(self, node: Instruction, name: object, target: str) -> list[Signature]:
+        """What the functions of an indirect call may take, by its prototype or list of targets."""
+        if not isinstance(name, Name):
+            message = f"the call through '{target}' has no prototype"
+            help = "write 'name: .callprototype (...) _ (...);' before it, and ', name' at its end"
+            self._point(node, "E211", message, target, help)
+            return []
+        directive = self._lists.get(name.text)
+        if directive is None:
+            if (
+                name.text in self.label_names
+                or self.variable(name.text)
+                or name.text in self.module.functions
+            ):
+                help = "write 'name: .callprototype (...) _ (...);' before it, and name that"
+                self._point(node, "E211", f"'{name.text}' is no prototype", name.text, help)
+            return []
+        if directive.name == "callprototype":
+            return [prototype(directive)]
+        found: list[Signature] = []
+        for word in targets(directive):
+            function = self.module.functions.get(word)
+            if function is None or function.kind == "entry":
+                what = "is a kernel, which cannot be called" if function else "is no function"
+                self._point(directive, "E211", f"'{word}' {what}", word, "name device functions ('.func')")
+                return []
+            found.append(signature(function))
+        return found
+
+    def _point(self, node: Instruction | Directive, code: str, message: str, word: str, help: str) -> None:
+        source = self.function.source
+        place = place_of(source.text, node.start, node.end, word)
+        self.found.append(Diagnostic(code, message, source, *place, help))
+
+
+def _is_word(text: str) -> bool:
+    """Whether a number is whole and fits 32 bits."""
+    try:
+        return integer(text) <= _LARGEST_WORD
+    except ValueError:
+        return False

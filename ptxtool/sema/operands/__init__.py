@@ -1,0 +1,1 @@
+"""Whether the operands of an instruction fit a form of the instruction table, and the wording where not."""

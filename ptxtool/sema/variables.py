@@ -1,0 +1,360 @@
+"""Declarations of variables, registers and parameters: types, sizes, alignment, initial values, by state space.
+
+For PTX; PTXPlus files declare what their converter prints. Names declared twice are found elsewhere (`sema/verify.py`).
+
+Reference: PTX ISA, sections 5.1 (state spaces), 5.4 (variables); the rest was asked of ptxas 13.0.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import takewhile
+
+from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.ir.constants import constant
+from ptxtool.ir.nodes import (
+    Apply,
+    Declaration,
+    Declarator,
+    Function,
+    Immediate,
+    Module,
+    Name,
+    Operand,
+    Vector,
+)
+from ptxtool.isa.special import special
+from ptxtool.isa.types import TYPES
+from ptxtool.parse.operands import fold
+from ptxtool.sema.header import version_of
+from ptxtool.sema.operands.type_fit import FLOATS, INTEGERS
+from ptxtool.sema.verify import names, place_of
+
+OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+_WIDEST_VECTOR = 128
+_OF_PTXPLUS = {"bb64": "b64", "bb128": "b128", "ff64": "f64"}
+_NARROW = {"u8": "b8", "s8": "b8", "u16": "b16", "s16": "b16", "pred": "b32"}
+_POINTED_AT = frozenset({"global", "const", "shared", "local"})
+_MOST_REGISTERS = 2**32 - 1
+_MOST_CONSTANT_BYTES = 65536
+_ADDRESSES = frozenset({"u32", "u64", "s32", "s64", "b32"})  # ptxas refuses '.b64'
+_MASKS = frozenset(0xFF << 8 * byte for byte in range(8))
+_SINCE_MASKS = (7, 1)
+
+
+def declaration_problems(
+    module: Module, item: Declaration, place: str, *, has_body: bool = True
+) -> Iterator[Diagnostic]:
+    """What is wrong with a declaration; `place` is "module", "body", "entry" (its parameters) or "func".
+
+    `has_body`: whether the function of a parameter is defined here.
+    """
+    check = _Check(module, item, place, has_body)
+    yield from check.space_problems()
+    if place in ("entry", "func"):
+        yield from check.parameter_problems()
+    yield from check.type_problems()
+    for declarator in item.declarators:
+        yield from check.size_problems(declarator)
+        if declarator.value is not None:
+            yield from check.value_problems(declarator, declarator.value)
+
+
+def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
+    """An `.extern` variable whose definition has another type or size, or nobody else can see."""
+    external: dict[str, Declaration] = {}
+    for item in module.declarations():
+        for declarator in item.declarators:
+            if "extern" in item.linkage:
+                external.setdefault(declarator.name, item)
+                continue
+            before = external.get(declarator.name)
+            if before is None:
+                continue
+            place = place_of(module.source.text, item.start, item.end, declarator.name)
+            note = Note("first declared here", module.source, before.start, before.end)
+            sizes = {d.name: d.dimensions for d in before.declarators}[declarator.name]
+            if (item.type, item.vector, item.space) != (before.type, before.vector, before.space) or (
+                sizes != declarator.dimensions and sizes[:1] != (None,)
+            ):
+                message = f"'{declarator.name}' has another type than before"
+                yield Diagnostic(
+                    "E212", message, module.source, *place, "declare it alike in both places", note
+                )
+            elif not item.linkage:
+                message = f"'{declarator.name}' is '.extern' before and has no linkage here"
+                yield Diagnostic("E212", message, module.source, *place, "write '.visible' before it", note)
+
+
+def bank_problems(module: Module) -> Iterator[Diagnostic]:
+    """Constants that do not fit their bank of 64 KB; told where it overflows."""
+    total = 0
+    for item in module.declarations():
+        if item.space != "const" or "extern" in item.linkage or item.type not in TYPES:
+            continue
+        width = TYPES[item.type].bytes * max(item.vector, 1)
+        for declarator in item.declarators:
+            total += width * n_elements(declarator)  # ptxas packs them
+            if total > _MOST_CONSTANT_BYTES:
+                place = place_of(module.source.text, item.start, item.end, declarator.name)
+                message = (
+                    f"the '.const' variables up to '{declarator.name}' take {total} bytes, there are 65536"
+                )
+                help = "declare large tables in '.global'"
+                yield Diagnostic("E212", message, module.source, *place, help)
+                return
+
+
+def n_elements(declarator: Declarator) -> int:
+    """The number of elements of a variable, from its sizes or its initial values."""
+    sizes = list(declarator.dimensions)
+    if sizes and sizes[0] is None:
+        sizes[0] = len(declarator.value.items) if isinstance(declarator.value, Vector) else 0
+    return math.prod(size or 0 for size in sizes)
+
+
+class _Check:
+    """One declaration and where it stands."""
+
+    def __init__(self, module: Module, item: Declaration, place: str, has_body: bool):
+        self.module, self.item, self.place, self.has_body = module, item, place, has_body
+        self.space = item.space.partition("[")[0]
+        self.name = item.declarators[0].name if item.declarators else ""
+        self.words = [*item.linkage, *item.qualifiers]
+
+    def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
+        source = self.module.source
+        start, end = place_of(source.text, self.item.start, self.item.end, word or self.name)
+        return Diagnostic("E212", message, source, start, end, help)
+
+    def space_problems(self) -> Iterator[Diagnostic]:
+        name, space, item = self.name, self.space, self.item
+        version = version_of(self.module)
+        if item.type in OPAQUE and self.place == "body":
+            yield self.problem(
+                f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
+            )
+        elif item.type in OPAQUE and self.place == "module" and space != "global":
+            yield self.problem(f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place")
+        elif item.type == "samplerref" and version >= (1, 5) and not _is_independent(self.module):
+            help = "write 'texmode_independent' behind '.target', or take the sampler out of the texture"
+            yield self.problem(f"sampler '{name}' in unified texturing mode", help)
+        elif space == "tex" and self.place == "body":
+            yield self.problem(f"texture '{name}' inside a function", "declare it at module scope")
+        elif space == "tex" and version >= (1, 5):
+            yield self.problem("'.tex' ended with PTX 1.5", f"write '.global .texref {name};'")
+        elif item.space.startswith("const[") and version >= (2, 2):
+            help = "write '.const'; all of them are in one bank of 64 KB"
+            yield self.problem(f"'.{item.space}': banks of constants ended with PTX 2.2", help)
+        elif name == "WARP_SZ" or (self.place == "module" and special(name) is not None):
+            yield self.problem(f"'{name}' means something already", "give the variable another name", name)
+        elif self.place == "module" and space == "param":
+            yield self.problem(f"parameter '{name}' at module scope", "parameters belong to a function")
+        elif self.place == "module" and space in ("reg", "local") and version >= (3, 0):
+            help = "since PTX 3.0 they belong into functions: move it into the body"
+            yield self.problem(f"'.{space}' variable '{name}' at module scope", help)
+        elif self.place == "entry" and space != "param":
+            yield self.problem(
+                f"parameter '{name}' of a kernel is in '.{space}'", "kernels take '.param' alone"
+            )
+        elif self.place == "func" and space not in ("param", "reg"):
+            yield self.problem(f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'")
+        if "common" in item.linkage and space != "global":
+            yield self.problem(
+                f"'.common' variable '{name}' is in '.{space}'", "only '.global' variables are common"
+            )
+        if "attribute(.managed)" in item.qualifiers and space != "global":
+            yield self.problem(
+                f"managed variable '{name}' is in '.{space}'", "only '.global' variables are managed"
+            )
+
+    def parameter_problems(self) -> Iterator[Diagnostic]:
+        """What a parameter or result of a function may not be besides; declarations alone are not held to it."""
+        item, name = self.item, self.name
+        is_array = any(d.dimensions for d in item.declarators)
+        passes = item.type not in _NARROW or is_array or (item.type == "pred" and self.space != "reg")
+        if self.place == "func" and self.has_body and not passes and version_of(self.module) >= (2, 0):
+            help = f"write '.{_NARROW[item.type]}' in its place"
+            message = f"'{name}' is '.{item.type}', which functions do not pass"
+            yield self.problem(message, help, f".{item.type}")
+        if "ptr" in item.qualifiers:
+            word = item.qualifiers[item.qualifiers.index("ptr") + 1 :][:1]
+            if self.place == "func":
+                help = "it tells about pointers that the host passes: remove it"
+                yield self.problem(f"'.ptr' at '{name}' of a function", help, ".ptr")
+            elif word and word[0] not in _POINTED_AT:
+                help = "write '.global', '.const', '.shared' or '.local' behind '.ptr', or nothing"
+                yield self.problem(f"'.ptr .{word[0]}': no memory to point into", help, f".{word[0]}")
+
+    def type_problems(self) -> Iterator[Diagnostic]:
+        item, name = self.item, self.name
+        if item.type in _OF_PTXPLUS:
+            help = f"write '.{_OF_PTXPLUS[item.type]}'; it belongs to PTXPlus ('.version 1.4+')"
+            yield self.problem(f"'.{item.type}' is no type of PTX", help, f".{item.type}")
+        if item.type == "f16x2" and self.space == "param":
+            yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
+        if item.type == "pred" and self.space != "reg" and (self.has_body or self.place != "func"):
+            yield self.problem(
+                f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", ".pred"
+            )
+        if item.vector > 1:
+            bits = TYPES[item.type].bits if item.type in TYPES else 0
+            shown = f"'.v{item.vector} .{item.type}'"
+            if item.type == "pred":
+                yield self.problem(f"{shown}: a vector of predicates", "declare one by one", ".pred")
+            elif item.vector * bits > _WIDEST_VECTOR or item.vector > 4:
+                yield self.problem(
+                    f"{shown} has {item.vector * bits} bits", "a vector variable has at most 128 bits"
+                )
+            elif self.place == "entry":
+                help = f"write '.align {item.vector * bits // 8} .b8 {name}[{item.vector * bits // 8}]'"
+                yield self.problem(f"parameter '{name}' is a vector", help)
+        if item.align is not None and (item.align <= 0 or item.align & (item.align - 1)):
+            message = f"'.align {item.align}': an alignment is a power of two"
+            yield self.problem(message, "write 1, 2, 4, 8, 16, ...", ".align")
+
+    def size_problems(self, declarator: Declarator) -> Iterator[Diagnostic]:
+        sizes, name = declarator.dimensions, declarator.name
+        if declarator.count is not None and declarator.count > _MOST_REGISTERS:
+            yield self.problem(f"'{name}<{declarator.count}>' is too many registers", "write fewer", name)
+        if not sizes:
+            return
+        if self.space == "reg":
+            message = f"'{name}' is an array of registers"
+            yield self.problem(message, f"write '{name}<{sizes[0] or 4}>' for {name}0, {name}1, ...", name)
+        elif 0 in sizes[1:]:
+            yield self.problem(
+                f"'{name}' is an array of arrays of size 0", "give every dimension a size", name
+            )
+        elif not sizes[0] and declarator.value is None and "extern" not in self.item.linkage:
+            if self.place == "entry":
+                yield self.problem(f"parameter '{name}' has no size", "write the number of elements", name)
+            elif self.place != "func":
+                help = "write the number of elements, or '.extern' before it for memory sized at the launch"
+                yield self.problem(f"'{name}' has no size", help, name)
+
+    # ---- initial values
+
+    def value_problems(self, declarator: Declarator, value: Operand) -> Iterator[Diagnostic]:
+        name, type_ = declarator.name, self.item.type
+        if self.space not in ("global", "const"):
+            help = (
+                f"store it with 'st.{self.space}' at the start"
+                if self.space != "reg"
+                else "'mov' it at the start"
+            )
+            yield self.problem(f"'{name}' in '.{self.space}' has an initial value", help, name)
+            return
+        if "extern" in self.item.linkage:
+            yield self.problem(
+                f"'.extern' variable '{name}' has an initial value", "its definition has it", name
+            )
+            return
+        if type_ in OPAQUE:
+            return
+        if type_ in ("f16", "f16x2", "pred"):
+            help = "declare it as '.b8' or '.b16' elements and write their bits"
+            yield self.problem(f"'.{type_}' variable '{name}' has an initial value", help, name)
+            return
+        sizes = [*declarator.dimensions, *([self.item.vector] if self.item.vector > 1 else [])]
+        yield from self._elements(name, value, sizes)
+
+    def _elements(self, name: str, value: Operand, sizes: list[int | None]) -> Iterator[Diagnostic]:
+        if not sizes:
+            yield from self._element(name, value)
+            return
+        if not isinstance(value, Vector):
+            yield self.problem(
+                f"'{name}' is an array, its initial value is none", "write '{' and '}' around it", name
+            )
+            return
+        size = sizes[0]
+        is_vector = self.item.vector > 1 and len(sizes) == 1
+        if size and (len(value.items) > size or (is_vector and len(value.items) != size)):
+            message = f"'{name}' has {len(value.items)} initial values for {size} elements"
+            yield self.problem(
+                message, "remove some, or raise the size" if not is_vector else "count them again", name
+            )
+            return
+        for item in value.items:
+            found = list(self._elements(name, item, sizes[1:]))
+            yield from found
+            if found:
+                return
+
+    def _element(self, name: str, value: Operand) -> Iterator[Diagnostic]:
+        type_ = self.item.type
+        if isinstance(value, Vector):
+            yield self.problem(f"'{name}' has more initial values than elements", "remove the braces", name)
+            return
+        mentioned = [n.text for n in names(value) if n.text != "WARP_SZ"]
+        if mentioned and special(mentioned[0]) is not None and mentioned[0] not in self.module.variables:
+            message = f"the initial value of '{name}' is the special register '{mentioned[0]}'"
+            yield self.problem(message, "it is known at run time only: 'mov' it in a kernel", mentioned[0])
+            return
+        if mentioned:
+            yield from self._address(name, value, mentioned[0])
+            return
+        try:
+            number = constant(value, _worth).number
+        except ValueError as reason:
+            help = "fractions and whole numbers do not mix; '%', '~', '!', '&&' and shifts are for whole ones"
+            zero = "zero" in str(reason)
+            yield self.problem(
+                f"the initial value of '{name}' "
+                + ("divides by zero" if zero else f"is no constant: {reason}"),
+                "write another divisor" if zero else help,
+                name,
+            )
+            return
+        if isinstance(number, int) and type_ in FLOATS:
+            help = "write a fraction ('1.0') or bits ('0f3f800000')"
+            yield self.problem(f"'{name}' is '.{type_}', its initial value an integer", help, name)
+        elif isinstance(number, float) and type_ in INTEGERS:
+            help = "write a whole number, or declare it with a '.b' or '.f' type"
+            yield self.problem(f"'{name}' is '.{type_}', its initial value a fraction", help, name)
+
+    def _address(self, name: str, value: Operand, other: str) -> Iterator[Diagnostic]:
+        type_ = self.item.type
+        declared = self.module.variables.get(other)
+        function = self.module.functions.get(other)
+        mask = value.function if isinstance(value, Apply) and value.function != "generic" else ""
+        fitting = _ADDRESSES | {"u8"} if mask else _ADDRESSES
+        if declared is not None and declared.space.partition("[")[0] not in ("global", "const"):
+            message = f"the initial value of '{name}' is the address of '{other}' in '.{declared.space}'"
+            yield self.problem(message, "only '.global' and '.const' variables have fixed addresses", other)
+        elif (declared is not None or function is not None) and other not in self._above:
+            help = f"declare the {'function' if function else 'variable'} in a statement before it"
+            yield self.problem(f"'{other}' is declared below its use", help, other)
+        elif (declared is not None or function is not None) and type_ not in fitting:
+            help = "addresses are '.u64' (or '.u32' with '.address_size 32'); '0xff(x)' is a byte of one, for '.u8'"
+            yield self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
+        elif mask and fold(Immediate(mask)) not in _MASKS:
+            help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
+            yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
+        elif mask and version_of(self.module) < _SINCE_MASKS:
+            start, end = place_of(self.module.source.text, self.item.start, self.item.end, mask)
+            message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
+            yield Diagnostic("W205", message, self.module.source, start, end, "raise '.version'")
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        """What the statements above declare: variables and functions, which need not have a value or body there."""
+        found: set[str] = set()
+        for item in takewhile(lambda i: i.start < self.item.start, self.module.items):
+            if isinstance(item, Function):
+                found.add(item.name)
+            elif isinstance(item, Declaration):
+                found.update(d.name for d in item.declarators)
+        return frozenset(found)
+
+
+def _is_independent(module: Module) -> bool:
+    return "texmode_independent" in (module.directive("target") or "")
+
+
+def _worth(operand: Operand) -> int:
+    """A name in a constant that has no address: the size of a warp."""
+    if isinstance(operand, Name) and operand.text == "WARP_SZ":
+        return 32
+    raise ValueError("it is no number")

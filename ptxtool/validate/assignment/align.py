@@ -1,0 +1,201 @@
+"""Lay the statements of a function before and after a rewriting of its registers side by side.
+
+For the check of register assignment, which then walks one list of items: a *kept* instruction (its index before, its
+index after), a *dropped* one (before, -1), an *inserted* one (-1, after). The claim about origins is believed only if
+
+* kept instructions stand in their old order, between the same labels, braces, directives and declarations;
+* nothing was added but instructions without an origin, register declarations, and spill slots (`is_spill`);
+* every kept instruction has its old opcode, guard and operands, registers apart (`same_shape`).
+
+What stands between two kept statements is listed inserted first, then dropped: one moves values between places, the
+other says which values are equal, so their order does not matter.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.nodes import (
+    Binary,
+    Declaration,
+    Directive,
+    Dual,
+    Function,
+    Group,
+    Immediate,
+    Instruction,
+    Label,
+    Memory,
+    Name,
+    Operand,
+    Statement,
+    Unary,
+    Vector,
+)
+from ptxtool.validate.assignment.slots import is_spill
+
+NONE = -1
+"""The index of what is not there: an inserted instruction's before, a dropped one's after."""
+
+
+@dataclass
+class Alignment:
+    """The items in order, and where labels stand: instructions before and after them -> items before them."""
+
+    items: list[tuple[int, int]] = field(default_factory=list)
+    labels: dict[tuple[int, int], int] = field(default_factory=dict)
+    problems: list[Diagnostic] = field(default_factory=list)
+
+
+def align(before: Function, after: Function, origins: Sequence[int]) -> Alignment:
+    """The items of two bodies; with `problems` they are not complete."""
+    result = Alignment()
+    if len(origins) != len(after.instructions):
+        what = f"{len(origins)} origins for the {len(after.instructions)} instructions of '{after.name}'"
+        result.problems.append(Diagnostic("E303", what, after.source, after.start, after.body_start))
+        return result
+    problem = _walk(before, after, origins, result)
+    if problem is not None:
+        result.problems.append(problem)
+    return result
+
+
+def _walk(before: Function, after: Function, origins: Sequence[int], result: Alignment) -> Diagnostic | None:
+    """Add the items stretch by stretch, from one statement that is no instruction to the next; the first problem."""
+    olds = _marks(before, lambda s: True)
+    news = _marks(after, lambda s: not is_spill(s, before))
+    i = j = 0  # the next instructions before and after
+    for (i_end, old), (j_end, new) in zip(olds, news, strict=False):
+        at = _add_stretch(result.items, origins, (i, i_end), (j, j_end))
+        if at >= 0:
+            node = after.instructions[at]
+            if origins[at] < i_end or origins[at] >= len(before.instructions):
+                what = f"instruction {origins[at]} of '{before.name}' stands in another place or twice"
+            else:
+                what = _replaced(before, old, after, node)
+            return Diagnostic("E303", what, after.source, node.start, node.end)
+        if new is None and old is not None:
+            what = f"'{_text(before, old)}' is missing at the end of '{after.name}'"
+            return Diagnostic("E303", what, after.source, after.start, after.body_start)
+        if new is not None and (old is None or not _same_statement(old, new)):
+            return Diagnostic("E303", _replaced(before, old, after, new), after.source, new.start, new.end)
+        i, j = i_end, j_end
+        if type(new) is Label:
+            result.labels[i, j] = len(result.items)
+    return None
+
+
+def _marks(function: Function, is_claimed: Callable[[Statement], bool]) -> list[tuple[int, Statement | None]]:
+    """The instructions before each of the statements that must stay what and where they are, and before the end."""
+    found: list[tuple[int, Statement | None]] = [
+        (n, s) for n, s in function.other_statements if not _is_register_declaration(s) and is_claimed(s)
+    ]
+    return [*found, (len(function.instructions), None)]
+
+
+def _add_stretch(
+    items: list[tuple[int, int]], origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]
+) -> int:
+    """Add the items of the instructions of two stretches; the new one whose origin is not where it should be, or -1."""
+    i, i_end = old
+    claimed = origins[slice(*new)]
+    if [origin for origin in claimed if origin != NONE] == [*range(i, i_end)]:  # nothing was dropped
+        items += zip(claimed, range(*new), strict=True)
+        return -1
+    for j in range(*new):
+        origin = origins[j]
+        if origin != NONE and not i <= origin < i_end:
+            return j
+        if origin != NONE:
+            items += [(k, NONE) for k in range(i, origin)]
+            i = origin + 1
+        items.append((origin, j))
+    items += [(k, NONE) for k in range(i, i_end)]
+    return -1
+
+
+def _replaced(before: Function, old: Statement | None, after: Function, new: Statement) -> str:
+    told = "is new" if old is None else f"stands where '{_text(before, old)}' stood"
+    return f"'{_text(after, new)}' {told}"
+
+
+def _is_register_declaration(statement: Statement) -> bool:
+    return type(statement) is Declaration and statement.space == "reg"
+
+
+def _same_statement(old: Statement, new: Statement) -> bool:
+    """The same statement in another text; of instructions only that both are some (see `same_shape`)."""
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, Label) and isinstance(new, Label):
+        return old.name == new.name
+    if isinstance(old, Directive) and isinstance(new, Directive):
+        return old.name == new.name and old.text.split() == new.text.split()
+    if isinstance(old, Declaration) and isinstance(new, Declaration):
+        return same_declaration(old, new)
+    return True
+
+
+def same_declaration(old: Declaration, new: Declaration) -> bool:
+    return (old.linkage, old.space, old.qualifiers, old.align, old.declarators) == (
+        *(new.linkage, new.space, new.qualifiers, new.align, new.declarators),
+    )
+
+
+def _text(function: Function, node: Statement) -> str:
+    return " ".join(function.source.text[node.start : node.end].split())
+
+
+def same_shape(old: Operand | None, new: Operand | None) -> bool:
+    """Whether two operands differ in the names of registers, variables or functions at most."""
+    kind = type(old)
+    if kind is not type(new):
+        return False
+    if kind is Immediate or old is None:
+        return old == new
+    if isinstance(old, Name) and isinstance(new, Name):
+        return old.part == new.part
+    if isinstance(old, Memory) and isinstance(new, Memory):
+        return (
+            old.symbol == new.symbol
+            and old.post_increment == new.post_increment
+            and same_shape(old.base, new.base)
+            and same_shape(old.offset, new.offset)
+            and _same_shapes(old.coordinates, new.coordinates)
+        )
+    if isinstance(old, Vector | Group) and isinstance(new, Vector | Group):
+        return _same_shapes(old.items, new.items)
+    if isinstance(old, Unary) and isinstance(new, Unary):
+        return old.operator == new.operator and same_shape(old.operand, new.operand)
+    if isinstance(old, Binary) and isinstance(new, Binary):
+        parts = (old.left, old.right), (new.left, new.right)
+        return old.operator == new.operator and _same_shapes(*parts)
+    if isinstance(old, Dual) and isinstance(new, Dual):
+        parts = (old.first, old.second), (new.first, new.second)
+        return old.separator == new.separator and _same_shapes(*parts)
+    return old == new  # strings, and constant expressions that name no register
+
+
+def _same_shapes(old: Sequence[Operand], new: Sequence[Operand]) -> bool:
+    return len(old) == len(new) and all(map(same_shape, old, new))
+
+
+def same_operation(old: Instruction, new: Instruction) -> bool:
+    """The same opcode, number of operands, and guard up to its register."""
+    if old.opcode.text != new.opcode.text or len(old.operands) != len(new.operands):
+        return False
+    if old.guard is None or new.guard is None:
+        return old.guard is new.guard
+    return old.guard.negated == new.guard.negated and old.guard.condition == new.guard.condition
+
+
+def label_items(
+    targets: tuple[Sequence[int], Sequence[int]], labels: Mapping[tuple[int, int], int]
+) -> tuple[int, ...]:
+    """The items that labels stand before which lead to some of the targets before and after."""
+    old, new = targets
+    if len(old) == len(new) == 1:
+        found = labels.get((old[0], new[0]))
+        return () if found is None else (found,)
+    olds, news = frozenset(old), frozenset(new)
+    return tuple(sorted({item for (i, j), item in labels.items() if i in olds and j in news}))

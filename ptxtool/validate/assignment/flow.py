@@ -1,0 +1,448 @@
+"""Follow values through places along all paths, and find reads of places that do not hold what they should.
+
+For the check of register assignment. The state at a point is a set of facts (place, value): "on every path that leads
+here the place holds the value". Facts at a block's start are those of all predecessors' ends,
+
+    in(b) = intersection over the predecessors p of  out(p) | {(place, v): no definition of v reaches the end of p}
+
+started from everything and lowered to the fixed point; a value that no definition reaches may be read from anywhere,
+so it speaks against no fact. Within a block the steps are walked one by one. Between blocks only facts about values
+that the old function still reads are carried: leaving some out can only refuse, never accept.
+
+Within a block, places that hold the same share one *bundle* of values, which changes with them: a copy then only hands
+on a bundle, and a value that changes is taken out of the few it is in.
+
+A write under a guard leaves the new value in some lanes and what was there in the others. Where spills and reloads
+stand under the same guard right beside their instruction, what is so where the guard is true is followed up to there:
+a place that had the old value and gets the new one in the other lanes has the value.
+
+Reference: G. Kildall, "A unified approach to global program optimization", 1973; C. Fallin, regalloc2's checker, 2021,
+after which the facts are modelled; S. Rideau, X. Leroy, "Validating register allocation and spilling", 2010.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from ptxtool.analysis.flow.dataflow import solve
+from ptxtool.base.bits import from_indices, indices
+from ptxtool.cfg.blocks import Cfg
+from ptxtool.ir.defuse import DefUse
+from ptxtool.validate.assignment.align import NONE
+from ptxtool.validate.assignment.steps import (
+    Constant,
+    Equal,
+    Guard,
+    GuardedMove,
+    Kept,
+    Known,
+    Move,
+    Restore,
+    Save,
+    Step,
+)
+
+_NOTHING: frozenset[int] = frozenset()
+
+
+class Wrong(NamedTuple):
+    """A read in vain: of a value, by an item, through a place; what that holds, and where the value is."""
+
+    item: int
+    value: int
+    place: int
+    held: frozenset[int]
+    found_in: tuple[int, ...]
+
+
+class State(NamedTuple):
+    """The facts at a block's edge, and the values that some definition reaches, in bits of `Values.bit`."""
+
+    facts: frozenset[int]
+    defined: int
+
+
+class Boundary:
+    """What is so outside the function: facts and values at its start, and what its end reads (value, place)."""
+
+    def __init__(self, at_start: Iterable[tuple[int, int]], at_end: Iterable[tuple[int, int]]) -> None:
+        self.at_start = tuple(at_start)
+        self.at_end = tuple(at_end)
+
+
+class Values:
+    """What the old function says about its registers between blocks, in bits of those that some block reads."""
+
+    def __init__(
+        self,
+        cfg: Cfg,
+        items: Sequence[tuple[int, int]],
+        steps: Sequence[Step],
+        def_uses: Sequence[DefUse],
+        constants: frozenset[int],
+        boundary: Boundary,
+    ) -> None:
+        exposed: list[set[int]] = []
+        killed: list[set[int]] = []
+        needed: set[int] = {value for value, _ in boundary.at_end}
+        for block in cfg.blocks:
+            use: set[int] = set()
+            kill: set[int] = set()
+            for (i, _), step in zip(
+                items[block.start : block.end], steps[block.start : block.end], strict=True
+            ):
+                if i == NONE:
+                    if type(step) is Constant:  # its sources may be read longer than the original did
+                        sources = {source for _, sources in step.values for source, _ in sources}
+                        use |= sources - kill
+                    continue
+                sets = def_uses[i]
+                if not kill.issuperset(sets.uses):
+                    use.update([value for value in sets.uses if value not in kill])
+                # of a dropped constant the value may have been written again before
+                if type(step) is Kept or not isinstance(step, Known | Equal) or step.value not in constants:
+                    kill.update(sets.kills)
+            exposed.append(use)
+            killed.append(kill)
+        self.crossing = sorted(needed.union(*exposed))
+        self.bit = {value: n for n, value in enumerate(self.crossing)}
+        self._sets: dict[int, frozenset[int]] = {}
+        live = solve(
+            cfg.successors,
+            [*(from_indices(self.bit[v] for v in use) for use in exposed), 0],
+            [*(from_indices(self.bit[v] for v in kill if v in self.bit) for kill in killed), 0],
+            direction="backward",
+            boundaries={cfg.exit: from_indices(self.bit[v] for v in needed)},
+        )
+        self.live_in = [self._set(bits) for bits in live.entry]
+        self.live_out = [self._set(bits) for bits in live.exit]
+
+    def _set(self, bits: int) -> frozenset[int]:
+        found = self._sets.get(bits)
+        if found is None:
+            found = self._sets[bits] = frozenset(self.crossing[n] for n in indices(bits))
+        return found
+
+
+_Bundle = set[int]
+"""The values that some places hold; only `Walk._forget` and `Walk._equate` change one."""
+
+
+class _Half(NamedTuple):
+    """What a write under a guard has left: the value in a place where the guard is true, and where it is the old one.
+
+    `old` are the bundles that the old value was in, None if there is none yet, so that any place holds it.
+    """
+
+    value: int
+    old: list[_Bundle] | None
+
+
+class _Guarded(NamedTuple):
+    """What is so where a guard is true, between an instruction and what is inserted beside it under its guard.
+
+    `loaded` are the values in places that were loaded in front of it, `halves` what it has written.
+    """
+
+    guard: Guard
+    loaded: dict[int, frozenset[int]]
+    halves: dict[int, _Half]
+
+    def without(self, gone: tuple[int, ...]) -> "_Guarded":
+        """Without what is said of places that are overwritten."""
+        return _Guarded(
+            self.guard,
+            {place: values for place, values in self.loaded.items() if place not in gone},
+            {place: half for place, half in self.halves.items() if place not in gone},
+        )
+
+    def equated(self, value: int, other: int) -> "_Guarded":
+        """With a value that becomes the same as another one."""
+        return _Guarded(
+            self.guard,
+            {
+                place: values | {value} if other in values else values - {value}
+                for place, values in self.loaded.items()
+            },
+            {place: half for place, half in self.halves.items() if half.value != value},
+        )
+
+
+class Walk:
+    """The fixed point, and what is read in vain there."""
+
+    def __init__(
+        self,
+        cfg: Cfg,
+        steps: Sequence[Step],
+        values: Values,
+        sharing: dict[int, tuple[int, ...]],
+        n_values: int,
+        constants: frozenset[int],
+        boundary: Boundary,
+    ) -> None:
+        self._cfg, self._steps, self._values, self._sharing = cfg, steps, values, sharing
+        self._n = n_values
+        self._constants = constants
+        self._width = 2 * n_values  # a fact is place * width + value
+        self._has_words = any(type(step) is Save for step in steps)
+        self._boundary = boundary
+        # the state, while a block is walked
+        self._holds: dict[int, _Bundle] = {}  # by place
+        self._within: dict[
+            int, list[_Bundle]
+        ] = {}  # by value: bundles it is in, also of places overwritten since
+        self._has_value: dict[int, bool] = {}  # in this block, on top of what is so at its start
+        self._defined = 0
+        self._guarded: _Guarded | None = None
+
+    def run(self) -> list[Wrong]:
+        """Every read that goes wrong, in order."""
+        cfg = self._cfg
+        rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
+        out: dict[int, State] = {}
+        into = {cfg.entry: self._meet(cfg.entry, out)}
+        wrong: dict[int, list[Wrong]] = {}
+        work = [(0, cfg.entry)]
+        waiting = {cfg.entry}
+        while work:
+            _, block = heappop(work)
+            waiting.discard(block)
+            wrong[block] = self._walk(block, into[block])
+            left = self._left(block)
+            if out.get(block) == left:
+                continue
+            out[block] = left
+            for successor in cfg.successors[block]:
+                if successor == cfg.exit:
+                    continue
+                met = self._meet(successor, out)
+                if into.get(successor) != met:
+                    into[successor] = met
+                    if successor not in waiting:
+                        waiting.add(successor)
+                        heappush(work, (rank[successor], successor))
+        return [one for block in sorted(wrong) for one in wrong[block]]
+
+    def _meet(self, block: int, out: dict[int, State]) -> State:
+        """The state at a block's start, as far as the ends of its predecessors are known."""
+        bit, width, n = self._values.bit, self._width, self._n  # `fact % n`: the register, `width` is twice n
+        ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
+        if block == self._cfg.entry:
+            start = [(value, place) for value, place in self._boundary.at_start if value in bit]
+            facts = frozenset(place * width + value for value, place in start)
+            ends.append(State(facts, from_indices(bit[value] for value, _ in start)))
+        live = self._values.live_in[block]
+        if len(ends) == 1:
+            ((only, defined),) = ends
+            return State(frozenset([f for f in only if f % n in live]), defined)
+        found = set[int]().union(*(end.facts for end in ends))
+        defined = 0
+        for end in ends:
+            defined |= end.defined
+            missing = found - end.facts
+            if missing:
+                found -= {f for f in missing if end.defined >> bit[f % n] & 1}
+        return State(frozenset([f for f in found if f % n in live]), defined)
+
+    def _left(self, block: int) -> State:
+        """The state at the end of the block that was walked last, as far as its values are still read."""
+        width, n, bit = self._width, self._n, self._values.bit
+        live = self._values.live_out[block]
+        holds = self._holds.items()
+        if self._has_words:
+            facts = [place * width + v for place, bundle in holds for v in bundle if v % n in live]
+        else:
+            facts = [place * width + v for place, bundle in holds for v in bundle if v in live]
+        gained = from_indices([bit[v] for v, has_value in self._has_value.items() if has_value and v in bit])
+        lost = from_indices(
+            [bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit]
+        )
+        return State(frozenset(facts), (self._defined | gained) & ~lost)
+
+    def _walk(self, block: int, state: State) -> list[Wrong]:
+        """Take the steps of a block; what is read in vain."""
+        width = self._width
+        holds: dict[int, _Bundle] = {}
+        within: dict[int, list[_Bundle]] = {}
+        for fact in state.facts:
+            place, value = divmod(fact, width)
+            holds.setdefault(place, set()).add(value)
+        for bundle in holds.values():
+            for value in bundle:
+                within.setdefault(value, []).append(bundle)
+        self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
+        self._guarded = None
+        wrong: list[Wrong] = []
+        steps = self._steps
+        item = 0
+        for item in self._cfg.blocks[block].instructions:
+            step = steps[item]
+            if type(step) is Kept:
+                for value, place in step.reads:
+                    found = value in holds.get(place, _NOTHING) or self._is_loaded(value, place, step)
+                    if not found and self._may_have_value(value):
+                        wrong.append(self._wrong(item, value, place))
+                self._write(step)
+            elif type(step) is Move:
+                self._guarded = None
+                self._hand_on(step.to, step.source)
+            elif type(step) is GuardedMove:
+                self._move_under_guard(step)
+            else:
+                if not isinstance(step, Known | Equal):  # these write no place
+                    self._guarded = None
+                self._rest(step)
+        if self._cfg.exit in self._cfg.successors[block]:
+            for value, place in self._boundary.at_end:
+                if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
+                    wrong.append(self._wrong(item, value, place))
+        return wrong
+
+    def _wrong(self, item: int, value: int, place: int) -> Wrong:
+        found_in = sorted(p for p, bundle in self._holds.items() if value in bundle)
+        return Wrong(item, value, place, frozenset(self._holds.get(place, _NOTHING)), tuple(found_in))
+
+    def _may_have_value(self, value: int) -> bool:
+        """Whether some definition reaches this point."""
+        known = self._has_value.get(value)
+        if known is None:
+            bit = self._values.bit.get(value)
+            known = bit is not None and bool(self._defined >> bit & 1)
+        return known
+
+    def _write(self, step: Kept) -> None:
+        _, writes, alike, guard, _ = step
+        self._guarded = None
+        if not writes:
+            return
+        if len(writes) == 1 and guard is None and not alike and writes[0][2]:  # nearly all
+            self._write_wholly(*writes[0][:2])
+            return
+        holds = self._holds
+        guarded = self._written_under(guard, step) if guard is not None else None
+        # what a guarded or partial write leaves is the old value, which must be there
+        kept = [
+            wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
+            for value, place, wholly in writes
+        ]
+        for value, _, _ in writes:
+            if value not in self._constants:
+                self._forget(value)
+            self._has_value[value] = True
+        for (value, place, _), is_whole in zip(writes, kept, strict=True):
+            self._put(place, (alike or (value,)) if is_whole else ())
+        self._guarded = guarded
+
+    def _write_wholly(self, value: int, place: int) -> None:
+        """The new value of a register is in that place alone."""
+        holds, within = self._holds, self._within
+        if self._has_words:
+            self._forget(value)
+        else:
+            for bundle in within.pop(value, ()):
+                bundle.discard(value)
+        self._has_value[value] = True
+        for other in self._sharing[place]:
+            holds.pop(other, None)
+        fresh = holds[place] = {value}
+        within[value] = [fresh]
+
+    def _is_loaded(self, value: int, place: int, step: Kept) -> bool:
+        """Whether a value was loaded under the guard of the instruction that reads it."""
+        guarded = self._guarded
+        return (
+            guarded is not None
+            and guarded.guard == step.guard
+            and value in guarded.loaded.get(place, _NOTHING)
+        )
+
+    def _written_under(self, guard: Guard, step: Kept) -> _Guarded | None:
+        """What a write is about to leave; None where it may overwrite its own guard, or parts of registers."""
+        if step.merges or any(guard.place in self._sharing[place] for _, place, _ in step.writes):
+            return None
+        halves: dict[int, _Half] = {}
+        for value, place, _ in step.writes:
+            has_old = self._may_have_value(value)
+            halves[place] = _Half(value, [*self._within.get(value, ())] if has_old else None)
+        return _Guarded(guard, {}, halves)
+
+    def _move_under_guard(self, step: GuardedMove) -> None:
+        """A spill or reload: where its guard is false the place keeps what it had."""
+        to, source, guard = step
+        source_holds = frozenset(self._holds.get(source, _NOTHING))
+        was = self._holds.get(to)
+        made = source_holds.intersection(was or ())
+        guarded = self._guarded
+        if guarded is None or guarded.guard != guard:
+            guarded = _Guarded(guard, {}, {})
+        half = guarded.halves.get(source)
+        if half is not None and (half.old is None or any(bundle is was for bundle in half.old)):
+            made |= {half.value}
+        self._put(to, made)
+        guarded = guarded.without(self._sharing[to])
+        guarded.loaded[to] = source_holds
+        self._guarded = None if guard.place in self._sharing[to] else guarded
+
+    def _rest(self, step: Step) -> None:
+        holds, n = self._holds, self._n
+        match step:
+            case Save(to, source):
+                self._put(to, [v + n for v in holds.get(source, _NOTHING) if v < n])
+            case Restore(to, source):
+                self._put(to, [v - n for v in holds.get(source, _NOTHING) if v >= n])
+            case Constant(to, values):
+                self._put(
+                    to,
+                    [v for v, sources in values if all(s in holds.get(p, _NOTHING) for s, p in sources)],
+                )
+            case Equal(value, other):
+                if value != other:
+                    self._equate(value, other)
+            case Known(value):
+                self._has_value[value] = True
+            case _:  # kept, and moves
+                pass
+
+    def _equate(self, value: int, other: int) -> None:
+        """A dropped copy: the value is wherever the other one is, as itself and as a word."""
+        self._has_value[value] = self._may_have_value(other)
+        if self._guarded is not None:
+            self._guarded = self._guarded.equated(value, other)
+        if value not in self._constants:
+            self._forget(value)
+        for offset in (0, self._n) if self._has_words else (0,):
+            for bundle in self._within.get(other + offset, ()):
+                bundle.add(value + offset)
+                self._within.setdefault(value + offset, []).append(bundle)
+
+    def _forget(self, value: int) -> None:
+        """The value changes: no place holds the new one."""
+        for x in (value, value + self._n) if self._has_words else (value,):
+            for bundle in self._within.pop(x, ()):
+                bundle.discard(x)
+
+    def _put(self, place: int, values: Collection[int]) -> None:
+        """A place is overwritten, with what shares bits with it."""
+        holds, within = self._holds, self._within
+        for other in self._sharing[place]:
+            holds.pop(other, None)
+        if values:
+            made = {*values}
+            # of constants, which do not change, the same would be made again and again
+            known = within.get(next(iter(made)), ())
+            bundle = next((bundle for bundle in known if bundle == made), None) if known else None
+            if bundle is None:
+                bundle = made
+                for x in made:
+                    within.setdefault(x, []).append(bundle)
+            holds[place] = bundle
+
+    def _hand_on(self, place: int, source: int) -> None:
+        """The same with what another place holds."""
+        holds = self._holds
+        bundle = holds.get(source)
+        for other in self._sharing[place]:
+            holds.pop(other, None)
+        if bundle is not None:
+            holds[place] = bundle

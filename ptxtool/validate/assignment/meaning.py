@@ -1,0 +1,370 @@
+"""From items to steps: which registers stand for each other in a kept instruction, what the other ones mean.
+
+For the check of register assignment. Kept instructions are compared operand by operand; roles are those of
+`ptxtool.ir.defuse`. An instruction may be dropped if it is a plain copy of a register or a constant definition. The
+inserted ones are understood by their own meaning alone, the pass is not asked what they are for:
+
+    mov.b32 %r1, %r2;                              a copy                   mov.u32 $r1, $r2;
+    st.local.b64 [__ptxtool_spill+8], %rd1;        a spill, a reload        (and `ld.local`)
+    selp.b32 %r1, 1, 0, %p2;                       a predicate as a word    mov.u32 $r1, $p2;
+    setp.ne.b32 %p2, %r1, 0;                       and back                 mov.pred $p2, $r1;
+    mov.u32 %r1, %tid.x;                           a constant definition of the original, written again
+
+Anything else that was dropped or inserted is a problem, and so is an inserted instruction under a guard, but for spills
+and reloads.
+"""
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+
+from ptxtool.analysis.flow.constant_definitions import constant_definitions
+from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.defuse import Operands
+from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
+from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
+from ptxtool.isa.types import TYPES
+from ptxtool.validate.assignment.align import NONE, same_operation, same_shape
+from ptxtool.validate.assignment.plain import plain_pairs
+from ptxtool.validate.assignment.slots import slot_of, spill_variables
+from ptxtool.validate.assignment.steps import (
+    Constant,
+    Equal,
+    Guard,
+    GuardedMove,
+    Kept,
+    Known,
+    Move,
+    Places,
+    Restore,
+    Save,
+    Step,
+)
+
+NEITHER = (-1, -1)
+"""In place of a value and a place: what is no register."""
+_WORD = frozenset({"b32", "u32", "s32"})
+
+
+class Reader:
+    """Makes the steps of one function; complaints gather in `problems`."""
+
+    def __init__(self, before: Function, after: Function) -> None:
+        self.before, self.after = before, after
+        self._old, self._new = Operands(before), Operands(after)
+        self.def_uses = before.def_uses
+        self.places = Places(after)
+        self.problems: list[Diagnostic] = []
+        self.constants = constant_definitions(before, self.def_uses)
+        self._resolve_old, self._resolve_new = before.registers.resolve_index, after.registers.resolve_index
+        self._is_ptxplus = before.registers.is_ptxplus
+        self._same_class: dict[tuple[int, int], bool] = {}  # of PTX, by the declarators
+        self._spills = spill_variables(before, after)
+        # by identity and width, -1 for none: the places of addresses, and of registers that mean the same everywhere
+        self._slots: dict[tuple[int, int], int] = {}
+        self._spilled: dict[tuple[int, int], int] = {}
+        self._widths: dict[int, int] = {}  # of registers that may be spilled, 0 of others
+
+    def steps(self, items: Sequence[tuple[int, int]]) -> list[Step]:
+        """The steps of items."""
+        found: list[Step | None] = [None] * len(items)
+        nodes, constants = self.before.instructions, self.constants
+        pairs = () if self._is_ptxplus else plain_pairs(self.before, self.after, items, self.places.register)
+        for item, writes, reads in pairs:
+            i, j = items[item]
+            if len(writes) == 1 and nodes[i].guard is None and i not in constants:  # nearly all
+                found[item] = Kept(reads, ((*writes[0], True),))
+            else:
+                found[item] = self._kept_step(i, j, [*reads], dict.fromkeys(writes, True))
+        return [step or self._step(i, j) for step, (i, j) in zip(found, items, strict=True)]
+
+    def _step(self, i: int, j: int) -> Step:
+        if i == NONE:
+            return self._inserted(j)
+        return self._dropped(i) if j == NONE else self._kept(i, j)
+
+    def complain(self, j: int, what: str, help: str = "") -> Kept:
+        node = self.after.instructions[j]
+        self.problems.append(Diagnostic("E303", what, self.after.source, node.start, node.end, help))
+        return Kept((), ())
+
+    # ---- kept
+
+    def _kept(self, i: int, j: int) -> Step:
+        old, new = self.before.instructions[i], self.after.instructions[j]
+        if not same_operation(old, new):
+            return self.complain(
+                j, f"'{self.after.text(j)}' is another operation than '{self.before.text(i)}'"
+            )
+        reads: list[tuple[int, int]] = []
+        writes: dict[tuple[int, int], bool] = {}
+        if not self._operands(i, j, reads, writes):
+            what = f"'{self.after.text(j)}' differs from '{self.before.text(i)}' in more than registers"
+            return self.complain(j, what)
+        return self._kept_step(i, j, reads, writes)
+
+    def _kept_step(
+        self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
+    ) -> Step:
+        """The step of what an instruction's operands read and write, and whether wholly."""
+        old, new = self.before.instructions[i], self.after.instructions[j]
+        guard, merges = None, False
+        if old.guard is not None and new.guard is not None:
+            pair = self._numbers(old.guard.name, new.guard.name, i, j)
+            if pair is None:
+                return self.complain(j, f"the guard of '{self.after.text(j)}' is no such register as before")
+            if pair[0] >= 0:
+                reads.append(pair)
+                guard = Guard(pair[1], new.guard.negated, new.guard.condition)
+            merges = not all(writes.values())
+            writes = dict.fromkeys(writes, False)
+        if len(writes) > 1:
+            self._apart(j, [place for _, place in writes])
+        made = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
+        alike = self._alike(i) if i in self.constants else frozenset[int]()
+        return Kept(tuple(reads), made, alike, guard, merges)
+
+    def _operands(
+        self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
+    ) -> bool:
+        """Collect the pairs that the operands read and write; False where more than registers differs."""
+        old, new = self.before.instructions[i], self.after.instructions[j]
+        sides = old.operands, new.operands, self._old.of(i, old), self._new.of(j, new)
+        for a, b, was, now in zip(*sides, strict=True):
+            if was is None or now is None:
+                if a != b:  # labels
+                    return False
+                continue
+            if not same_shape(a, b) or len(was.reads) != len(now.reads) or len(was.writes) != len(now.writes):
+                return False
+            for x, y in zip(was.reads, now.reads, strict=True):
+                pair = self._numbers(x, y, i, j)
+                if pair is None:
+                    return False
+                if pair[0] >= 0:
+                    reads.append(pair)
+            for (x, wholly), (y, _) in zip(was.writes, now.writes, strict=True):
+                pair = self._numbers(x, y, i, j)
+                if pair is None:
+                    return False
+                if pair[0] >= 0:
+                    writes[pair] = wholly or writes.get(pair, False)
+        return True
+
+    def _numbers(self, old: str, new: str, i: int, j: int) -> tuple[int, int] | None:
+        """The value and the place that two names mean; `NEITHER` if they are no registers but the same name, or the
+        same zero register or sink; None if one cannot stand for the other."""
+        x, y = self._resolve_old(old, i), self._resolve_new(new, j)
+        if x < 0 or y < 0:
+            # of a pair that the text names by its first register, the second may be undeclared
+            same = old == new or (self._is_ptxplus and _is_general(old) and _is_general(new))
+            return NEITHER if x < 0 and y < 0 and same else None
+        if not self._is_same_class(x, y):
+            return None
+        if self._is_ptxplus and self.before.registers[x].role:
+            return NEITHER
+        return x, self.places.register(y)
+
+    def _is_same_class(self, x: int, y: int) -> bool:
+        """Whether one register can stand for another. Of PTX, those of one declarator are alike."""
+        before, after = self.before.registers, self.after.registers
+        if self._is_ptxplus:
+            return _same_class(before[x], after[y])
+        key = before.declarator_of(x), after.declarator_of(y)
+        if key not in self._same_class:
+            self._same_class[key] = _same_class(before[x], after[y])
+        return self._same_class[key]
+
+    def _apart(self, j: int, places: list[int]) -> None:
+        """Results of one instruction must not share bits."""
+        for n, place in enumerate(places):
+            for other in places[:n]:
+                if place == other or self.places.share(place, other):
+                    names = f"'{self.places.name(other)}' and '{self.places.name(place)}'"
+                    self.complain(j, f"{names}, results of one instruction, share a register")
+
+    # ---- dropped
+
+    def _dropped(self, i: int) -> Step:
+        copy = self._copy(self.before, i)
+        if copy is not None:
+            return Equal(*copy)
+        if i in self.constants:
+            return Known(self.constants[i])
+        node = self.before.instructions[i]
+        what = f"'{self.before.text(i)}' is missing, and it is neither a copy of a register nor a constant"
+        self.problems.append(Diagnostic("E303", what, self.before.source, node.start, node.end))
+        return Kept((), ())
+
+    def _copy(self, function: Function, i: int) -> tuple[int, int] | None:
+        """The registers of a plain copy, destination first; None for any other instruction."""
+        node = function.instructions[i]
+        if node.guard is not None or node.opcode.base != "mov" or len(node.operands) != 2:
+            return None
+        modifiers = [m for m in node.opcode.modifiers if m != "half"]
+        to, source = (self._register(function, o, i) for o in node.operands)
+        if to is None or source is None or len(modifiers) != 1:
+            return None
+        type_ = TYPES.get(modifiers[0])
+        same = type_ is not None and to.bits == source.bits == type_.bits and to.vector == source.vector == 1
+        same = same and to.is_predicate == source.is_predicate == (modifiers[0] == "pred")
+        return (to.index, source.index) if same else None
+
+    @staticmethod
+    def _register(function: Function, operand: Operand, i: int) -> Register | None:
+        """The register that a plain operand is; None for parts, for zero and sinks, and for all else."""
+        if not isinstance(operand, Name) or operand.part:
+            return None
+        found = function.registers.resolve(operand.text, i)
+        return None if found is None or found.role else found
+
+    # ---- inserted
+
+    def _inserted(self, j: int) -> Step:
+        node = self.after.instructions[j]
+        spill = self._spill(node, j)
+        if node.guard is not None:
+            place = self.after.registers.resolve_index(node.guard.name, j)
+            if place < 0 or not isinstance(spill, Move):
+                return self.complain(j, f"the inserted '{self.after.text(j)}' has a guard")
+            guard = Guard(self.places.register(place), node.guard.negated, node.guard.condition)
+            return GuardedMove(spill.to, spill.source, guard)
+        if spill is not None:
+            return spill
+        copy = self._copy(self.after, j)
+        if copy is not None:
+            return Move(self.places.register(copy[0]), self.places.register(copy[1]))
+        step = self._predicate(node, j) or self._constant(node, j)
+        if step is not None:
+            return step
+        return self.complain(
+            j,
+            f"the inserted '{self.after.text(j)}' is no copy, spill, reload or constant of the original",
+        )
+
+    def _spill(self, node: Instruction, j: int) -> Step | None:
+        if len(node.operands) != 2:
+            return None
+        kind, bits = _local_access(node.opcode.text)
+        if not bits:
+            return None
+        address, value = node.operands if kind == "st" else reversed(node.operands)
+        slot = self._slots.get((id(address), bits))  # equal operand texts share a node
+        if slot is None:
+            found = slot_of(address, bits, self._spills)
+            slot = self._slots[id(address), bits] = -1 if found is None else self.places.slot(found)
+        register = self._spilled.get((id(value), bits))
+        if register is None:
+            register = self._spillable(value, bits, j)
+        if slot < 0 or register < 0:
+            return None
+        return Move(slot, register) if kind == "st" else Move(register, slot)
+
+    def _spillable(self, value: Operand, bits: int, j: int) -> int:
+        """The place of a plain register of that width, no predicate, in an instruction of the new text; -1 if none."""
+        if type(value) is not Name or value.part:
+            return -1
+        index = self._resolve_new(value.text, j)
+        place = self.places.register(index) if index >= 0 and self._width(index) == bits else -1
+        if self.after.registers.settled[value.text]:
+            self._spilled[id(value), bits] = place
+        return place
+
+    def _width(self, index: int) -> int:
+        """The width of a new register that may be spilled, 0 of another one."""
+        found = self._widths.get(index)
+        if found is None:
+            register = self.after.registers[index]
+            found = 0 if register.role or register.is_predicate else register.bits
+            self._widths[index] = found
+        return found
+
+    def _predicate(self, node: Instruction, j: int) -> Step | None:
+        """A predicate saved in a word or restored from one; PTXPlus's has four flags, which `mov` carries."""
+        words = node.opcode.text.split(".")
+        registers = [self._register(self.after, o, j) for o in node.operands]
+        literals = [o.text if isinstance(o, Immediate) else "" for o in node.operands]
+        if self.after.registers.is_ptxplus:
+            saves = words == ["mov", "u32"] and len(registers) == 2
+            restores = words == ["mov", "pred"] and len(registers) == 2
+        else:
+            saves = (
+                words[0] == "selp"
+                and len(words) == 2
+                and words[1] in _WORD
+                and literals == ["", "1", "0", ""]
+            )
+            restores = words[:2] == ["setp", "ne"] and len(words) == 3 and words[2] in _WORD
+            restores = restores and literals == ["", "", "0"]
+        if not saves and not restores:
+            return None
+        to, source = registers[0], registers[-1 if saves else 1]
+        if to is None or source is None:
+            return None
+        word, predicate = (to, source) if saves else (source, to)
+        if word.is_predicate or word.bits != 32 or word.vector != 1 or not predicate.is_predicate:
+            return None
+        kind = Save if saves else Restore
+        return kind(self.places.register(to.index), self.places.register(source.index))
+
+    @cached_property
+    def _definitions(self) -> dict[tuple[object, ...], list[int]]:
+        """The constant definitions by opcode and sources; those from registers by opcode and number of operands."""
+        found: dict[tuple[object, ...], list[int]] = {}
+        for i in self.constants:
+            found.setdefault(self._key(i), []).append(i)
+        return found
+
+    def _key(self, i: int) -> tuple[object, ...]:
+        node = self.before.instructions[i]
+        return (
+            (node.opcode.text, len(node.operands))
+            if self.def_uses[i].uses
+            else (node.opcode.text, *node.operands[1:])
+        )
+
+    def _alike(self, i: int) -> frozenset[int]:
+        """The registers of a constant definition and of all others that read the same."""
+        own = self.constants[i]
+        if self.def_uses[i].uses:
+            return frozenset((own,))
+        registers = self.before.registers
+        alike = (self.constants[other] for other in self._definitions[self._key(i)])
+        return frozenset(v for v in alike if _same_class(registers[own], registers[v]))
+
+    def _constant(self, node: Instruction, j: int) -> Step | None:
+        """A constant definition of the original written again: of all registers that have one like it."""
+        to = self._register(self.after, node.operands[0], j) if node.operands else None
+        if to is None:
+            return None
+        values: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+        keys: tuple[tuple[object, ...], ...] = (
+            (node.opcode.text, *node.operands[1:]),
+            (node.opcode.text, len(node.operands)),
+        )
+        for i in (i for key in keys for i in self._definitions.get(key, ())):
+            value = self.constants[i]
+            reads: list[tuple[int, int]] = []
+            if _same_class(self.before.registers[value], to) and self._operands(i, j, reads, {}):
+                values.append((value, tuple(reads)))
+        return Constant(self.places.register(to.index), tuple(values)) if values else None
+
+
+@cache
+def _local_access(opcode_text: str) -> tuple[str, int]:
+    """Of `ld.local.b32`, `st.local.b64` and their like the first word and the width in bits; a width of 0 of others."""
+    words = opcode_text.split(".")
+    plain = len(words) == 3 and words[0] in ("ld", "st") and words[1] == "local"
+    type_ = TYPES.get(words[2]) if plain else None
+    return words[0], type_.bits if type_ else 0
+
+
+def _is_general(name: str) -> bool:
+    return name.startswith("$r") and name != PTXPLUS_ZERO
+
+
+def _same_class(old: Register, new: Register) -> bool:
+    if old.role or new.role:
+        return old.role == new.role and old.name == new.name
+    if old.is_predicate != new.is_predicate or old.bits != new.bits or old.vector != new.vector:
+        return False
+    return old.kind == new.kind

@@ -1,0 +1,171 @@
+"""The registers of plain kept instructions of PTX, for all of them at once.
+
+For `meaning.py`, which looks at every other instruction by itself: nearly all instructions write all of their first
+operand, or nothing, and read the others, and their names mean the same at every instruction. Equal operand texts share
+a node, so an operand is understood once per function: its *shape*, a number that is the same for operands that differ
+in registers of one class alone, and the registers in it. Two instructions of one opcode then stand for each other if
+the shapes of their operands are the same, and their registers do in pairs. It says nothing of the rest, right or wrong.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise, repeat
+
+from ptxtool.ir.defuse import accessed, plain_sources
+from ptxtool.ir.nodes import (
+    Binary,
+    Dual,
+    Function,
+    Group,
+    Instruction,
+    Memory,
+    Name,
+    Operand,
+    Unary,
+    Vector,
+)
+from ptxtool.validate.assignment.align import NONE, same_operation
+
+Pairs = tuple[tuple[int, int], ...]
+"""Registers before and after."""
+Meaning = tuple[int, tuple[int, ...]]
+"""The shape of an operand and the registers in it."""
+
+
+class _Names(dict[str, Meaning]):
+    """The meaning of names that stand alone; those of plain ranges are there from the beginning, as in `Settled`."""
+
+    def __init__(self, side: "_Side", most: int):
+        super().__init__()
+        self._side = side
+        for _, prefix, numbers, first in side.registers.settled_ranges():
+            if len(numbers) <= most:
+                shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
+                indices = zip(range(first, first + len(numbers)))  # tuples of one
+                self.update(zip([f"{prefix}{k}" for k in numbers], zip(repeat(shape), indices), strict=False))
+
+    def __missing__(self, name: str) -> Meaning:
+        found = self[name] = self._side.look(Name(name))
+        return found
+
+
+class _Side:
+    """The operands of one function. Shapes have the same `numbers` on both sides, operands that are not plain none."""
+
+    def __init__(self, function: Function, numbers: dict[object, int], no_shape: int):
+        self.registers, self._numbers, self._no_shape = function.registers, numbers, no_shape
+        self._classes: dict[int, object] = {}  # by declarator
+        self._known: dict[int, Meaning] = {}  # by identity
+        self._names = _Names(self, 4 * len(function.instructions))
+
+    def meanings(self, nodes: Iterable[Instruction]) -> list[Meaning]:
+        """The meanings of the operands of instructions, one after the other."""
+        names, known = self._names, self._known
+        operands = [*chain.from_iterable([node.operands for node in nodes])]
+        return [
+            names[operand.text]
+            if type(operand) is Name and not operand.part
+            else known.get(id(operand)) or self._keep(operand)
+            for operand in operands
+        ]
+
+    def _keep(self, operand: Operand) -> Meaning:
+        found = self._known[id(operand)] = self.look(operand)
+        return found
+
+    def look(self, operand: Operand) -> Meaning:
+        """Find out about an operand."""
+        access = accessed(operand, "r")
+        found = [self.registers.settled[name] for name in access.reads]
+        if access.writes or None in found:
+            return self._no_shape, ()
+        shape = self._numbers.setdefault(self._structure(operand), len(self._numbers))
+        return shape, tuple(chain.from_iterable([registers for registers in found if registers]))
+
+    def _class(self, register: int) -> object:
+        """What registers have in common that can stand for each other; those of one declarator are alike."""
+        declarator = self.registers.declarator_of(register)
+        found = self._classes.get(declarator)
+        if found is None:
+            one = self.registers[register]
+            found = self._classes[declarator] = one.is_predicate, one.bits, one.vector
+        return found
+
+    def _structure(self, operand: Operand | None) -> object:
+        """What must be the same in an operand that stands for this one, as `align.same_shape` has it."""
+        structure = self._structure
+        if isinstance(operand, Name):
+            found = self.registers.settled[operand.text]
+            return (self._class(found[0]) if found else operand.text), operand.part
+        if isinstance(operand, Memory):
+            inside = structure(operand.base), structure(operand.offset), *map(structure, operand.coordinates)
+            return Memory, operand.symbol, operand.post_increment, *inside
+        if isinstance(operand, Vector | Group):
+            return type(operand), *map(structure, operand.items)
+        if isinstance(operand, Unary):
+            return Unary, operand.operator, structure(operand.operand)
+        if isinstance(operand, Binary):
+            return Binary, operand.operator, structure(operand.left), structure(operand.right)
+        if isinstance(operand, Dual):
+            return Dual, operand.separator, structure(operand.first), structure(operand.second)
+        return operand
+
+
+def plain_pairs(
+    before: Function, after: Function, items: Sequence[tuple[int, int]], take: Callable[[int], object]
+) -> Iterator[tuple[int, Pairs, Pairs]]:
+    """Kept instructions by their item, with the registers that they write, all of them wholly, and that they read.
+
+    Those of guards are not among them. `take` is told which registers of `after` there are.
+    """
+    olds, news = before.instructions, after.instructions
+    written = _written(olds)
+    kept = [(item, olds[i], news[j]) for item, (i, j) in enumerate(items) if i != NONE and j != NONE]
+    plain = [
+        (item, old, new, n_written)
+        for item, old, new in kept
+        if (n_written := written[old.opcode.text, len(old.operands)]) >= 0
+        and same_operation(old, new)
+        and (not n_written or _is_written(old.operands[0]))
+    ]
+    numbers: dict[object, int] = {}
+    left, right = _Side(before, numbers, -1), _Side(after, numbers, -2)
+
+    def meanings() -> tuple[list[Meaning], list[Meaning]]:
+        return left.meanings([one[1] for one in plain]), right.meanings([one[2] for one in plain])
+
+    olds_mean, news_mean = meanings()
+    same = [a[0] == b[0] for a, b in zip(olds_mean, news_mean, strict=True)]
+    if not all(same):
+        ends = [*accumulate([len(old.operands) for _, old, _, _ in plain], initial=0)]
+        plain = [one for one, place in zip(plain, pairwise(ends), strict=True) if all(same[slice(*place)])]
+        olds_mean, news_mean = meanings()
+    found, new_found = [registers for _, registers in olds_mean], [registers for _, registers in news_mean]
+    pairs = tuple(zip(chain.from_iterable(found), chain.from_iterable(new_found), strict=True))
+    for register in {*chain.from_iterable(new_found)}:
+        take(register)
+    ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
+    at = 0  # the operand
+    for item, old, _, n_written in plain:
+        behind = at + len(old.operands)
+        start, middle, end = ends[at], ends[at + n_written], ends[behind]
+        at = behind
+        yield item, pairs[start:middle], pairs[middle:end]
+
+
+def _written(nodes: Iterable[Instruction]) -> dict[tuple[str, int], int]:
+    """By opcode and number of operands: how many operands a plain instruction writes, the first or none; else -1."""
+    found: dict[tuple[str, int], int] = {}
+    for node in nodes:
+        key = node.opcode.text, len(node.operands)
+        if key not in found:
+            first, end = plain_sources(node)
+            found[key] = first if end == key[1] else -1
+    return found
+
+
+def _is_written(operand: Operand) -> bool:
+    """Whether all that a destination names is written, and wholly."""
+    if type(operand) is Name and not operand.part:
+        return True
+    writes, reads, named = accessed(operand, "w")
+    return not reads and named == tuple([name for name, whole in writes if whole])

@@ -1,0 +1,147 @@
+"""What the items of an alignment do to values and places: the steps that the check of register assignment walks.
+
+A *value* is what an old register holds now: its index in the function before; behind them, at `index + n_values`, come
+the same registers as words (1 for a true predicate, 0 for a false one). A *place* is a register of the function after,
+by its index, or a spill slot. Which places share bits follows from their names (`ptxtool.analysis.regalloc.physical`)
+and the slots' bytes; a register in a function's head, or one whose name has no number, shares with none.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ptxtool.analysis.regalloc.physical import place_of
+from ptxtool.ir.nodes import Function
+from ptxtool.validate.assignment.slots import Slot
+
+
+class Guard(NamedTuple):
+    """When an instruction runs: the place of a predicate, and how it is asked."""
+
+    place: int
+    negated: bool
+    condition: str
+
+
+class Kept(NamedTuple):
+    """An instruction of the original: (value, place) pairs that it reads, and with `wholly` those that it writes.
+
+    Of a constant definition, `alike` are the values that are the same constant. With `merges` some result is a part of
+    a register.
+    """
+
+    reads: tuple[tuple[int, int], ...]
+    writes: tuple[tuple[int, int, bool], ...]
+    alike: frozenset[int] = frozenset()
+    guard: Guard | None = None
+    merges: bool = False
+
+
+class Equal(NamedTuple):
+    """A dropped copy: from here on the value is the same as another one."""
+
+    value: int
+    other: int
+
+
+class Known(NamedTuple):
+    """A dropped constant definition."""
+
+    value: int
+
+
+class Move(NamedTuple):
+    """An inserted copy, spill or reload: a place holds what another one does."""
+
+    to: int
+    source: int
+
+
+class GuardedMove(NamedTuple):
+    """An inserted spill or reload under a guard: a place holds what another one does where the guard is true."""
+
+    to: int
+    source: int
+    guard: Guard
+
+
+class Save(NamedTuple):
+    """A predicate goes to a word."""
+
+    to: int
+    source: int
+
+
+class Restore(NamedTuple):
+    """A word goes to a predicate."""
+
+    to: int
+    source: int
+
+
+class Constant(NamedTuple):
+    """A definition written again: a place holds each of these values whose sources are where they are read.
+
+    Per value the (value, place) pairs of its sources.
+    """
+
+    to: int
+    values: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+
+
+Step = Kept | Equal | Known | Move | GuardedMove | Save | Restore | Constant
+
+
+class Places:
+    """The numbers of the places in use, and which of them share bits."""
+
+    def __init__(self, after: Function) -> None:
+        self.registers = after.registers
+        self.head = frozenset(
+            after.registers.resolve_index(d.name, 0)
+            for p in (*after.returns, *after.params)
+            if p.space == "reg"
+            for d in p.declarators
+        )
+        self._slots: dict[Slot, int] = {}
+        self._by_cell: dict[
+            tuple[str, int], list[int]
+        ] = {}  # a unit of a file or a byte of a variable -> places
+        self._cells: dict[int, tuple[tuple[str, int], ...]] = {}
+
+    def slot(self, slot: Slot) -> int:
+        place = self._slots.get(slot)
+        if place is None:
+            place = self._slots[slot] = len(self.registers) + len(self._slots)
+            name = f"[{slot.variable}]"  # no file is called so
+            self._add(place, ((name, byte) for byte in range(slot.offset, slot.offset + slot.size)))
+        return place
+
+    def register(self, index: int) -> int:
+        if index not in self._cells:
+            found = None if index in self.head else place_of(self.registers[index])
+            units = range(found.first, found.first + found.units) if found else ()
+            self._add(index, ((found.file, unit) for unit in units) if found else ())
+        return index
+
+    def _add(self, place: int, cells: Iterable[tuple[str, int]]) -> None:
+        self._cells[place] = tuple(cells)
+        for cell in self._cells[place]:
+            self._by_cell.setdefault(cell, []).append(place)
+
+    def share(self, a: int, b: int) -> bool:
+        """Whether two places have bits in common."""
+        return not set(self._cells[a]).isdisjoint(self._cells[b])
+
+    def sharing(self) -> dict[int, tuple[int, ...]]:
+        """Per place those that a write to it overwrites, itself among them."""
+        return {
+            place: tuple(dict.fromkeys((place, *(p for cell in cells for p in self._by_cell[cell]))))
+            for place, cells in self._cells.items()
+        }
+
+    def name(self, place: int) -> str:
+        """What a message calls it."""
+        if place < len(self.registers):
+            return self.registers[place].name
+        slot = next(s for s, number in self._slots.items() if number == place)
+        return f"[{slot.variable}+{slot.offset}]"

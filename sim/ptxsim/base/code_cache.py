@@ -1,0 +1,159 @@
+"""Where machine code is kept on disk: a folder per compiled source, named by all that its code is made of.
+
+numba's disk cache hashes only the file a function stands in, so an edited callee would leave old code in its callers.
+Here every source has a folder of its own, named by a hash of the source itself, of every source of ours that it
+imports, directly or not, and of the versions of Python, numba and numpy. An edit compiles what depends on it.
+
+What lies behind a boundary (execute/boundary.py) is called by its symbol and not linked in: a caller's folder does
+not depend on it. What only Python runs is left out too.
+"""
+
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numba
+import numpy as np
+import platformdirs
+
+HOST_ONLY = (
+    "ptxsim.timing.machine_state",
+    "ptxsim.sanitizer.instrumentation",
+    "ptxsim.sanitizer.prepare",
+    "ptxsim.sanitizer.reports",
+    "ptxsim.timing.deadlock",
+    "ptxsim.memory_image.device",
+    "ptxsim.functional.divergence",
+    "ptxsim.timing.drive",
+    "ptxsim.timing.dynamic_execution",
+    "ptxsim.memory_image.faults",
+    "ptxsim.functional_run",
+    "ptxsim.timing.hotspots",
+    "ptxsim.memory_image.image",
+    "ptxsim.launcher",
+    "ptxsim.lowering.lower",
+    "ptxsim.lowering",
+    "ptxsim.timing.memory.clock",
+    "ptxsim.timing.memory.copied",
+    "ptxsim.timing.memory.counts",
+    "ptxsim.frontends.numba_kernels",
+    "ptxsim.base.options",
+    "ptxsim.memory_image.address_names",
+    "ptxsim.memory_image.printing",
+    "ptxsim.frontends.python_kernels",
+    "ptxsim.timing.machine_records",
+    "ptxsim.base.identity_cache",
+    "ptxsim.functional.interpreter",
+    "reference.interpreter",
+    "ptxsim.machine",
+    "ptxsim.base.record_pool",
+    "ptxsim.observe.stats",
+    "ptxsim.base.sums",
+    "ptxsim.memory_image.texture_objects",
+    "ptxsim.observe.timeline",
+    "ptxsim.observe.totals",
+    "ptxsim.functional.tracing",
+    "ptxsim.frontends.triton_kernels",
+    "ptxsim.functional.waiting",
+)
+"""Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
+
+BEHIND_BOUNDARY = (
+    "ptxsim.timing.core.reasons",
+    "ptxsim.timing.core.timeline_events",
+    "ptxsim.execute.calls",
+    "ptxsim.execute.micro_operations",
+    "ptxsim.execute.host",
+)
+"""Modules of which other modules import only boundaries (a test holds this)."""
+
+FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
+"""What compiled code takes from `ptxtool`, and the data files beside it (a test holds this)."""
+
+_IMPORT = re.compile(r"^[ \t]*(?:from (ptx[\w.]+) import (\([^)]*\)|.*)|import (ptx[\w.]+))", re.MULTILINE)
+_VERSIONS = f"{sys.version}|{numba.__version__}|{np.__version__}"
+
+
+def cache_root() -> Path:
+    """The folder of all versions' machine code."""
+    return Path(platformdirs.user_cache_dir("ptxtool")) / "compiled"
+
+
+def is_host_only(module: str) -> bool:
+    """True for a module that no machine code depends on."""
+    return module.startswith(HOST_ONLY)
+
+
+def imported(text: str) -> Iterator[str]:
+    """The names in a source's imports that may be modules of ours."""
+    for source, names, module in _IMPORT.findall(text):
+        yield source or module
+        for name in re.findall(r"\w+", names):
+            yield f"{source}.{name}"
+
+
+@cache
+def _path(module: str) -> Path | None:
+    """The source of a module of ours; None if there is none of that name."""
+    package, _, _ = module.partition(".")
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return None
+    path = Path(found.submodule_search_locations[0]).joinpath(*module.split(".")[1:])
+    candidates = (path.with_suffix(".py"), path / "__init__.py")
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+@cache
+def _made_of(module: str) -> bool:
+    """True for a module that code which imports it is made of."""
+    if module.startswith("ptxsim."):
+        return not is_host_only(module) and module not in BEHIND_BOUNDARY and _path(module) is not None
+    return module in FACTS
+
+
+@cache
+def _text(module: str) -> str:
+    path = _path(module)
+    assert path is not None
+    beside = [path.parent / name for name in FACTS.get(module, ())]
+    return "".join(each.read_text(encoding="utf-8") for each in [path, *beside])
+
+
+def closure(text: str) -> list[str]:
+    """The modules of ours that code in a source is made of, without the source itself, by name."""
+    found: set[str] = set()
+    left = list(imported(text))
+    while left:
+        module = left.pop()
+        if module not in found and _made_of(module):
+            found.add(module)
+            left += imported(_text(module))
+    return sorted(found)
+
+
+def folder_of_text(text: str) -> Path:
+    """The folder of the machine code of a source."""
+    digest = hashlib.sha256(_VERSIONS.encode())
+    for part in [text, *map(_text, closure(text))]:
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return cache_root() / digest.hexdigest()[:20]
+
+
+@cache
+def folder(module: str) -> Path:
+    """The folder of the machine code of an imported module, or of one of ours."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    path = Path(file) if file else _path(module)
+    return folder_of_text(path.read_text(encoding="utf-8") if path else module)
+
+
+def is_compiled(module: str) -> bool:
+    """True if what is compiled last for a use is there already: the loop in `ptxsim.timing.core.cycle` for a timed run, the
+    one in `ptxsim.functional.cta_loop` for one without time."""
+    return any(folder(module).rglob(f"{module.rpartition('.')[2]}.*.nbi"))

@@ -1,0 +1,30 @@
+"""What is said on standard error before the simulator is compiled: when `run`, `launch` or `Machine` is first named.
+
+The first run after installation takes long; without a word it looks as if the kernel hung. Modules are compiled when
+they are imported, so that this has to come before.
+"""
+
+import contextlib
+import sys
+
+from ptxsim.base.code_cache import is_compiled
+from ptxsim.base.jit import JIT_DISABLED
+
+_LOOPS = {
+    "run": "ptxsim.functional.cta_loop",
+    "launch": "ptxsim.timing.core.cycle",
+    "Machine": "ptxsim.timing.core.cycle",
+}
+
+
+def say_if_compiling(function: str) -> None:
+    """Say so if the machine code of a function's loop has to be made first."""
+    if JIT_DISABLED or is_compiled(_LOOPS[function]):
+        return
+    if function != "run" and is_compiled(_LOOPS["run"]):
+        text = "compiling the timing model (once after installation, half a minute) ...\n"
+    else:
+        text = "compiling the simulator (once after installation, a minute or two) ...\n"
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,239 @@
+"""What a kernel becomes before it runs: arrays of records that compiled code reads.
+
+`lower.py` makes a `Program` of a kernel; `core/` reads the timing half of an instruction record (unit, latency,
+registers), `semantics/` its micro-operations. An instruction is one `INSTRUCTION` record and the micro-operations
+`uop_start <= k < uop_end`; a micro-operation works on rows of 32 lanes.
+
+Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows shared by all warps (row `~n`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptxsim.base.jit import record, record_at
+
+# control kinds: what the instruction does to the flow. CALL is PTXPlus `callp`, INVOKE calls a function with a frame;
+# COMMIT ends a group of asynchronous copies, WAIT waits for groups
+PLAIN, BRANCH, EXIT, BARRIER, CALL, RETURN, INDIRECT, MEMBAR, INVOKE, COMMIT, WAIT = range(11)
+# execution ports (timing-model section 1.3): EITHER is SP if free, else SFU
+SP, SFU, LDST, EITHER = range(4)
+# spaces of a memory access; GENERIC is decided per access when it executes
+NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
+# what a memory access does
+NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
+
+# what of an instruction's accesses passes the L1 by: none, those of global memory, those of local memory too
+BY_NONE, BY_GLOBAL, BY_ALL = range(3)
+
+# what a barrier instruction does: wait, only arrive, or wait and count or combine the predicates of all threads
+SYNC, ARRIVE, COUNT, ALL, ANY = range(5)
+
+# release marks (ptxtool/ir/marks.py) before an instruction: they give back the warp's register lock, or its part of the
+# scratchpad lock; the same for a warp that falls through, where a label stands between mark and instruction; and that
+# the next instruction has such
+GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO_MARK = (
+    1 << k for k in range(5)
+)
+
+COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
+MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
+MAX_DESTINATIONS = 12
+MAX_BANKS = 12  # source registers that the operand collector reads
+
+# first what issue and the units read, side by side
+INSTRUCTION = record(
+    [
+        ("kind", "i4"),  # control kind
+        ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit behind it
+        ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
+        ("guard_code", "i4"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
+        ("uop_start", "i4"),
+        ("uop_end", "i4"),
+        ("unit", "i4"),
+        ("latency", "i4"),
+        ("interval", "i4"),
+        ("access", "i4"),  # NO_ACCESS, LOAD, STORE, ATOMIC: whether the instruction goes to the LDST unit
+        ("space", "i4"),
+        ("n_sources", "i4"),  # source registers the operand collector reads
+        ("n_destinations", "i4"),
+        ("n_registers", "i4"),  # all registers named: destinations first, then sources, address, guard
+        ("address", "i4"),  # byte address (PC): 8 bytes an instruction, 4 for PTXPlus `.half`
+        ("max_sequence", "i4"),  # largest sequence number touched; 0 none: decides shared register or not
+        ("register", "i4", (MAX_REGISTERS,)),  # their register indices (sequence number - 1)
+        ("bank", "i4", (MAX_BANKS,)),  # sources' architectural numbers (bank = (number + warp) mod banks)
+        ("target", "i4"),  # instruction index of a direct branch or call; -1 where each lane has its own
+        ("reconverge", "i4"),  # instruction index where divergent lanes rejoin; -1 none (function end)
+        ("access_bytes", "i4"),  # bytes a lane accesses, vector elements included
+        ("element_bytes", "i4"),  # bytes of one element
+        ("bypass", "i4"),  # passes the L1 by: BY_NONE, BY_GLOBAL, BY_ALL
+        ("barrier_kind", "i4"),  # SYNC, ARRIVE, or what a reduction gives: COUNT, ALL, ANY
+        ("barrier_row", "i4"),  # row of a reduction's result
+        ("barrier_aligned", "i4"),  # a warp arrives as a whole; 0: lane by lane
+        (
+            "copies",
+            "i4",
+        ),  # 1 an asynchronous copy; of WAIT the groups it does not wait for, -1: all are waited for
+        ("return_end", "i4"),  # INVOKE: from `uop_end` to here, what is done when all lanes have come back
+        (
+            "straight",
+            "i4",
+        ),  # instructions from here on that only compute and access memory: see lowering/straight.py
+        ("line", "i4"),  # source line
+        # for resource sharing
+        ("marks", "i4"),  # release marks before it
+        (
+            "reach_end",
+            "i4",
+        ),  # micro-operations up to here tell which bytes of shared memory it accesses; 0: none
+        ("reach_unknown", "i4"),  # they would change registers: any byte may be accessed
+    ]
+)
+
+instruction_at = record_at(INSTRUCTION)
+"""`instruction_at(address of the instructions, i)`"""
+
+UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), ("e", "i4")])
+
+uop_at = record_at(UOP)
+"""`uop_at(address of the micro-operations, k)`"""
+
+# What a micro-operation can reach, and what it leaves behind for the timing model. One record a run.
+CONTEXT = record(
+    [
+        # set at launch: addresses of arrays that Python keeps alive
+        ("r32", "u8"),  # rows of u32: constant rows, `rows32` rows per warp slot of the GPU, a scratch row
+        ("r64", "u8"),
+        ("predicates", "u8"),  # u32 lane masks, `rows_p` per warp slot
+        ("constant_rows32", "i8"),
+        ("constant_rows64", "i8"),
+        ("rows32", "i8"),
+        ("rows64", "i8"),
+        ("rows_p", "i8"),
+        ("total_rows32", "i8"),
+        ("total_rows64", "i8"),
+        ("total_rows_p", "i8"),
+        ("scratch32", "u8"),  # address of the scratch row
+        ("scratch64", "u8"),
+        ("global_memory", "u8"),  # address of the bytes of the global space
+        ("global_base", "u8"),  # simulated address of its first byte
+        ("global_bytes", "i8"),
+        ("allocations", "u8"),  # u64 pairs [start, end) of simulated addresses, ascending
+        ("n_allocations", "i8"),
+        ("constant_memory", "u8"),
+        ("constant_bytes", "i8"),
+        ("param_memory", "u8"),
+        ("param_bytes", "i8"),
+        ("local_memory", "u8"),  # `local_bytes` per thread slot of the GPU
+        ("local_bytes", "i8"),
+        (
+            "textures",
+            "u8",
+        ),  # textures, samplers and surfaces: rows of i64, see execute/texture/texture_table.py
+        ("n_textures", "i8"),  # rows
+        ("instructions", "u8"),  # address of the program's INSTRUCTION records
+        ("n_instructions", "i8"),
+        ("uops", "u8"),
+        ("n_uops", "i8"),
+        # set per instruction by whoever executes
+        ("warp", "i8"),  # warp slot of the whole GPU: SM * warps per SM + warp
+        ("own32", "u8"),  # address of its first row; set by `execute`
+        ("own64", "u8"),
+        ("shared_memory", "u8"),  # address of the executing CTA's shared memory
+        ("shared_bytes", "i8"),
+        ("cycle", "i8"),
+        # left behind by a memory instruction
+        ("lane_address", "u8", (32,)),  # byte address within its space
+        ("access_mask", "u8"),  # lanes that access memory
+        ("uniform", "i8"),  # all lanes at one address: one load serves them
+        ("stride", "i8"),  # bytes from lane to lane, where all access memory at equal distances; else -1
+        ("access_space", "i8"),  # space found (GENERIC resolved)
+        ("lane_pointer", "u8", (32,)),  # where that byte lies in the simulator's own memory
+        ("lane_target", "i8", (32,)),  # instruction index per lane of an INDIRECT jump
+        # left behind by a barrier instruction
+        ("barrier", "i8"),  # its number
+        ("barrier_threads", "i8"),  # threads that take part; 0: all of the CTA
+        ("barrier_votes", "i8"),  # lanes whose predicate holds
+        # left behind by a test of an mbarrier that has not completed: other warps should run first
+        ("yields", "i8"),
+        # scratch of matrix instructions: the elements of both factors, and the result
+        ("matrix_a", "i8", (2048,)),
+        ("matrix_b", "i8", (2048,)),
+        ("matrix_d", "i8", (256,)),
+        # calls (execute/calls.py): what each warp has put aside
+        ("call_stack", "u8"),  # address of int64 [warp slots][call_words]
+        ("call_words", "i8"),  # 0: the program calls nothing
+        ("returned_call", "i8"),  # INVOKE whose lanes have all come back
+        ("returned_mask", "i8"),  # those of them that have not exited
+        # what kernels print, and their heap (execute/host.py)
+        ("host_memory", "u8"),
+        ("host_bytes", "i8"),
+        ("host_used", "i8"),
+        ("heap_start", "u8"),  # simulated address
+        ("heap_bytes", "i8"),
+        ("heap_next", "i8"),  # where the search for a block begins
+        # first run-time error; 0 none
+        ("error", "i8"),
+        ("error_lane", "i8"),
+        ("error_address", "u8"),
+    ]
+)
+(
+    NO_ERROR,
+    OUT_OF_BOUNDS,
+    MISALIGNED,
+    BAD_TARGET,
+    TRAPPED,
+    BAD_BARRIER,
+    STACK_FULL,
+    ASSERTED,
+    NO_TEXTURE,
+    OUTSIDE,
+    NO_BLOCK,
+    NO_TEXT,
+) = range(12)
+BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no multiple of 32,"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A lowered kernel, and behind it the functions it reaches. Arrays are read-only for everyone but `lower.py`."""
+
+    name: str
+    instructions: Any  # array of INSTRUCTION
+    uops: Any  # array of UOP
+    rows32: int  # 32-bit rows per warp, registers and temporaries
+    rows64: int
+    rows_p: int
+    constants32: Any  # uint32 (n, 32): the constant rows
+    constants64: Any  # uint64 (n, 32)
+    register_rows: (
+        Any  # int32 (n_registers, 3): file (0: 32-bit, 1: 64-bit, 2: predicates), first row, rows; -1 none
+    )
+    special_rows: Any  # int32 (n, 2): (special register number, row): rows filled when a warp starts
+    n_registers: int  # declared registers
+    static_shared_bytes: int  # header, parameters and variables
+    local_bytes: int
+    param_bytes: int
+    prints: bool  # the program may print or assert
+    allocates: bool  # it may take memory from the heap
+    call_words: int  # 64-bit words in which a warp puts things aside for calls; 0 without calls
+    texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction
+    first_registers: tuple[tuple[Any, int], ...] = field(
+        repr=False
+    )  # per function the number of its first register
+    places: tuple[tuple[Any, int], ...] = field(
+        repr=False
+    )  # per instruction its function and index; -1 behind its end
+    register_names: tuple[str, ...] = field(repr=False)
+    layout: Any = field(
+        default=None, repr=False
+    )  # ptxsim.lowering.variable_layout.Layout: where variables lie
+    is_ptxplus: bool = False
+
+    def span(self, i: int) -> tuple[Any, int, int]:
+        """The source, start and end of an instruction: for diagnostics."""
+        function, index = self.places[min(i, len(self.places) - 1)]
+        if index < 0:
+            return function.source, function.end - 1, function.end
+        node = function.instructions[index]
+        return function.source, node.start, node.end

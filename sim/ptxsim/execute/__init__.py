@@ -1,0 +1,1 @@
+"""Executing instructions: micro-operations over the 32 lanes of a warp, timed or not."""

@@ -1,0 +1,225 @@
+"""Calls of functions: what a warp puts aside while its lanes are in a function, and takes back behind it.
+
+A warp's functions end in the reverse order of their calls, so one stack per warp holds it all: the rows that a
+recursive call saves (micro-operations of the call), and a record of the call. The entries of a called function lie on
+the SIMT stack above those of its caller, whose top waits behind the call, one call deeper. Where that stack is deep
+already, its entries are put aside too, so that recursion is as deep as memory allows.
+
+A warp's stack: words in use, lanes that have exited, calls that are not over, lanes in entries put aside; then what was
+put aside. An entry of the SIMT stack is seven words. The record of a call is its instruction, the lanes that called,
+the number of entries put aside, and the lanes that were aside before.
+"""
+
+import numpy as np
+from numba import types
+
+from ptxsim.base.jit import flat_i64, flat_u8, flat_u32, njit, record_type, rows_u32, rows_u64
+from ptxsim.base.program import CONTEXT, STACK_FULL, UOP
+from ptxsim.execute.boundary import boundary
+from ptxsim.execute.codes import (
+    CHECK_STACK,
+    COPY_LOCAL,
+    ENTRY_WORDS,
+    FRAME_WORDS,
+    HEADER_WORDS,
+    RESTORE_32,
+    RESTORE_64,
+    SAVE_32,
+    SAVE_64,
+    SAVE_P,
+)
+
+SPILL_DEPTH = 16
+"""Entries of a SIMT stack from which on a call puts them aside: what is left is for the function to diverge."""
+
+_CONTEXT = record_type(CONTEXT)
+_UOP = record_type(UOP)
+_PCS = types.Array(types.int32, 1, "A")
+_MASKS = types.Array(types.int64, 1, "A")
+
+
+@njit(types.int64(_CONTEXT, types.int64))
+def _fail(x, lane):
+    x.error = STACK_FULL
+    x.error_lane = lane
+    x.error_address = np.uint64(0)
+    return 0
+
+
+@njit(types.int64(_CONTEXT, _UOP))
+def _rows(x, u):
+    """SAVE_* and RESTORE_*. 0 if the stack is full."""
+    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    saves = u.op <= SAVE_P
+    size = np.int64(1)
+    if u.op == SAVE_32 or u.op == RESTORE_32:
+        size = np.int64(16)
+    elif u.op == SAVE_64 or u.op == RESTORE_64:
+        size = np.int64(32)
+    if saves and stack[0] + size * u.e > x.call_words:
+        return _fail(x, 0)
+    if not saves:
+        stack[0] -= size * u.e
+    at = stack[0]
+    r32 = rows_u32(x.r32, x.total_rows32)
+    r64 = rows_u64(x.r64, x.total_rows64)
+    predicates = flat_u32(x.predicates, x.total_rows_p)
+    for k in range(u.e):
+        if size == 1:
+            row = x.warp * x.rows_p + u.d + k
+            if saves:
+                stack[at] = np.int64(predicates[row])
+            else:
+                predicates[row] = np.uint32(stack[at])
+        elif size == 16:
+            row = x.constant_rows32 + x.warp * x.rows32 + u.d + k
+            words = flat_u32(x.call_stack + np.uint64((x.warp * x.call_words + at) * 8), 32)
+            for n in range(32):
+                if saves:
+                    words[n] = r32[row, n]
+                else:
+                    r32[row, n] = words[n]
+        else:
+            row = x.constant_rows64 + x.warp * x.rows64 + u.d + k
+            for n in range(32):
+                if saves:
+                    stack[at + n] = np.int64(r64[row, n])
+                else:
+                    r64[row, n] = np.uint64(stack[at + n])
+        at += size
+    if saves:
+        stack[0] = at
+    return 1
+
+
+@njit(types.int64(_CONTEXT, _UOP, types.int64))
+def _aside(x, u, mask):
+    """The micro-operations of calls. 0 after a fault."""
+    if u.op != COPY_LOCAL and u.op != CHECK_STACK:
+        if mask == 0 and u.op <= SAVE_P:  # nobody calls
+            return 1
+        return _rows(x, u)
+    r32 = rows_u32(x.r32, x.total_rows32)
+    row = x.constant_rows32 + x.warp * x.rows32 + u.a
+    for n in range(32):
+        if (mask >> n) & 1 == 0:
+            continue
+        start = np.int64(r32[row, n])
+        if u.op == CHECK_STACK:
+            if start + u.e > u.c:
+                return _fail(x, n)
+            continue
+        memory = flat_u8(x.local_memory + np.uint64((x.warp * 32 + n) * x.local_bytes), x.local_bytes)
+        for k in range(u.e):
+            memory[start + u.d + k] = memory[start + u.b + k]
+    return 1
+
+
+_STACK = (
+    _PCS,
+    _PCS,
+    _PCS,
+    _PCS,
+    _PCS,
+    _MASKS,
+    _MASKS,
+)  # pc, reconvergence pc, call depth, barrier, since; lanes
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.int64, types.int64, types.int64, *_STACK))
+def _enter(x, i, target, calling, depth, pcs, rpcs, calls, waits, since, masks, waiting):
+    """Lanes `calling` enter functions from the top of a SIMT stack of `depth` entries; the new depth, 0 without room.
+
+    They go to `target`, or each to its own `lane_target` where that is -1; the top goes on behind instruction i.
+    """
+    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    at = stack[0]
+    moved = depth if depth > SPILL_DEPTH else np.int64(0)
+    if at + ENTRY_WORDS * moved + FRAME_WORDS > x.call_words:
+        return _fail(x, 0)
+    pcs[depth - 1] = i + 1
+    before = stack[3]
+    for k in range(moved):
+        for column, value in enumerate((pcs[k], rpcs[k], calls[k], waits[k], since[k])):
+            stack[at + column] = np.int64(value)
+        stack[at + 5], stack[at + 6] = masks[k], waiting[k]
+        stack[3] |= masks[k]
+        at += ENTRY_WORDS
+    stack[at], stack[at + 1], stack[at + 2], stack[at + 3] = i, calling, moved, before
+    stack[0] = at + FRAME_WORDS
+    stack[2] += 1
+    top = depth - moved
+    left = calling
+    for n in range(31, -1, -1):  # the group of the highest lane is the lowest entry, so it runs last
+        if (left >> n) & 1 == 0:
+            continue
+        pc, group = target, left
+        if target < 0:
+            pc, group = x.lane_target[n], np.int64(0)
+            for other in range(n + 1):
+                if (left >> other) & 1 and x.lane_target[other] == pc:
+                    group |= np.int64(1) << other
+        left &= ~group
+        pcs[top], rpcs[top], calls[top], waits[top], masks[top] = pc, -1, stack[2], 0, group
+        top += 1
+    return top
+
+
+@njit(types.int64(_CONTEXT, types.int64, *_STACK))
+def _leave(x, depth, pcs, rpcs, calls, waits, since, masks, waiting):
+    """End the last call if all of its lanes have come back or exited; the new depth, -1 if it is not over.
+
+    `returned_call` and `returned_mask` say which call it was, and which of its lanes have come back.
+    """
+    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    if stack[2] == 0 or (depth > 0 and np.int64(calls[depth - 1]) >= stack[2]):
+        return -1
+    at = stack[0] - FRAME_WORDS
+    exited = stack[1]
+    x.returned_call = stack[at]
+    x.returned_mask = stack[at + 1] & ~exited
+    moved = stack[at + 2]
+    stack[2] -= 1
+    stack[3] = stack[at + 3]
+    at -= ENTRY_WORDS * moved
+    stack[0] = at
+    for k in range(moved):
+        pcs[k], rpcs[k], calls[k], waits[k] = stack[at], stack[at + 1], stack[at + 2], stack[at + 3]
+        since[k], masks[k], waiting[k] = stack[at + 4], stack[at + 5] & ~exited, stack[at + 6]
+        at += ENTRY_WORDS
+    if moved:
+        depth = moved
+        while depth > 0 and masks[depth - 1] == 0:
+            depth -= 1
+    return depth
+
+
+@njit(types.void(_CONTEXT, types.int64))
+def _note_exit(x, mask):
+    """Lanes that exit are to be taken out of what was put aside."""
+    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    stack[1] |= mask
+
+
+@njit(types.int64(_CONTEXT, types.int64))
+def _lanes_aside(x, warp):
+    """The lanes of a warp that have not exited and are in entries put aside."""
+    stack = flat_i64(x.call_stack + np.uint64(warp * x.call_words * 8), x.call_words)
+    return stack[3] & ~stack[1]
+
+
+@njit(types.void(_CONTEXT))
+def _clear(x):
+    """The stack of a fresh warp."""
+    stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
+    stack[0] = HEADER_WORDS
+    for k in range(1, HEADER_WORDS):
+        stack[k] = 0
+
+
+aside = boundary("call_aside", _aside)
+enter_call = boundary("call_enter", _enter)
+leave_call = boundary("call_leave", _leave)
+note_exit = boundary("call_note_exit", _note_exit)
+lanes_aside = boundary("call_lanes_aside", _lanes_aside)
+clear_calls = boundary("call_clear", _clear)

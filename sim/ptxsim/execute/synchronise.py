@@ -1,0 +1,137 @@
+"""What a barrier instruction leaves behind, asynchronous copies, and mbarriers.
+
+An asynchronous copy is made when it is issued, which is one of the orders that PTX allows: a program that waits as it
+should cannot tell. An mbarrier is 64 bits of shared memory whose layout PTX leaves open; here (execute/codes.py) they
+are the arrivals that are missing, the arrivals of every phase, the bytes that are missing, and the phase's parity. A
+phase is complete when neither arrivals nor bytes are missing; the next one begins at once. Lanes act one after the
+other, the lowest first.
+
+Reference: PTX ISA, sections on `cp.async` and `mbarrier`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ptxsim.base.jit import ctz, flat_i64, flat_u8, njit, record_type, rows_i64, rows_u32, rows_u64
+from ptxsim.base.program import BAD_BARRIER, CONTEXT, MISALIGNED, UOP
+from ptxsim.execute.boundary import boundary
+from ptxsim.execute.codes import (
+    ARRIVE,
+    BARRIER,
+    BYTES_BITS,
+    BYTES_SHIFT,
+    COMPLETE_BYTES,
+    COPY,
+    DROP,
+    EXPECT_BYTES,
+    EXPECTED_SHIFT,
+    INITIALISE,
+    KEEP,
+    MBARRIER,
+    MBARRIER_TEST,
+    PENDING_BITS,
+    PHASE_SHIFT,
+    STAY,
+)
+from ptxsim.execute.lanes import lane_mask
+from ptxsim.execute.warp import set_predicate
+
+_CONTEXT = record_type(CONTEXT)
+_UOP = record_type(UOP)
+_BARRIERS = 16
+_COUNT = (1 << PENDING_BITS) - 1
+_SIGN = 1 << (BYTES_BITS - 1)
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.int64))
+def next_state(state, what, count, n_bytes):
+    """The state of an mbarrier after an operation."""
+    if what & INITIALISE:
+        return count | count << EXPECTED_SHIFT
+    pending = state & _COUNT
+    expected = (state >> EXPECTED_SHIFT) & _COUNT
+    missing = (((state >> BYTES_SHIFT) & (2 * _SIGN - 1)) ^ _SIGN) - _SIGN
+    phase = (state >> PHASE_SHIFT) & 1
+    if what & EXPECT_BYTES:
+        missing += n_bytes
+    if what & COMPLETE_BYTES:
+        missing -= n_bytes
+    if what & DROP:
+        expected = max(expected - count, 0)
+    if what & ARRIVE:
+        pending = max(pending - count, 0)
+    if pending == 0 and missing == 0 and what & STAY == 0:
+        pending = expected
+        phase ^= 1
+    missing &= 2 * _SIGN - 1
+    return pending | expected << EXPECTED_SHIFT | missing << BYTES_SHIFT | phase << PHASE_SHIFT
+
+
+@njit(types.int64(_CONTEXT, types.int64, types.int64))
+def _fault(x, kind, lane):
+    x.error = kind
+    x.error_lane = lane
+    return 0
+
+
+@njit(types.int64(_CONTEXT, _UOP, types.int64))
+def _synchronise(x, u, mask):
+    """One of these micro-operations. 0 after a fault."""
+    op = u.op
+    base = x.constant_rows32 + x.warp * x.rows32
+    base64 = x.constant_rows64 + x.warp * x.rows64
+    words = rows_u32(x.r32, x.total_rows32)
+    longs = rows_u64(x.r64, x.total_rows64)
+    signed = rows_i64(x.r64, x.total_rows64)
+    ra = u.a + base if u.a >= 0 else -1 - u.a
+    rb = u.b + base if u.b >= 0 else -1 - u.b
+    ra64 = u.a + base64 if u.a >= 0 else -1 - u.a
+    rd64 = u.d + base64
+    if op == BARRIER:
+        if mask == 0:
+            return 1
+        first = ctz(mask)
+        x.barrier = np.int64(words[ra, first])
+        x.barrier_threads = np.int64(words[rb, first])
+        x.barrier_votes = np.int64(lane_mask(x, u.c)) & mask
+        if x.barrier >= _BARRIERS or x.barrier_threads & 31:
+            return _fault(x, BAD_BARRIER, first)
+        return 1
+    if op == COPY:
+        x.uniform = 0
+    done = np.int64(0)
+    for n in range(32):
+        if (mask >> n) & 1 == 0:
+            continue
+        if op == KEEP:
+            longs[rd64, n] = x.lane_pointer[n]
+        elif op == COPY:
+            size = min(np.int64(words[rb, n]), np.int64(u.e))
+            if size and x.lane_address[n] & np.uint64(u.e - 1):
+                x.error_address = x.lane_address[n]
+                return _fault(x, MISALIGNED, n)
+            to = flat_u8(longs[ra64, n], u.e)
+            of = flat_u8(x.lane_pointer[n], u.e)
+            for k in range(u.e):
+                to[k] = of[k] if k < size else np.uint8(0)
+            x.lane_pointer[n] = longs[ra64, n]  # for the checks: what was written
+        elif op == MBARRIER:
+            cell = flat_i64(x.lane_pointer[n], 1)
+            old = cell[0]
+            cell[0] = next_state(old, np.int64(u.e), np.int64(words[ra, n]), np.int64(words[rb, n]))
+            signed[rd64, n] = old
+        else:
+            phase = (flat_i64(x.lane_pointer[n], 1)[0] >> PHASE_SHIFT) & 1
+            of_phase = np.int64(words[ra, n]) & 1 if u.e else (signed[ra64, n] >> PHASE_SHIFT) & 1
+            if phase != of_phase:
+                done |= np.int64(1) << n
+            else:
+                x.yields = 1
+    if op == MBARRIER_TEST:
+        set_predicate(x, u.d, done, mask)
+    return 1
+
+
+synchronise: Any = boundary("synchronise", _synchronise)

@@ -1,0 +1,1 @@
+"""Matrix instructions: `mma` and its relatives, and the arithmetic of tensor cores."""

@@ -1,0 +1,1 @@
+"""Texture and surface instructions: the table of bound textures, and sampling."""

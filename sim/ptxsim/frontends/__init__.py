@@ -1,0 +1,1 @@
+"""Kernels written in Python: numba.cuda and Triton."""

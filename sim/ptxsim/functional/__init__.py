@@ -1,0 +1,1 @@
+"""Runs without time: the loop over CTAs and warps, its barriers, tracing."""

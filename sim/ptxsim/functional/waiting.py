@@ -1,0 +1,157 @@
+"""CTAs that wait: for one another, or for ever.
+
+A run without time takes one CTA after the other. One that spins until another CTA has stored something (a barrier of
+the whole grid, a lock) must be put aside for the others; one that waits for what nobody will do must end. Both look
+the same from inside: the CTA's state, registers and memory and all, comes back to what it was, and then it always
+will, as nothing in it is left to chance. `Watch` notices that, by R. Brent's method: a state is remembered, and
+compared with those that follow; another one is remembered when twice as many have been compared. So a spin that
+counts its rounds is not noticed until the counter comes round; the limit of instructions is for that.
+
+`Residents` puts the state of a CTA aside and brings it back. `standing` says in words where warps are.
+
+Reference: R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20 (1980), section 2.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ptxsim.base.program import NO_ACCESS, Program
+from ptxtool.analysis.flow.loops import Loops, loops
+from ptxtool.ir.nodes import Function
+
+FIRST_LOOK = 200_000
+"""Warp instructions of a CTA before its state is looked at."""
+BYTES_PER_INSTRUCTION = 10
+"""How much of its state is looked at for each instruction: a tenth of the time, about."""
+MOST_ASIDE = 4096
+"""CTAs that wait at a time."""
+_SHOWN = 4
+
+
+class Watch:
+    """Whether a CTA has come back to a state that it was in before."""
+
+    def __init__(self, arrays: Sequence[Any]):
+        self._arrays = arrays
+        n_bytes = sum(int(a.nbytes) for a in arrays)
+        self.interval = max(FIRST_LOOK // 4, n_bytes // BYTES_PER_INSTRUCTION)
+        """Instructions between two looks."""
+        self._known, self._looks, self._next = b"", 0, 1
+
+    def begin(self) -> None:
+        self._known, self._looks, self._next = b"", 0, 1
+
+    def repeats(self) -> bool:
+        """Look at the state: is it the one that is remembered?"""
+        state = digest(self._arrays)
+        if state == self._known:
+            return True
+        self._looks += 1
+        if self._looks == self._next:
+            self._known, self._looks, self._next = state, 0, 2 * self._next
+        return False
+
+
+def digest(arrays: Sequence[Any]) -> bytes:
+    """A hash of what arrays hold."""
+    found = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        found.update(array.view("u1").data if array.flags.c_contiguous else array.tobytes())
+    return found.digest()
+
+
+class Residents:
+    """The states of CTAs that were put aside, each a copy of the arrays that a CTA has for itself."""
+
+    def __init__(self, arrays: Sequence[Any]):
+        self._arrays = arrays
+        self.aside: dict[int, list[Any]] = {}
+        """By the CTA's number."""
+
+    def put_aside(self, cta: int) -> None:
+        self.aside[cta] = [array.copy() for array in self._arrays]
+
+    def bring_back(self, cta: int) -> None:
+        for array, kept in zip(self._arrays, self.aside.pop(cta), strict=True):
+            array[...] = kept
+
+
+def standing(program: Program, warps: Any) -> tuple[str, int, bool]:
+    """Where the warps of a CTA are, in words; an instruction for the report; and whether all are at barriers.
+
+    The instruction is what the first warp that is not at a barrier waits for, or else the first warp's barrier.
+    """
+    shown: list[str] = []
+    spinning: list[int] = []
+    waiting: list[int] = []
+    for w, warp in enumerate(warps):
+        depth = int(warp["depth"])
+        if depth == 0:
+            continue
+        top = depth - 1
+        waits = bool(warp["waits"][top])
+        i = int(warp["waits_since"][top] if waits else warp["pc"][top])
+        (waiting if waits else spinning).append(i if waits else _what_it_waits_for(program, i))
+        lanes, alive = int(warp["mask"][top]), 0
+        for k in range(depth):
+            alive |= int(warp["mask"][k])
+        text = f"warp {w} {_doing(program, i, waits)}"
+        if alive & ~lanes:
+            behind = _line(program, int(warp["pc"][top - 1]))
+            text = f"warp {w}, lanes {_lanes(lanes)}, {_doing(program, i, waits)}"
+            text += f", its lanes {_lanes(alive & ~lanes)} stand at line {behind} until they come"
+        shown.append(text)
+    more = f"; and {len(shown) - _SHOWN} more warps" if len(shown) > _SHOWN else ""
+    return "; ".join(shown[:_SHOWN]) + more, (spinning + waiting + [0])[0], not spinning
+
+
+def _lanes(mask: int) -> str:
+    """A mask as ranges: 0-3,7."""
+    ranges: list[str] = []
+    for first, last in _runs([n for n in range(32) if mask >> n & 1]):
+        ranges.append(str(first) if first == last else f"{first}-{last}")
+    return ",".join(ranges)
+
+
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for k in range(1, len(numbers) + 1):
+        if k == len(numbers) or numbers[k] != numbers[k - 1] + 1:
+            yield numbers[start], numbers[k - 1]
+            start = k
+
+
+def _doing(program: Program, i: int, waits: bool) -> str:
+    if waits:
+        return f"waits at '{program.texts[i]}' in line {_line(program, i)}"
+    function, index = program.places[min(i, len(program.places) - 1)]
+    around = _loop(function, index)
+    if around is None:
+        return f"comes back to line {_line(program, i)}"
+    first, last = (function.line(function.instructions[k]) for k in around)
+    return f"repeats line {first}" if first == last else f"repeats lines {first} to {last}"
+
+
+def _what_it_waits_for(program: Program, i: int) -> int:
+    """The first instruction of the loop around i that accesses memory; the first at all where none does."""
+    function, index = program.places[min(i, len(program.places) - 1)]
+    around = _loop(function, index)
+    if around is None:
+        return i
+    inside = range(i - index + around[0], i - index + around[1] + 1)
+    return next((k for k in inside if program.instructions[k]["access"] != NO_ACCESS), inside[0])
+
+
+def _loop(function: Function, index: int) -> tuple[int, int] | None:
+    """The first and the last instruction of the innermost loop around an instruction."""
+    found: Loops = loops(function)
+    around = None if index < 0 else found.loop_of(found.cfg.block_of[index])
+    if around is None:
+        return None
+    inside = [found.cfg.blocks[b] for b in around.blocks]
+    return min(b.start for b in inside), max(b.end for b in inside) - 1
+
+
+def _line(program: Program, i: int) -> int:
+    return int(program.instructions[min(i, len(program.instructions) - 1)]["line"])

@@ -1,0 +1,1 @@
+"""Lowering rules, a file for each family of instructions."""

@@ -1,0 +1,227 @@
+"""Loads, stores and atomics.
+
+Loads of 8 and 16 bits extend to the destination's width by the sign of the type; stores take the low bits.
+"""
+
+from ptxsim.base.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
+from ptxsim.execute import codes
+from ptxsim.execute.codes import ATOMIC16, ATOMIC32, ATOMIC64, ATOMIC128
+from ptxsim.lowering.addresses import load_code, store_code
+from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.instructions.packed import element_type, is_packed, merge, split
+from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
+from ptxtool.ir.nodes import Name, Operand, Vector
+from ptxtool.isa.types import Type
+
+_SPACES = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "const": CONST, "param": PARAM}
+_PAIRS = {"bb64": 2, "ff64": 2, "bb128": 4}
+
+
+def space_of(op: Operation) -> int:
+    """The space a `.global`, `.shared`, ... modifier names; GENERIC without one."""
+    for name in op.instruction.opcode.modifiers:
+        if name == "shared::cluster":
+            unsupported("clusters of CTAs are not simulated")
+        space = _SPACES.get(name.partition("::")[0].partition("[")[0])
+        if space is not None:
+            return space
+    return GENERIC
+
+
+def elements(b: Builder, operand: Operand, count: int) -> tuple[Operand, ...]:
+    """The registers of a vector operand: in braces, a vector register's components, or the one register."""
+    if isinstance(operand, Vector):
+        items = operand.items
+    else:
+        register = b.register(operand.text) if isinstance(operand, Name) else None
+        if count > 1 and register is not None and register.vector == count and isinstance(operand, Name):
+            items = tuple(Name(operand.text, part) for part in "xyzw"[:count])
+        else:
+            items = (operand,)
+    if len(items) != count:
+        unsupported(f"{len(items)} registers for {count} values")
+    return items
+
+
+def _shape(b: Builder, op: Operation, operand: Operand) -> tuple[Type, tuple[Operand, ...]]:
+    """Element type and registers of a load or store."""
+    vector = op.match.one_of("v2", "v4", "v8")
+    count = int(vector[1:]) if vector else 1
+    if op.type.name in _PAIRS and isinstance(operand, Vector):
+        return WORD, elements(b, operand, count * _PAIRS[op.type.name])
+    return b.loaded_type(op.type), elements(b, operand, count)
+
+
+def _frame_or(b: Builder, op: Operation, address: Operand) -> int:
+    """The space of a load or store: parameters of functions and of calls lie in local memory."""
+    space = space_of(op)
+    if space == PARAM and ("param::func" in op.instruction.opcode.modifiers or b.is_in_frame(address)):
+        b.is_passing = True
+        return LOCAL
+    return space
+
+
+@rule("ld")
+def _ld(b: Builder, op: Operation) -> None:
+    type_, items = _shape(b, op, op.operands[0])
+    load_vector(b, op.operands[1], _frame_or(b, op, op.operands[1]), type_, items)
+
+
+@rule("st")
+def _st(b: Builder, op: Operation) -> None:
+    type_, items = _shape(b, op, op.operands[1])
+    space = _frame_or(b, op, op.operands[0])
+    if space in (CONST, PARAM):
+        unsupported("a store to this state space")
+    store_vector(b, op.operands[0], space, type_, items)
+
+
+def _in_words(b: Builder, type_: Type, items: tuple[Operand, ...]) -> tuple[Type, tuple[Operand, ...]]:
+    """Elements of 128 bits as twice as many of 64."""
+    if type_.bits != 128:
+        return type_, items
+    return LONG, tuple(part for item in items for part in b.halves(item))
+
+
+def load_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
+    """Load consecutive elements into registers."""
+    type_, items = _in_words(b, type_, items)
+    address = b.emit_access(operand, space, type_.bytes * len(items))
+    b.element_bytes = type_.bytes
+    for k, item in enumerate(items):
+        load_into(b, item, type_, k * type_.bytes)
+    b.finish_access(address)
+
+
+def load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
+    """One element: straight into a register that holds it as it is, otherwise by way of a temporary row."""
+    code = load_code(type_)
+    register = b.register(item.text) if isinstance(item, Name) else None
+    if register is not None and not register.role and not register.is_predicate and isinstance(item, Name):
+        whole = item.part not in ("lo", "hi")
+        bits, row = b.row_of(register, item.part)
+        width = 64 if bits == 64 else register.bits // register.vector
+        clean = type_.bits >= 32 or not type_.is_signed or width == 32
+        if whole and (bits == 64) == (type_.bits == 64) and clean:
+            b.emit_code(code, row, e=offset)
+            return
+        if whole and bits == 64:
+            narrow = b.emit_code(code, b.temporary(), e=offset)
+            b.emit("sext_u64" if type_.is_signed else "zext_u64", row, narrow)
+            return
+    d = b.place(item, type_)
+    b.emit_code(code, d.row, e=offset)
+    d.finish()
+
+
+def store_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
+    """Store registers as consecutive elements."""
+    type_, items = _in_words(b, type_, items)
+    rows = [stored(b, item, type_) for item in items]
+    address = b.emit_access(operand, space, type_.bytes * len(items))
+    b.element_bytes = type_.bytes
+    for k, row in enumerate(rows):
+        b.emit_code(store_code(type_), a=row, e=k * type_.bytes)
+    b.finish_access(address)
+
+
+def stored(b: Builder, item: Operand, type_: Type) -> int:
+    """The row of a value to store; upper bits do not matter."""
+    register = b.register(item.text) if isinstance(item, Name) else None
+    if register is not None and not register.role and not register.is_predicate and isinstance(item, Name):
+        bits, row = b.row_of(register, item.part)
+        if bits == 32 and type_.bits <= 32 and item.part not in ("lo", "hi"):
+            return row
+    return b.value(item, type_)
+
+
+@rule("atom")
+def _atom(b: Builder, op: Operation) -> None:
+    _atomic(b, op, op.operands[0], op.operands[1], op.operands[2:])
+
+
+@rule("red")
+def _red(b: Builder, op: Operation) -> None:
+    reduce_at(b, op, op.operands[0], op.operands[1:])
+
+
+def reduce_at(b: Builder, op: Operation, address: Operand, values: tuple[Operand, ...]) -> None:
+    """An atomic without a result."""
+    _atomic(b, op, None, address, values)
+
+
+def _atomic(
+    b: Builder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+) -> None:
+    """An atomic: one micro-operation for each element of a vector or a packed value."""
+    name = op.match.one_of(*codes.ATOMICS)
+    type_ = element_type(op.type)
+    if type_.is_float and name not in ("add", "min", "max", "exch"):
+        unsupported(f"'.{name}' of floating-point values")
+    vector = op.match.one_of("v2", "v4", "v8")
+    count = int(vector[1:]) if vector else 1
+    if type_.bits == 128:
+        _atomic128(b, op, target, address, values)
+        return
+    kind = codes.FLOAT if type_.is_float else codes.SIGNED if type_.is_signed else codes.UNSIGNED
+    kind = codes.BFLOAT if type_.name == "bf16" else kind
+    operands = values[: 2 if name == "cas" else 1]
+    columns = [
+        [row for item in elements(b, o, count) for row in split(b, b.value(item, op.type), op.type)]
+        for o in operands
+    ]
+    targets = elements(b, target, count) if target is not None else ()
+    places = [b.place(item, op.type) for item in targets]
+    plain = len(places) == 1 and not is_packed(op.type)
+    place = b.emit_access(address, space_of(op), op.type.bytes * count)
+    b.element_bytes = op.type.bytes
+    code = {16: ATOMIC16, 32: ATOMIC32, 64: ATOMIC64}[type_.bits]
+    old: list[int] = []
+    for k in range(len(columns[0])):
+        row = places[0].row if plain else b.temporary(64 if type_.bits == 64 else 32)
+        rows = [column[k] for column in columns]
+        what = codes.ATOMICS[name] | kind << 8
+        old.append(b.emit_code(code, row, rows[0], rows[-1], what, k * type_.bytes))
+    for k, d in enumerate(places):
+        if not plain:
+            per = len(old) // count
+            b.emit(
+                "mov_u64" if op.type.bits == 64 else "mov_u32",
+                d.row,
+                merge(b, old[k * per : k * per + per], op.type),
+            )
+        d.finish()
+    b.finish_access(place)
+
+
+def _atomic128(
+    b: Builder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+) -> None:
+    """exch and cas of 128 bits, in pairs of neighbouring rows."""
+    name = op.match.one_of(*codes.ATOMICS)
+    pairs: list[int] = []
+    for value in values[: 2 if name == "cas" else 1]:
+        rows = [b.value(half, LONG) for half in b.halves(value)]
+        pairs.append(b.new_row(64))
+        b.new_row(64)
+        for k, row in enumerate(rows):
+            b.emit("mov_u64", pairs[-1] + k, row)
+    old = b.new_row(64)
+    b.new_row(64)
+    place = b.emit_access(address, space_of(op), op.type.bytes)
+    b.element_bytes = op.type.bytes
+    b.emit_code(ATOMIC128, old, pairs[0], pairs[-1], codes.ATOMICS[name])
+    if target is not None:
+        for k, half in enumerate(b.halves(target)):
+            d = b.place(half, LONG)
+            b.emit("mov_u64", d.row, old + k)
+            d.finish()
+    b.finish_access(place)
+
+
+@rule("createpolicy")
+def _createpolicy(b: Builder, op: Operation) -> None:
+    """The value is opaque and caches do not look at it: zero."""
+    d = b.destination(op, 0, LONG)
+    b.emit("mov_u64", d.row, b.constant(0, 64))
+    d.finish()

@@ -1,0 +1,57 @@
+"""What resource sharing wants to know of instructions before they issue: release marks, and which of them tell early
+where in shared memory they go. For `lower.py`.
+
+The lock on shared scratchpad is asked for by address, before anything executes (timing-model section 5.2). So the
+micro-operations up to an instruction's last access to shared memory have to give the addresses without changing what
+the warp can see: they may write temporary rows, and no register. Where they write a register before the last access
+(PTXPlus increments behind the first of two), every byte counts as accessed.
+"""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.program import (
+    FALLEN_REGISTERS,
+    FALLEN_SCRATCHPAD,
+    GENERIC,
+    GIVES_REGISTERS,
+    GIVES_SCRATCHPAD,
+    LEADS_TO_MARK,
+    SHARED,
+)
+from ptxsim.execute.codes import ACCESS32, ACCESS64, FIRST, PREDICATE
+from ptxtool.ir.marks import REGISTERS, SCRATCHPAD, release_marks
+from ptxtool.ir.nodes import Function
+from ptxtool.isa.lanes import operations
+
+_BITS = {REGISTERS: (GIVES_REGISTERS, FALLEN_REGISTERS), SCRATCHPAD: (GIVES_SCRATCHPAD, FALLEN_SCRATCHPAD)}
+
+
+def set_marks(function: Function, records: Any) -> None:
+    """Note a function's release marks in the records of its instructions."""
+    for mark in release_marks(function):
+        n = mark.instruction
+        if n >= len(function.instructions):
+            continue  # behind the last instruction lies the exit, which gives back everything
+        records[n]["marks"] |= _BITS[mark.release][mark.before_label]
+        if mark.before_label and n:
+            records[n - 1]["marks"] |= LEADS_TO_MARK
+
+
+def set_reach(instructions: Any, uops: Any, temporaries: Mapping[int, Set[int]]) -> None:
+    """Fill in `reach_end` and `reach_unknown`; `temporaries` are the temporary rows of each file (32, 64, 1)."""
+    op, space = uops["op"], uops["c"] & 0xFF
+    accesses = ((op == ACCESS32) | (op == ACCESS64)) & ((space == SHARED) | (space == GENERIC))
+    bits = {o.number: o.result_bits for o in operations().values()} | {PREDICATE: 1}
+    starts = instructions["uop_start"]
+    for k in np.flatnonzero(accesses):
+        # instructions without micro-operations begin where the next one does: it is the last that begins here
+        instructions["reach_end"][np.searchsorted(starts, k, side="right") - 1] = k + 1
+    for i in np.flatnonzero(instructions["reach_end"]):
+        before = uops[starts[i] : instructions["reach_end"][i]]
+        writes = before[(before["op"] < FIRST) | (before["op"] == PREDICATE)]
+        instructions["reach_unknown"][i] = any(
+            int(u["d"]) not in temporaries[bits[int(u["op"])]] for u in writes
+        )

@@ -1,0 +1,161 @@
+"""What the timing model sees of an instruction: access, unit, latency, interval, registers. For `lower.py`.
+
+The scoreboard sees the registers that are written, then those that are read; the operand collector reads the sources
+from banks, by their architectural numbers.
+"""
+
+import re
+from typing import Literal
+
+import numpy as np
+
+from ptxsim.base.program import (
+    ATOMIC,
+    BY_ALL,
+    BY_GLOBAL,
+    BY_NONE,
+    EITHER,
+    LDST,
+    LOAD,
+    MAX_BANKS,
+    MAX_DESTINATIONS,
+    MAX_REGISTERS,
+    NO_ACCESS,
+    SFU,
+    SP,
+    STORE,
+)
+from ptxsim.lowering.builder import Builder
+from ptxsim.lowering.rows import Operation
+from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_parts import Timing
+from ptxtool.ir.defuse import DefUse
+from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Unary, Vector
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES
+
+_PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
+
+
+def set_access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
+    """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
+    effects = op.match.form.effects
+    access = NO_ACCESS
+    if b.is_passing or "call" in effects:
+        return  # parameters of functions travel in registers
+    if "atomic" in effects:
+        access = ATOMIC
+    elif op.match.form.unit in gpu.ldst.units and effects & {"load", "store"}:
+        # an asynchronous copy loads; what it stores stays within the SM
+        access = STORE if "store" in effects and "load" not in effects else LOAD
+    elif op.instruction.opcode.base == "mov" and b.access_bytes:
+        access = STORE if isinstance(op.operands[0], Memory) else LOAD
+    if access != NO_ACCESS:
+        record["access"] = access
+        record["space"] = b.space
+        record["access_bytes"] = b.access_bytes
+        record["element_bytes"] = b.element_bytes
+        record["bypass"] = _bypass(op, access, gpu)
+
+
+def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
+    """Atomics pass the L1 by, and what the machine says."""
+    if access == ATOMIC or any(op.has(word) for word in gpu.l1d.bypass):
+        return BY_ALL
+    return BY_GLOBAL if "global" in gpu.l1d.bypass else BY_NONE
+
+
+def set_timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
+    """Port, latency and initiation interval, by the table's unit and the class of the first type."""
+    unit = match.form.unit
+    if b.is_passing:
+        unit = "alu"
+    elif unit in gpu.ldst.units or record["access"] != NO_ACCESS:
+        record["unit"], record["latency"], record["interval"] = LDST, 1, 1
+        return
+    type_ = TYPES.get(match.type)
+    kind: Literal["int", "fp32", "fp64"] = "int"
+    if type_ is not None and type_.is_float and type_.bits >= 32 and type_.name not in ("f16x2", "bf16x2"):
+        kind = "fp64" if type_.name in ("f64", "ff64") else "fp32"  # halves count among the integers
+    set_unit(record, gpu.latency[unit][kind])
+
+
+def set_unit(record: np.void, timing: Timing) -> None:
+    """The port, latency and initiation interval of a class of instructions."""
+    record["unit"], record["latency"], record["interval"] = (
+        _PORTS[timing.unit],
+        timing.latency,
+        timing.interval,
+    )
+
+
+def set_registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
+    """What the scoreboard and the operand collector see: destinations first."""
+    registers = b.registers
+    sinks = [r for r in facts.touched if registers[r].is_sink]
+    unseen = _incremented(b, op) if b.as_gpgpu_sim else set()
+    destinations = [r for r in facts.touched if (r in facts.defs and r not in unseen) or r in sinks]
+    rest = [r for r in facts.touched if r not in destinations]
+    named = (destinations + rest)[:MAX_REGISTERS]
+    record["n_destinations"] = min(len(destinations), MAX_DESTINATIONS)
+    record["n_registers"] = len(named)
+    record["register"][: len(named)] = [b.first_register + r for r in named]
+    record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
+    sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
+    if not gpu.pipeline.collector_duplicates:
+        by_number = {architectural_number(name): name for name in sources}  # they are told apart by it
+        sources = list(by_number.values())
+    sources = sources[:MAX_BANKS]
+    record["n_sources"] = len(sources)
+    record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
+
+
+def _incremented(b: Builder, op: Operation) -> set[int]:
+    """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
+    bases: list[str] = []
+    written: list[str] = []
+    for operand in op.operands:
+        memory = operand.operand if isinstance(operand, Unary) else operand
+        if isinstance(memory, Memory) and memory.post_increment:
+            _collect(memory.base, bases)
+    if op.operands and not isinstance(op.operands[0], Memory):
+        _collect(op.operands[0], written)
+    return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
+
+
+def architectural_number(name: str) -> int:
+    """A register's number that tells its bank: the first run of digits in its name (PTXPlus reference, section 3.2)."""
+    digits = re.search(r"\d+", name)
+    return int(digits.group()) if digits else 0
+
+
+def _source_names(op: Operation) -> list[str]:
+    """The registers that the operand collector reads, in operand order with repetitions."""
+    found: list[str] = []
+    for k, operand in enumerate(op.operands):
+        specs = op.match.form.operands
+        role = specs[k].role if k < len(specs) else "r"
+        if role in ("w", "p"):
+            if isinstance(operand, Memory):
+                _collect(operand, found)
+        elif role in ("r", "rw", "m"):
+            _collect(operand, found)
+    return found
+
+
+def _collect(operand: Operand | None, found: list[str]) -> None:
+    if isinstance(operand, Name):
+        found.append(operand.text)
+    elif isinstance(operand, Unary):
+        _collect(operand.operand, found)
+    elif isinstance(operand, Memory):
+        _collect(operand.base, found)
+        _collect(operand.offset, found)
+        for coordinate in operand.coordinates:
+            _collect(coordinate, found)
+    elif isinstance(operand, Vector):
+        for item in operand.items:
+            _collect(item, found)
+    elif isinstance(operand, Dual):
+        _collect(operand.first, found)
+        _collect(operand.second, found)

@@ -1,0 +1,1 @@
+"""What a launch puts into device memory: buffers, variables, textures; faults; what kernels print."""

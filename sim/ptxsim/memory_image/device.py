@@ -1,0 +1,293 @@
+"""The global memory of a machine: where variables, buffers and the heap lie, and what they hold between launches.
+
+For `image.py`, which asks a fresh one for every launch that stands by itself, and the one of its machine otherwise.
+One arena from GLOBAL_BASE on: the variables of the first launch's module, its buffers, each at the next multiple of
+256 with a gap behind it, so that an access beyond a buffer is noticed; then heap and workspace, and behind them what
+later launches bring. Nothing that is there moves, and everything that kernels left there stays.
+
+An array stands for a buffer as long as nobody frees it. One that lies within another is the inside of its buffer.
+Before a launch every buffer whose array was changed is copied to the device, after it every one that the kernel
+changed is copied back. `copies` lists the former, which the caches of some machines see, and those asked for (`copy`).
+
+Limits: arrays that overlap without one lying within the other are refused in one launch; the later launch's takes the
+earlier's place otherwise. The heap has the size that the first kernel with one was given.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ptxsim.lowering.instructions.control import code_bytes
+from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, Layout, Origin, round_up
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.nodes import Module
+
+WORKSPACE_BYTES = 256
+"""What a cooperative launch has for barriers of the grid; every launch of a kernel that asks for it has it here."""
+
+
+@dataclass
+class _Loaded:
+    """A module whose variables are on the device."""
+
+    module: Module
+    origin: Origin
+    constants: Any
+    """uint8: its constant memory, from constant address 0 on."""
+
+
+class Device:
+    """Memory that outlasts a launch. `place` and the like decide where things lie, `fill` brings them there."""
+
+    def __init__(self, gpu: Gpu):
+        self.arena: Any = np.zeros(0, np.uint8)
+        """Global memory from GLOBAL_BASE on."""
+        self.end = GLOBAL_BASE
+        """Behind everything that has a place."""
+        self.buffers: list[tuple[int, Any]] = []
+        """Address and array."""
+        self.copies: list[tuple[int, int]] = []
+        """Address and bytes of what was copied to the device since somebody looked last."""
+        self._adjacent = gpu.l2.adjacent_buffers
+        # a gap that no index of a cache, channel or bank tells from none: those of its megabytes that are never
+        # touched cost address space only
+        self._unseen = gpu.dram.channels << 20
+        self._behind_buffers = 0
+        self._addresses: dict[tuple[int, int], int] = {}
+        """Of every buffer by the place and size of its array's memory; by its identity if it has no bytes."""
+        self._holes: dict[int, list[int]] = {}
+        """Addresses of buffers that were freed, by their sizes."""
+        self._awaited: list[Any] = []
+        """Arrays that were copied before there was a module, whose variables lie before all buffers."""
+        self._new: set[int] = set()
+        """Addresses of buffers that have not been copied yet."""
+        self._initial: list[tuple[int, bytes]] = []
+        """First values of variables that have not been written yet, and their address."""
+        self._ranges: list[tuple[int, int]] = []
+        """Start and end of what else has a place: variables, heap, workspace."""
+        self._modules: dict[int, _Loaded] = {}
+        self._constants_end = 0
+        self._heap = (0, 0)
+        self._workspace = 0
+
+    def origin(self, module: Module) -> Origin:
+        """Where a module's variables and code begin, or would."""
+        loaded = self._modules.get(id(module))
+        if loaded is not None:
+            return loaded.origin
+        code = sum(code_bytes(each.module) for each in self._modules.values())
+        return Origin(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
+
+    def load(self, module: Module, layout: Layout) -> Any:
+        """Give the variables of a module, laid out at its origin, their place and first values; its constant memory."""
+        loaded = self._modules.get(id(module))
+        if loaded is None:
+            origin = layout.origin
+            constants = aligned(max(len(layout.constant_bytes), 16))
+            constants[: len(layout.constant_bytes)] = np.frombuffer(layout.constant_bytes, np.uint8)
+            loaded = self._modules[id(module)] = _Loaded(module, origin, constants)
+            self._constants_end = max(self._constants_end, len(layout.constant_bytes))
+            self.end = origin.variables + round_up(len(layout.global_bytes), ALIGNMENT)
+            self._ranges.append((origin.variables, origin.variables + len(layout.global_bytes)))
+            self._initial.append((origin.variables, layout.global_bytes))
+        return loaded.constants
+
+    # ---- buffers
+
+    def place(self, arrays: Sequence[Any]) -> dict[int, int]:
+        """The addresses of the arrays of a launch, by identity. Raises E401 for two that overlap in part."""
+        arrays = [*self._awaited, *arrays]
+        self._awaited.clear()
+        before = list(self.buffers)
+        found: dict[int, int] = {}
+        for array in _outermost(arrays):
+            found[id(array)] = self._address(array, before)
+        for array in arrays:
+            if id(array) not in found:
+                found[id(array)] = self._addresses.get(_key(array)) or self._inside(array)
+        return found
+
+    def _address(self, array: Any, before: list[tuple[int, Any]]) -> int:
+        """The address of an array; `before` are the buffers of earlier launches."""
+        known = self._addresses.get(_key(array))
+        if known is not None:
+            return known
+        if before and array.nbytes:
+            inside = self._inside(array)
+            if inside:
+                return inside
+            self.free([b for _, b in before if _overlap(b, array)])
+        size = round_up(array.nbytes + (not self._adjacent), ALIGNMENT)
+        if self._holes.get(size):
+            start = self._holes[size].pop()
+        elif self._adjacent:
+            start = self._behind_buffers
+            start += -(-(self.end - start) // self._unseen) * self._unseen
+            self._behind_buffers = start + size
+            self.end = self._behind_buffers + self._unseen
+        else:
+            start = round_up(self.end, ALIGNMENT)
+            self.end = start + size
+        self.buffers.append((start, array))
+        self._addresses[_key(array)] = start
+        self._new.add(start)
+        return start
+
+    def _inside(self, array: Any) -> int:
+        """Where an array lies that is a part of a buffer's; 0 if it is of none."""
+        first = _first(array)
+        for start, whole in self.buffers:
+            if _first(whole) <= first and first + array.nbytes <= _first(whole) + whole.nbytes:
+                return start + first - _first(whole)
+        return 0
+
+    def free(self, arrays: Sequence[Any]) -> None:
+        """Forget the buffers of these arrays; their places are given to others of the same size. Raises E401."""
+        for array in arrays:
+            start = self._addresses.pop(_key(array), None)
+            self._awaited = [a for a in self._awaited if a is not array]
+            if start is None:
+                raise error(
+                    "E401", "an array that is no buffer of the machine", help="free what was given to it"
+                )
+            self.buffers = [b for b in self.buffers if b[0] != start]
+            size = round_up(array.nbytes + (not self._adjacent), ALIGNMENT)
+            self._holes.setdefault(size, []).append(start)
+            self._new.discard(start)
+
+    def copy(self, arrays: Sequence[Any]) -> None:
+        """Copies of arrays between host and device, one after the other: they make what is no buffer one."""
+        if not self._modules:
+            self._awaited += arrays
+            return
+        starts = self.place(arrays)
+        self.fill()
+        copied = set(self.copies)
+        self.copies += [c for a in arrays if (c := (starts[id(a)], a.nbytes)) not in copied]
+
+    def take_copies(self) -> list[tuple[int, int]]:
+        """Address and bytes of all copies since this was asked last."""
+        taken, self.copies = self.copies, []
+        return taken
+
+    # ---- heap and workspace
+
+    def heap(self, n_bytes: int) -> tuple[int, int]:
+        """Address and size of the heap of `malloc`; made when somebody first asks for more than 0 bytes."""
+        if n_bytes and not self._heap[1]:
+            self._heap = (round_up(self.end, ALIGNMENT), n_bytes & -16)
+            self.end = sum(self._heap)
+            self._ranges.append((self._heap[0], self.end))
+        return self._heap
+
+    def workspace(self) -> int:
+        """The address of zeroed memory for barriers of the grid."""
+        if not self._workspace:
+            self._workspace = round_up(self.end, ALIGNMENT)
+            self.end = self._workspace + WORKSPACE_BYTES
+            self._ranges.append((self._workspace, self.end))
+        return self._workspace
+
+    # ---- contents
+
+    def fill(self) -> Any:
+        """Make room for what has a place, and copy new and changed buffers there; the arena."""
+        self._reserve()
+        for start, values in self._initial:
+            at = start - GLOBAL_BASE
+            self.arena[at : at + len(values)] = np.frombuffer(values, np.uint8)
+        self._initial.clear()
+        for start, array in self.buffers:
+            at = start - GLOBAL_BASE
+            data = array.reshape(-1).view(np.uint8)
+            if start in self._new or not _is_same(self.arena[at : at + array.nbytes], data):
+                self.arena[at : at + array.nbytes] = data
+                self.copies.append((start, array.nbytes))
+        self._new.clear()
+        if self._workspace:
+            at = self._workspace - GLOBAL_BASE
+            self.arena[at : at + WORKSPACE_BYTES] = 0
+        return self.arena
+
+    def _reserve(self) -> None:
+        """Make the arena as large as it must be. What was never there costs address space only.
+
+        The first one has what `fill` will write, and gaps, which no access reaches; it is zeroed for a heap only.
+        """
+        needed = self.end - GLOBAL_BASE + ALIGNMENT
+        if needed <= len(self.arena):
+            return
+        old = self.arena
+        if len(old) or self._heap[1]:
+            self.arena = aligned(needed + needed // 2 if len(old) else needed)
+        else:
+            self.arena = aligned(needed, zeroed=False)
+        ranges = [(start, start + array.nbytes) for start, array in self.buffers if start not in self._new]
+        for start, end in (*ranges, *self._ranges):
+            part = old[start - GLOBAL_BASE : end - GLOBAL_BASE]
+            self.arena[start - GLOBAL_BASE : start - GLOBAL_BASE + len(part)] = part
+
+    def read_back(self) -> None:
+        """Copy every buffer that a kernel has changed to its array."""
+        for start, array in self.buffers:
+            at = start - GLOBAL_BASE
+            data = self.arena[at : at + array.nbytes]
+            target = array.reshape(-1).view(np.uint8)
+            if not _is_same(target, data):  # a read-only input that nobody wrote stays untouched
+                target[:] = data
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether as many bytes are equal: most of them by words, which is faster."""
+    words = len(one) & -8
+    return np.array_equal(one[:words].view(np.uint64), other[:words].view(np.uint64)) and np.array_equal(
+        one[words:], other[words:]
+    )
+
+
+def aligned(n_bytes: int, zeroed: bool = True) -> Any:
+    """Bytes that begin at a multiple of 256 in the simulator's memory."""
+    block = (np.zeros if zeroed else np.empty)(n_bytes + ALIGNMENT, np.uint8)
+    skip = -_first(block) % ALIGNMENT
+    return block[skip : skip + n_bytes]
+
+
+def _first(array: Any) -> int:
+    """The address of an array's memory on the host."""
+    return int(array.__array_interface__["data"][0])
+
+
+def _key(array: Any) -> tuple[int, int]:
+    return (_first(array), array.nbytes) if array.nbytes else (id(array), 0)
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    return _first(one) < _first(other) + other.nbytes and _first(other) < _first(one) + one.nbytes
+
+
+def _outermost(arrays: Sequence[Any]) -> list[Any]:
+    """The arrays of a launch, each once, without those that lie within another. Raises E401 where two only overlap."""
+    distinct: dict[tuple[int, int], Any] = {}
+    for array in arrays:
+        distinct.setdefault(_key(array), array)
+    spans = sorted((first, first + n) for first, n in distinct if n)
+    if all(one[1] <= other[0] for one, other in pairwise(spans)):
+        return list(distinct.values())
+    inner: set[tuple[int, int]] = set()
+    for first, end in spans:
+        for other, other_end in spans:
+            if (other, other_end) == (first, end) or other >= end or other_end <= first:
+                continue
+            if other <= first and end <= other_end:
+                inner.add((first, end - first))
+            elif not (first <= other and other_end <= end):
+                raise error(
+                    "E401",
+                    "two arrays among the arguments overlap in part",
+                    help="give the array that both are parts of, or a copy of one",
+                )
+    return [array for key, array in distinct.items() if key not in inner]

@@ -1,0 +1,139 @@
+"""What stops a kernel while it runs, in words: the code, what happened, and what to do.
+
+For the timed and the functional run, which add where in source and grid it happened.
+"""
+
+from typing import NamedTuple
+
+from ptxsim.base.program import (
+    ASSERTED,
+    BAD_BARRIER,
+    BAD_BARRIER_TEXT,
+    BAD_TARGET,
+    GLOBAL,
+    MISALIGNED,
+    NO_BLOCK,
+    NO_TEXT,
+    NO_TEXTURE,
+    OUT_OF_BOUNDS,
+    OUTSIDE,
+    SHARED,
+    STACK_FULL,
+    TRAPPED,
+    Program,
+)
+from ptxsim.memory_image.address_names import describe
+from ptxsim.memory_image.image import MemoryImage
+from ptxsim.memory_image.printing import Assertion
+
+STACK_OVERFLOW = 100  # of a SIMT stack: a fault that the runs themselves find
+TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = 102, 103  # of sharing: use of what a release mark gave back
+
+
+class Fault(NamedTuple):
+    """A fault without its place."""
+
+    code: str
+    what: str
+    help: str
+
+
+_FAULTS = {
+    OUT_OF_BOUNDS: Fault(
+        "E404",
+        "access out of bounds",
+        "check the buffer sizes of the launch and the index",
+    ),
+    MISALIGNED: Fault("E405", "misaligned access", "the address must be a multiple of the access size"),
+    BAD_TARGET: Fault(
+        "E403", "jump or call to a target that does not exist", "see where the address or index comes from"
+    ),
+    STACK_OVERFLOW: Fault(
+        "E403",
+        "branches or calls nested too deeply",
+        "split the kernel: divergence takes at most as many levels as a warp's stack has",
+    ),
+    STACK_FULL: Fault(
+        "E415", "stack overflow", "see whether the recursion ends; stack_bytes (--stack-bytes) goes deeper"
+    ),
+    BAD_BARRIER: Fault(
+        "E406", BAD_BARRIER_TEXT, "there are barriers 0 to 15, and whole warps take part in one"
+    ),
+    NO_TEXTURE: Fault(
+        "E404",
+        "no texture, sampler or surface of this kind",
+        "give a texture, sampler or surface there: 'texture = {}' in a launch file, ptxsim.Texture in Python",
+    ),
+    OUTSIDE: Fault(
+        "E404",
+        "access outside of a surface",
+        "check the coordinates: x of '.b' counts bytes; '.clamp' and '.zero' allow any",
+    ),
+    NO_BLOCK: Fault(
+        "E404", "free of what is no block of the heap in use", "free what malloc has given, and once"
+    ),
+    NO_TEXT: Fault(
+        "E404", "printing from where no memory is", "check the format and the strings that it prints"
+    ),
+    TOUCHED_REGISTER: Fault(
+        "E417",
+        "a shared register that the warp has released",
+        "the mark '.pragma \"release_registers\"' stands too early: a partner warp may hold the register already; "
+        "make marks with the run's sharing percentage (release-registers{share=P}, in a sweep share=run)",
+    ),
+    TOUCHED_SCRATCHPAD: Fault(
+        "E417",
+        "shared scratchpad that the warp has released",
+        "the mark '.pragma \"release_scratchpad\"' stands too early: the partner CTA may use the place already; "
+        "make marks with the run's sharing percentage (release-scratchpad{share=P}, in a sweep share=run)",
+    ),
+    TRAPPED: Fault("E414", "trap", "the kernel stopped itself: follow the branches that lead there"),
+}
+
+
+MORE_SHARED = "give more dynamic shared memory (--dynamic-shared, dynamic_shared), or check the index"
+"""What to do about an access beyond the end of shared memory."""
+
+
+MORE_HEAP = "malloc gives 0 where its heap is full: look at what it gives, or raise heap_bytes (--heap-bytes)"
+"""What to do about a null pointer in a program that takes memory from the heap."""
+NULL_POINTER = "a null pointer: give the kernel a buffer there, or see where the pointer comes from"
+"""What to do about one in another program."""
+NULL_BYTES = 1 << 16
+"""How far from 0 an address still comes from a null pointer."""
+
+
+def null_advice(program: Program, space: int, address: int) -> str:
+    """What to do about a null pointer; nothing where the address is none."""
+    if space != GLOBAL or address >= NULL_BYTES:
+        return ""
+    return MORE_HEAP if program.allocates else NULL_POINTER
+
+
+def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
+    """The words for a fault that a run has left behind in the image's context."""
+    if kind == ASSERTED:
+        a = assertion or Assertion("?", "?", 0, "?")
+        what = f"assertion '{a.message}' failed at {a.file}:{a.line} in '{a.function}'"
+        return Fault("E413", what, "the values that it tests can be printed with printf just before it")
+    found = _FAULTS.get(kind, _FAULTS[TRAPPED])
+    address, space = int(image.context[0]["error_address"]), int(image.context[0]["access_space"])
+    if kind in (OUT_OF_BOUNDS, MISALIGNED):
+        place = describe(program, image, space, address)
+        place = place if place.startswith("address") else f"address {address:#x}, {place}"
+        if kind == OUT_OF_BOUNDS and space == SHARED:
+            found = found._replace(help=MORE_SHARED)
+        elif kind == OUT_OF_BOUNDS:
+            found = found._replace(help=null_advice(program, space, address) or found.help)
+        return found._replace(what=f"{found.what} at {place},")
+    if kind == TOUCHED_SCRATCHPAD:
+        return found._replace(what=f"{found.what}: {describe(program, image, SHARED, address)},")
+    if kind in (NO_BLOCK, NO_TEXT):
+        place = describe(program, image, GLOBAL, address)
+        place = place if place.startswith("address") else f"address {address:#x}, {place}"
+        return found._replace(what=f"{found.what}: {place},")
+    if kind == STACK_FULL:
+        return found._replace(what=f"{found.what} beyond {program.layout.stack_bytes} bytes")
+    if kind == NO_TEXTURE:
+        return found._replace(what=f"{found.what} at address {address:#x}")
+    return found

@@ -1,0 +1,402 @@
+"""The memory of a launch: arguments, buffers, constants, and the context record that compiled code works on.
+
+Global memory is the device's (`device.py`): a fresh one, or that of a machine on which other kernels ran before.
+Numbers go to parameter memory, or to the start of every CTA's shared memory for PTXPlus. After the run `read_back`
+copies buffers to the caller's arrays.
+
+All of the arrays live as long as the image does; compiled code holds their addresses.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.options import HEAP_BYTES
+from ptxsim.base.program import CONST, CONTEXT, GLOBAL, Program
+from ptxsim.execute.codes import PARAM_WINDOW
+from ptxsim.lowering.variable_layout import (
+    GLOBAL_BASE,
+    OPAQUE,
+    RESERVED_BYTES,
+    RESERVED_REGISTERS,
+    WORKSPACE_REGISTERS,
+    Layout,
+    Parameter,
+    round_up,
+)
+from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
+from ptxsim.memory_image.printing import buffer_of
+from ptxsim.memory_image.texture_objects import Sampler, Surface, Table, Texture, fits, given_for
+from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.isa.types import TYPES
+
+PRINT_BYTES = 4 << 20
+"""The print buffer. It is emptied when it is half full, and when the run pauses or ends."""
+
+_INTEGERS = (int, np.integer, bool, np.bool_)
+_NUMBERS = (*_INTEGERS, float, np.floating)
+_OPAQUES = (Texture, Sampler, Surface)
+_RESERVED_OFFSETS = {
+    "reserved_smem_offset_begin": 0,
+    "reserved_smem_offset_0": 0,
+    "reserved_smem_offset_1": 512,
+}
+"""Where special registers point to in the reserved part of shared memory; the others to its end. guess: PTX does not
+say; cooperative groups want 288 bytes behind `_1`."""
+
+
+@dataclass
+class MemoryImage:
+    """What a launch reads and writes. Build it with `MemoryImage.build`."""
+
+    context: Any
+    """One CONTEXT record."""
+    shared_image: Any
+    """uint8: how a CTA's shared memory begins."""
+    arena: Any = field(repr=False)
+    """uint8: global memory from GLOBAL_BASE on."""
+    param: Any = field(repr=False)
+    constants: Any = field(repr=False)
+    device: Device = field(repr=False)
+    host: Any = field(default=None, repr=False)
+    """uint8: the print buffer."""
+    reserved_shared: int = 0
+    """Where the shared memory ends that the kernel asked for, and the system's begins if it has one."""
+    workspace: int = 0
+    """Where the memory for barriers of the grid lies, if the kernel asks for it."""
+    keep: tuple[Any, ...] = field(default=(), repr=False)
+    names: dict[int, str] = field(default_factory=dict, repr=False)
+    """What reports call a buffer, by its address: the first parameter that it was given for, or the caller's name."""
+
+    @classmethod
+    def build(
+        cls,
+        program: Program,
+        kernel: Function,
+        gpu: Gpu,
+        args: Sequence[Any],
+        *,
+        constants: Mapping[str, Any] | None = None,
+        textures: Mapping[str, Any] | None = None,
+        dynamic_shared: int = 0,
+        warp_slots: int | None = None,
+        names: Sequence[str] = (),
+        heap_bytes: int = HEAP_BYTES,
+        device: Device | None = None,
+    ) -> "MemoryImage":
+        """Lay out memory for a launch on a machine, with what is on its `device` already.
+
+        `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number
+        of warps that can be resident at a time (default: all of the machine's). `names` are what reports call the
+        arguments (default: the parameters' names). Raises E401 for arguments that do not fit the kernel's parameters.
+        """
+        layout: Layout = program.layout
+        _check_arguments(layout, kernel, args)
+        given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
+        device = device or Device(gpu)
+        constant_memory = device.load(kernel.module, layout)
+        starts = device.place(given)
+        heap, heap_bytes = device.heap(heap_bytes if program.allocates else 0)
+        wants_workspace = any(name in WORKSPACE_REGISTERS for name in layout.launch_rows)
+        workspace = device.workspace() if wants_workspace else 0
+        if device.end > PARAM_WINDOW:
+            raise error(
+                "E402",
+                f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space",
+                kernel.source,
+                kernel.start,
+                kernel.body_start,
+                "give smaller buffers and a smaller grid",
+            )
+        arena = device.fill()
+        _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
+        param = aligned(max(layout.param_bytes, 16))
+        table = Table(layout, kernel, textures or {})
+        values = zip(layout.parameters, args, strict=True)
+        for parameter, value in values:
+            if isinstance(value, _OPAQUES):
+                value = table.handle(value)
+            data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
+            data = data[: parameter.copied_bytes]
+            at = parameter.offset - layout.param_start
+            param[at : at + len(data)] = np.frombuffer(data, np.uint8)
+        shared_bytes = round_up(layout.static_shared_bytes + dynamic_shared, 4)
+        reserved = shared_bytes
+        if any(name in RESERVED_REGISTERS for name in layout.launch_rows):
+            reserved = round_up(shared_bytes, 16)
+            shared_bytes = reserved + RESERVED_BYTES
+        shared_image = np.zeros(shared_bytes, np.uint8)
+        if program.is_ptxplus:
+            shared_image[layout.param_start : layout.param_start + layout.param_bytes] = param[
+                : layout.param_bytes
+            ]
+        slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
+        image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, device)
+        called = names or [p.name for p in layout.parameters]
+        for p, a, name in reversed([*zip(layout.parameters, args, called, strict=True)]):
+            if _is_buffer(p, a):
+                image.names[starts[id(a)]] = name
+        image.host = buffer_of(PRINT_BYTES if program.prints else 8)
+        image.reserved_shared = reserved
+        image.workspace = workspace
+        image._fill_context(program, layout, heap, heap_bytes, table, slots, shared_bytes, dynamic_shared)
+        return image
+
+    def _fill_context(
+        self,
+        program: Program,
+        layout: Layout,
+        heap: int,
+        heap_bytes: int,
+        table: Table,
+        slots: int,
+        shared_bytes: int,
+        dynamic_shared: int,
+    ) -> None:
+        r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
+        for name, row in layout.launch_rows.items():
+            if name in RESERVED_REGISTERS:
+                r32[row] = self.reserved_shared + _RESERVED_OFFSETS.get(name, RESERVED_BYTES)
+                continue
+            if name in WORKSPACE_REGISTERS:
+                r32[row] = self.workspace >> 32 if name == "envreg1" else self.workspace & 0xFFFF_FFFF
+                continue
+            is_total = name == "total_smem_size"
+            r32[row] = dynamic_shared + is_total * layout.static_shared_bytes
+        r64, constant64 = _rows(program.constants64, program.rows64 * slots, np.uint64)
+        predicates = np.zeros(max(1, program.rows_p * slots), np.uint32)
+        threads = 32 * slots
+        try:
+            local = aligned(max(1, layout.local_bytes * threads))
+            calls = np.zeros(max(1, program.call_words * slots), np.int64)
+        except MemoryError:
+            what = f"{layout.local_bytes} bytes of local memory for each of {threads} threads are too many"
+            raise error("E402", what, help="give a smaller stack (--stack-bytes, stack_bytes)") from None
+        bounds = [
+            (s.address, s.address + s.size) for s in layout.symbols.values() if s.space == GLOBAL and s.size
+        ]
+        bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
+        if heap_bytes:
+            bounds.append((heap, heap + heap_bytes))
+        if any(name in WORKSPACE_REGISTERS for name in layout.launch_rows):
+            bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
+        allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
+        textures = table.array()
+        self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)
+        x = self.context[0]
+        values: dict[str, Any] = {
+            "r32": r32.ctypes.data,
+            "r64": r64.ctypes.data,
+            "predicates": predicates.ctypes.data,
+            "constant_rows32": constant32,
+            "constant_rows64": constant64,
+            "rows32": program.rows32,
+            "rows64": program.rows64,
+            "rows_p": program.rows_p,
+            "total_rows32": len(r32),
+            "total_rows64": len(r64),
+            "total_rows_p": len(predicates),
+            "scratch32": r32[-1:].ctypes.data,
+            "scratch64": r64[-1:].ctypes.data,
+            "global_memory": self.arena.ctypes.data,
+            "global_base": GLOBAL_BASE,
+            "global_bytes": len(self.arena),
+            "allocations": allocations.ctypes.data,
+            "n_allocations": len(allocations),
+            "constant_memory": self.constants.ctypes.data,
+            "constant_bytes": len(layout.constant_bytes),
+            "param_memory": self.param.ctypes.data,
+            "param_bytes": layout.param_bytes,
+            "local_memory": local.ctypes.data,
+            "local_bytes": layout.local_bytes,
+            "textures": textures.ctypes.data,
+            "n_textures": len(textures),
+            "instructions": program.instructions.ctypes.data,
+            "n_instructions": len(program.instructions),
+            "uops": program.uops.ctypes.data,
+            "n_uops": len(program.uops),
+            "shared_bytes": shared_bytes,
+            "call_stack": calls.ctypes.data,
+            "call_words": program.call_words,
+            "host_memory": self.host.ctypes.data,
+            "host_bytes": self.host.nbytes,
+            "heap_start": heap,
+            "heap_bytes": heap_bytes,
+        }
+        for name, value in values.items():
+            x[name] = value
+
+    @property
+    def buffers(self) -> list[tuple[int, Any]]:
+        """Address and array of every buffer of the device."""
+        return self.device.buffers
+
+    @property
+    def of_cta(self) -> tuple[Any, ...]:
+        """The arrays that are one CTA's where the image has the slots of one: registers, local memory, calls."""
+        return self.keep[:5]
+
+    def read_back(self) -> None:
+        """Copy every buffer to the caller's array."""
+        self.device.read_back()
+
+
+def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
+    """The rows of one file: constants first, a scratch row of the lane operations last. Between them are those of the
+    warps, which are zeroed when one starts (`execute/start.py`). A row fills its cache lines."""
+    n_rows = len(constants) + n + 1
+    rows: Any = aligned(n_rows * 32 * np.dtype(kind).itemsize, zeroed=False).view(kind).reshape(n_rows, 32)
+    rows[: len(constants)] = constants
+    rows[-1] = 0
+    return rows, len(constants)
+
+
+def _is_buffer(parameter: Parameter, value: Any) -> bool:
+    """Whether an argument is a buffer to point to; an array for a structure is passed by value."""
+    return isinstance(value, np.ndarray) and not parameter.is_array
+
+
+def _fill_variables(
+    layout: Layout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
+) -> None:
+    """Write the values given for module variables."""
+    for name, value in constants.items():
+        symbol = layout.symbols.get(name)
+        if symbol is None or symbol.space not in (GLOBAL, CONST):
+            known = sorted(s.name for s in layout.symbols.values() if s.space in (GLOBAL, CONST))
+            raise error(
+                "E401",
+                f"no module variable named '{name}'",
+                kernel.source,
+                help=f"there are {', '.join(known)}" if known else "the module has none",
+            )
+        start, end = next(
+            (
+                (item.start, item.end)
+                for item in kernel.module.items
+                if isinstance(item, Declaration) and any(d.name == name for d in item.declarators)
+            ),
+            (0, 0),
+        )
+        array: Any = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
+        if array is None or array.dtype.kind not in "biufcV":
+            what = type(value).__name__ if array is None else f"an array of {array.dtype}"
+            message = f"{what} for variable '{name}'"
+            raise error("E401", message, kernel.source, start, end, "give a numpy array of its type")
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        if len(data) > symbol.size:
+            message = f"{len(data)} bytes for variable '{name}' of {symbol.size} bytes"
+            raise error("E401", message, kernel.source, start, end, "give an array of its type and length")
+        memory, start = (arena, GLOBAL_BASE) if symbol.space == GLOBAL else (constant_memory, 0)
+        memory[symbol.address - start : symbol.address - start + len(data)] = data
+
+
+# ---- arguments
+
+
+def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> None:
+    """E401, with one diagnostic per wrong argument."""
+    parameters = layout.parameters
+    names = ", ".join(p.name for p in parameters)
+    if len(args) != len(parameters):
+        raise error(
+            "E401",
+            f"kernel '{kernel.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, not {len(args)}",
+            kernel.source,
+            kernel.start,
+            kernel.body_start,
+            help=f"its parameters are {names}" if parameters else "it has no parameters",
+        )
+    problems: list[Diagnostic] = []
+    for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
+        reason = _problem(parameter, value, layout.address_bits)
+        if reason:
+            place = next(
+                (d for d in kernel.parameters if any(n.name == parameter.name for n in d.declarators)), kernel
+            )
+            problems.append(
+                Diagnostic(
+                    "E401",
+                    f"argument {number} for '.{parameter.type} {parameter.name}': {reason[0]}",
+                    kernel.source,
+                    place.start,
+                    place.end if place is not kernel else kernel.body_start,
+                    reason[1],
+                )
+            )
+    if problems:
+        raise PtxError(problems)
+
+
+def _problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, str] | None:
+    """What is wrong with one argument, and what to do; None if nothing is."""
+    if parameter.is_array:
+        if not isinstance(value, bytes | bytearray | np.void | np.ndarray):
+            return f"{type(value).__name__} for {parameter.size} bytes", "give bytes, a numpy record or array"
+        size = len(value) if isinstance(value, bytes | bytearray) else value.nbytes
+        if size != parameter.size:
+            return f"{size} bytes for {parameter.size}", "give exactly as many bytes"
+        return None
+    if parameter.type in OPAQUE:
+        if fits(parameter.type, value):
+            return None
+        return f"{type(value).__name__}", f"give a {given_for(parameter.type)}"
+    type_ = TYPES[parameter.type]
+    if isinstance(value, _OPAQUES):
+        if type_.is_float or type_.bits < address_bits or parameter.is_pointer:
+            return (
+                f"a {type(value).__name__.lower()}, which needs a number of {address_bits} bits",
+                "give a number",
+            )
+        return None
+    if isinstance(value, np.ndarray):
+        return _buffer_problem(parameter, value, address_bits)
+    if not isinstance(value, _NUMBERS):
+        return f"{type(value).__name__} is neither a number nor a numpy array", "give one of them"
+    if parameter.is_pointer:
+        return "a number for a pointer", "give a numpy array"
+    if type_.is_float or type_.kind == "b":
+        return None
+    if isinstance(value, float | np.floating):
+        if float(value) != int(value):
+            return f"{value} is no whole number", "give an integer"
+        return None
+    if not -(1 << (type_.bits - 1)) <= int(value) < 1 << type_.bits:
+        return f"{value} does not fit {type_.bits} bits", "give a smaller number"
+    return None
+
+
+def _buffer_problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, str] | None:
+    type_ = TYPES[parameter.type]
+    is_signed_word = type_.is_signed and type_.bits == 32 and not parameter.is_pointer
+    if type_.is_float or type_.bits < address_bits or is_signed_word:
+        return "an array for a number", "give a number"
+    if value.dtype.kind not in "biufcV":
+        return f"an array of {value.dtype}", "give an array of numbers"
+    if value.dtype.byteorder == ">":
+        return "an array in big-endian byte order", "convert it with .astype"
+    if not value.flags.c_contiguous:
+        return (
+            "an array that is not C-contiguous",
+            "pass numpy.ascontiguousarray(...) and copy the result back",
+        )
+    if not value.flags.writeable:
+        return "an array that is read-only", "pass a copy: the kernel updates buffers in place"
+    return None
+
+
+def _bytes(parameter: Parameter, value: Any) -> bytes:
+    """An argument as the bytes of its parameter."""
+    if parameter.is_array:
+        return bytes(value) if isinstance(value, bytes | bytearray) else bytes(value.tobytes())
+    type_ = TYPES["u64" if parameter.type in OPAQUE else parameter.type]
+    if type_.is_float:
+        kinds: dict[int, Any] = {16: np.float16, 32: np.float32, 64: np.float64}
+        return bytes(kinds[type_.bits](value).tobytes())
+    if isinstance(value, float | np.floating) and type_.kind == "b" and type_.bits in (32, 64):
+        return bytes((np.float32(value) if type_.bits == 32 else np.float64(value)).tobytes())
+    return (int(value) & ((1 << type_.bits) - 1)).to_bytes(type_.bytes, "little")

@@ -1,0 +1,379 @@
+"""What a program's textures, samplers and surfaces are made of: `Texture`, `Sampler`, `Surface`, and their table.
+
+For `launch` and `run`: given among the arguments for the handles that CUDA calls texture and surface objects, or by
+name for the variables of a module. Arrays are used where they are: a surface is written in place.
+
+Not handled: mipmaps, cubes whose edges are filtered across faces, formats of packed channels.
+Reference: PTX ISA, section 5.3 (texture, sampler and surface types); CUDA C++ Programming Guide, texture memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ptxsim.execute.codes import FLOAT, SIGNED, UNSIGNED
+from ptxsim.execute.texture import texture_table as columns
+from ptxsim.lowering.callgraph import CallGraph
+from ptxsim.lowering.variable_layout import OPAQUE, Layout, names_in, round_up, textures_of_head
+from ptxtool.base.diag import PtxError, error
+from ptxtool.ir.nodes import Binary, Declaration, Declarator, Directive, Function, Immediate, Name, Vector
+
+Address = Literal["wrap", "mirror", "clamp", "border"]
+Filter = Literal["point", "linear"]
+Read = Literal["element", "normalized"]
+Compare = Literal["never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"]
+
+_MODES = {
+    "wrap": columns.WRAP,
+    "mirror": columns.MIRROR,
+    "clamp": columns.CLAMP_TO_EDGE,
+    "border": columns.BORDER,
+}
+_NAMED_MODES = {
+    "wrap": "wrap",
+    "mirror": "mirror",
+    "clamp_ogl": "clamp",
+    "clamp_to_edge": "clamp",
+    "clamp_to_border": "border",
+}
+_COMPARISONS = {
+    "never": columns.NEVER,
+    "less": columns.LESS,
+    "equal": columns.EQUAL,
+    "less_equal": columns.LESS_EQUAL,
+    "greater": columns.GREATER,
+    "not_equal": columns.NOT_EQUAL,
+    "greater_equal": columns.GREATER_EQUAL,
+    "always": columns.ALWAYS,
+}
+_TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
+# as OpenCL numbers them (cl.h), which PTX takes over
+_DATA_TYPES = {
+    **{f"int{8 << k}": 0x10D7 + k for k in range(3)},
+    **{f"uint{8 << k}": 0x10DA + k for k in range(3)},
+    "float16": 0x10DD,
+    "float32": 0x10DE,
+}
+_FRACTION_TYPES = {"int8": 0x10D0, "int16": 0x10D1, "uint8": 0x10D2, "uint16": 0x10D3}
+_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
+
+TEXTURE_BASE = 1 << 43
+"""Where textures and surfaces lie for caches and DRAM; far from any global buffer."""
+_ALIGNMENT = 512
+
+
+def _of(value: Any, allowed: Sequence[str], what: str) -> None:
+    if value not in allowed:
+        raise error("E401", f"'{value}' as a texture's {what}", help=f"there are {', '.join(allowed)}")
+
+
+def _modes(address: Any) -> tuple[int, int, int]:
+    names = [address] * 3 if isinstance(address, str) else list(address)
+    if not 1 <= len(names) <= 3:
+        raise error("E401", f"{len(names)} address modes", help="give one, or one for each axis")
+    for name in names:
+        _of(name, tuple(_MODES), "address mode")
+    modes = [_MODES[name] for name in names]
+    x, y, z = modes + modes[-1:] * (3 - len(modes))
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How coordinates become texels, apart from a texture: for modules in which the two are independent."""
+
+    address: Address | Sequence[Address] = "clamp"
+    """What is done with coordinates outside: one mode, or one for each of x, y, z."""
+    filter: Filter = "point"
+    unnormalized: bool = False
+    """Coordinates count texels, whatever the texture says."""
+    compare: Compare = "less_equal"
+    """What an instruction's depth is to a texel for which the result is 1."""
+
+    def __post_init__(self) -> None:
+        _modes(self.address)
+        _of(self.filter, ("point", "linear"), "filter")
+        _of(self.compare, tuple(_COMPARISONS), "comparison")
+
+    def row(self) -> Any:
+        found = np.zeros(columns.ROW_WORDS, np.int64)
+        found[columns.KIND] = columns.SAMPLER
+        _set_sampling(found, self.address, self.filter, self.unnormalized, self.compare)
+        return found
+
+
+@dataclass(frozen=True)
+class _Texels:
+    """Texels of one to three axes in an array: x last, and behind it the channels where there are several."""
+
+    array: np.ndarray = field(repr=False)
+
+    def shape(self, channels: int) -> tuple[int, int, int]:
+        """Width, height, planes. Raises E401."""
+        array: Any = self.array
+        if not isinstance(array, np.ndarray) or array.dtype.name not in _TEXELS:
+            given = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise error("E401", f"{given} as texels", help=f"texels are numpy arrays of {', '.join(_TEXELS)}")
+        if channels not in _ORDERS:
+            raise error("E401", f"{channels} channels", help="there are 1, 2 or 4")
+        extents = list(array.shape)
+        if channels > 1 and extents.pop() != channels:
+            raise error(
+                "E401",
+                f"texels of {channels} channels in an array of shape {array.shape}",
+                help=f"the last axis has the channels: shape (..., {channels})",
+            )
+        if not 1 <= len(extents) <= 3 or not all(extents):
+            raise error(
+                "E401",
+                f"an array of shape {array.shape} as texels of {channels} channels",
+                help="there are one to three axes, (depth, height, width), none of them empty",
+            )
+        _check_contiguous(array)
+        width, height, planes = (*reversed(extents), 1, 1)[:3]
+        return width, height, planes
+
+
+def _check_contiguous(array: Any) -> None:
+    if not array.flags.c_contiguous or array.dtype.byteorder == ">":
+        raise error("E401", "an array that is not C-contiguous as texels", help="use numpy.ascontiguousarray")
+
+
+def _row(array: Any, shape: tuple[int, int, int], channels: int, layered: bool, kind: int) -> Any:
+    found = np.zeros(columns.ROW_WORDS, np.int64)
+    width, height, planes = shape
+    if layered and array.ndim - (channels > 1) == 2:
+        height, planes = 1, height
+    dtype = array.dtype
+    found[columns.KIND], found[columns.DATA] = kind, array.ctypes.data
+    found[[columns.WIDTH, columns.HEIGHT, columns.PLANES]] = width, height, planes
+    found[columns.CHANNELS], found[columns.BITS] = channels, 8 * dtype.itemsize
+    found[columns.SORT] = {"u": UNSIGNED, "i": SIGNED, "f": FLOAT}[dtype.kind]
+    axes = array.ndim - (channels > 1) - layered
+    _tell(
+        found,
+        width=width,
+        height=height if axes > 1 else 0,
+        depth=planes if axes > 2 else 0,
+        array_size=planes if layered else 0,
+        channel_data_type=_DATA_TYPES[dtype.name],
+        channel_order=_ORDERS[channels],
+        num_mipmap_levels=1,
+        num_samples=1,
+    )
+    return found
+
+
+def _tell(row: Any, **properties: int) -> None:
+    for name, value in properties.items():
+        row[columns.PROPERTIES + columns.QUERIES.index(name)] = value
+
+
+def _set_sampling(row: Any, address: Any, filter_: str, unnormalized: bool, compare: str) -> None:
+    modes = _modes(address)
+    row[columns.COMPARE] = _COMPARISONS[compare]
+    row[columns.MODE : columns.MODE + 3] = modes
+    row[columns.LINEAR], row[columns.FORCED] = filter_ == "linear", unnormalized
+    _tell(
+        row,
+        filter_mode=int(filter_ == "linear"),
+        force_unnormalized_coords=int(unnormalized),
+        **{f"addr_mode_{k}": mode for k, mode in enumerate(modes)},
+    )
+
+
+@dataclass(frozen=True)
+class Texture(_Texels):
+    """A texture: an array (..., height, width) of texels, and how it is sampled.
+
+    `channels` of a texel are the array's last axis if there are 2 or 4. `layered`: the first axis is that of layers
+    (for `.a1d`, `.a2d`; the faces of cubes are layers too). `normalized` coordinates run from 0 to 1.
+    `read="normalized"` gives 8- and 16-bit whole numbers as fractions of the greatest; `filter="linear"` needs that, or
+    floats. `samples` of a texel (for `.2dms`, `.a2dms`) are the axis before the height; layers come before them.
+    `compare` is for instructions that give a depth: the result is 1 where the depth is so to the texel, otherwise 0.
+    """
+
+    address: Address | Sequence[Address] = "clamp"
+    filter: Filter = "point"
+    normalized: bool = False
+    read: Read = "element"
+    channels: int = 1
+    layered: bool = False
+    compare: Compare = "less_equal"
+    samples: int = 1
+
+    def __post_init__(self) -> None:
+        _Texels(self._planes()).shape(self.channels)
+        _modes(self.address)
+        _of(self.filter, ("point", "linear"), "filter")
+        _of(self.compare, tuple(_COMPARISONS), "comparison")
+        _of(self.read, ("element", "normalized"), "read mode")
+        _check_layers(self.array, self.channels, self.layered)
+        whole = self.array.dtype.kind != "f"
+        if self.read == "normalized" and (not whole or self.array.dtype.itemsize > 2):
+            message = f"read='normalized' of {self.array.dtype.name}"
+            raise error("E401", message, help="whole numbers of 8 and 16 bits are read so")
+        if self.filter == "linear" and whole and self.read == "element":
+            message = f"filter='linear' of {self.array.dtype.name}"
+            raise error("E401", message, help="add read='normalized', or filter floats")
+
+    def _planes(self) -> Any:
+        """The array with layers and samples as one axis. Raises E401."""
+        array: Any = self.array
+        if self.samples == 1 or not isinstance(array, np.ndarray):
+            return array
+        axes = 2 + (self.channels > 1)
+        before = array.shape[: max(array.ndim - axes, 0)]
+        if self.samples < 1 or len(before) != 1 + self.layered or before[-1] != self.samples:
+            shape = f"({'layers, ' * self.layered}{self.samples}, height, width{', channels' * (axes > 2)})"
+            message = f"{self.samples} samples of a texel in an array of shape {array.shape}"
+            raise error("E401", message, help=f"its shape must be {shape}")
+        _check_contiguous(array)
+        return array.reshape(-1, *array.shape[-axes:])
+
+    def row(self) -> Any:
+        planes = self._planes()
+        layered = self.layered or self.samples > 1
+        found = _row(planes, _Texels(planes).shape(self.channels), self.channels, layered, columns.TEXTURE)
+        found[columns.NORMALIZED] = self.normalized
+        _set_sampling(found, self.address, self.filter, False, self.compare)
+        _tell(found, normalized_coords=int(self.normalized), num_samples=self.samples)
+        if self.samples > 1:
+            _tell(found, array_size=found[columns.PLANES] // self.samples if self.layered else 0)
+        if self.read == "normalized":
+            found[columns.READS_FLOAT] = 1
+            _tell(found, channel_data_type=_FRACTION_TYPES[self.array.dtype.name])
+        return found
+
+
+@dataclass(frozen=True)
+class Surface(_Texels):
+    """A surface: an array (..., height, width), updated in place; `channels` and `layered` as those of a texture."""
+
+    channels: int = 1
+    layered: bool = False
+
+    def __post_init__(self) -> None:
+        self.shape(self.channels)
+        _check_layers(self.array, self.channels, self.layered)
+        if not self.array.flags.writeable:
+            raise error("E401", "a surface that is read-only", help="pass a copy: it is updated in place")
+
+    def row(self) -> Any:
+        return _row(self.array, self.shape(self.channels), self.channels, self.layered, columns.SURFACE)
+
+
+def _check_layers(array: np.ndarray, channels: int, layered: bool) -> None:
+    if layered and array.ndim - (channels > 1) < 2:
+        message = f"layers in an array of shape {array.shape}"
+        raise error("E401", message, help="the first axis is that of the layers")
+
+
+Given = Texture | Sampler | Surface
+"""What a handle may stand for."""
+_CLASSES = {"texref": Texture, "samplerref": Sampler, "surfref": Surface}
+
+
+def given_for(kind: str) -> str:
+    """The class that a variable or parameter of an opaque type wants."""
+    return f"ptxsim.{_CLASSES[kind].__name__}"
+
+
+def fits(kind: str, value: Any) -> bool:
+    return isinstance(value, _CLASSES[kind])
+
+
+class Table:
+    """The textures of a launch: those of the module's variables first, then those of the arguments."""
+
+    def __init__(self, layout: Layout, kernel: Function, textures: Mapping[str, Any]):
+        self.rows = [np.zeros(columns.ROW_WORDS, np.int64)]
+        self.keep: list[Any] = []
+        self._end = TEXTURE_BASE
+        self._starts: dict[int, int] = {}
+        self._handles: dict[int, int] = {}
+        for value in opaque_values(layout, kernel, textures):
+            self._add(value)
+
+    def _add(self, value: Given | None) -> int:
+        """The handle of a new row."""
+        row = np.zeros(columns.ROW_WORDS, np.int64) if value is None else value.row()
+        if isinstance(value, Texture | Surface):
+            start = row[columns.DATA]
+            if start not in self._starts:
+                self._starts[start] = self._end
+                self._end = round_up(self._end + value.array.nbytes, _ALIGNMENT)
+            row[columns.ADDRESS] = self._starts[start]
+        self.keep.append(value)
+        self.rows.append(row)
+        return columns.HANDLE_BASE + columns.HANDLE_STEP * (len(self.rows) - 1)
+
+    def handle(self, value: Given) -> int:
+        """The handle of an argument."""
+        if id(value) not in self._handles:
+            self._handles[id(value)] = self._add(value)
+        return self._handles[id(value)]
+
+    def array(self) -> Any:
+        return np.array(self.rows)
+
+
+def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any]) -> list[Given | None]:
+    """What the variables of opaque types stand for, in their order; None where the kernel does not ask. Raises E401."""
+    variables = {s.name: s for s in layout.symbols.values() if s.type in OPAQUE}
+    for name in textures:
+        if name not in variables:
+            known = ", ".join(variables)
+            raise error(
+                "E401",
+                f"no texture, sampler or surface named '{name}'",
+                kernel.source,
+                help=f"there are {known}" if known else "the module has none",
+            )
+    if not variables:
+        return []
+    places: dict[str, Declaration | Directive] = dict(textures_of_head(kernel))
+    declarators: dict[str, Declarator] = {}
+    for declaration in kernel.module.declarations():
+        for declarator in declaration.declarators:
+            places[declarator.name], declarators[declarator.name] = declaration, declarator
+    used = set[str]().union(*map(names_in, CallGraph(kernel).functions))
+    found: list[Given | None] = []
+    for name, symbol in variables.items():
+        value = textures.get(name)
+        if value is None and symbol.type == "samplerref":
+            value = _declared_sampler(declarators[name])
+        if value is None and name not in used:
+            found.append(None)
+        elif value is None or not fits(symbol.type, value):
+            what = f"nothing given for '.{symbol.type} {name}'"
+            if value is not None:
+                what = f"{type(value).__name__} for '.{symbol.type} {name}'"
+            table = "surfaces" if symbol.type == "surfref" else "textures"
+            how = f"give textures={{'{name}': {given_for(symbol.type)}(...)}}, or [{table}.{name}] in a launch file"
+            raise _at(kernel, places[name], what, how)
+        else:
+            found.append(value)
+    return found
+
+
+def _at(kernel: Function, declaration: Declaration | Directive, what: str, help: str) -> PtxError:
+    return error("E401", what, kernel.source, declaration.start, declaration.end, help)
+
+
+def _declared_sampler(declarator: Declarator) -> Sampler:
+    """A sampler as its variable is initialised: `{ addr_mode_0 = wrap, filter_mode = linear }`."""
+    items = declarator.value.items if isinstance(declarator.value, Vector) else ()
+    given: dict[str, str] = {}
+    for item in items:
+        if isinstance(item, Binary) and item.operator == "=" and isinstance(item.left, Name):
+            right = item.right
+            given[item.left.text] = right.text if isinstance(right, Name | Immediate) else ""
+    modes: Any = [_NAMED_MODES.get(given.get(f"addr_mode_{k}", ""), "clamp") for k in range(3)]
+    return Sampler(
+        modes,
+        "linear" if given.get("filter_mode") == "linear" else "point",
+        given.get("force_unnormalized_coords", "0") != "0",
+    )

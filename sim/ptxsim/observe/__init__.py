@@ -1,0 +1,1 @@
+"""What is read off a timed run: counters, totals over launches, the timeline."""

@@ -1,0 +1,97 @@
+"""Frames of functions, for the check of reads of what was never written.
+
+A called function finds its frame of local memory and its registers as earlier calls left them; for the check they are
+unwritten. A call clears the shadow of the callee's frame, and the marks of its registers; arguments and results that
+are variables take the marks of what they are copies of; behind the call the frame is cleared again, so that a pointer
+into it that outlives the call reads what nobody has written. Registers of a call that may lead back to its own
+function are left alone: the outer call's are the same ones. `alloca` gives memory that nobody has written.
+
+A call's entry in the table that `c.calls` holds (prepare.py makes it): FRAME_WORDS numbers, then what is copied before
+it and behind it, as (to, from, bytes) within the caller's frame, then the registers that are cleared, as (first, how
+many).
+"""
+
+import numpy as np
+from numba import types
+
+from ptxsim.base.jit import flat_i32, flat_u8, flat_u32, njit, record_type, rows_u32
+from ptxsim.base.program import CONTEXT
+from ptxsim.sanitizer.shadow_state import CHECKS
+
+_C, _X = record_type(CHECKS), record_type(CONTEXT)
+_INT = types.int64
+FRAME_WORDS = 5
+CALLER_BYTES, CALLEE_BYTES, N_BEFORE, N_BEHIND, N_CLEARED = range(FRAME_WORDS)
+
+
+@njit(types.int64(_X, _INT, _INT))
+def stack_row(x, row, lane):
+    """A lane's value of one of the stack's rows; 0 where the program has none."""
+    if row < 0:
+        return 0
+    rows = rows_u32(x.r32, x.total_rows32)
+    return np.int64(rows[x.constant_rows32 + x.warp * x.rows32 + row, lane])
+
+
+@njit(types.void(_C, _X, *[_INT] * 3))
+def _clear(c, x, lane, start, end):
+    """Bytes `start` to `end` of a lane's local memory count as unwritten."""
+    known = flat_u8(c.local_shadow + np.uint64((x.warp * 32 + lane) * x.local_bytes), x.local_bytes)
+    for k in range(start, min(end, x.local_bytes)):
+        known[k] = 0
+
+
+@njit(types.void(_C, _X, *[_INT] * 4))
+def _copy(c, x, at, n, lane, frame):
+    """Marks go the way of `n` copies, from entry `at` of the table on."""
+    table = flat_i32(c.calls, at + 3 * n)
+    known = flat_u8(c.local_shadow + np.uint64((x.warp * 32 + lane) * x.local_bytes), x.local_bytes)
+    for k in range(n):
+        to, of, size = table[at + 3 * k], table[at + 3 * k + 1], table[at + 3 * k + 2]
+        for byte in range(size):
+            known[frame + to + byte] = known[frame + of + byte]
+
+
+@njit(types.void(_C, _X, _INT, _INT))
+def enter_frame(c, x, at, mask):
+    """Before a call that lanes `mask` make: the entry of the table is `at`."""
+    table = flat_i32(c.calls, at + FRAME_WORDS)
+    start, size = np.int64(table[at + CALLER_BYTES]), np.int64(table[at + CALLEE_BYTES])
+    n_before, n_behind = np.int64(table[at + N_BEFORE]), np.int64(table[at + N_BEHIND])
+    for lane in range(32):
+        if (mask >> lane) & 1:
+            frame = stack_row(x, c.frame_row, lane)
+            _clear(c, x, lane, frame + start, frame + start + size)
+            _copy(c, x, at + FRAME_WORDS, n_before, lane, frame)
+    cleared = at + FRAME_WORDS + 3 * (n_before + n_behind)
+    n_cleared = np.int64(table[at + N_CLEARED])
+    ranges = flat_i32(c.calls, cleared + 2 * n_cleared)
+    at_start = flat_u32(c.written_at_start, c.n_registers)
+    written = flat_u32(c.written, c.n_registers * c.n_warps)
+    for k in range(n_cleared):
+        first = np.int64(ranges[cleared + 2 * k])
+        for register in range(first, first + np.int64(ranges[cleared + 2 * k + 1])):
+            marks = x.warp * c.n_registers + register
+            kept = np.int64(written[marks]) & ~mask
+            written[marks] = np.uint32(kept | (np.int64(at_start[register]) & mask))
+
+
+@njit(types.void(_C, _X, _INT, _INT))
+def leave_frame(c, x, at, mask):
+    """Behind a call from which lanes `mask` have come back."""
+    table = flat_i32(c.calls, at + FRAME_WORDS)
+    start, size = np.int64(table[at + CALLER_BYTES]), np.int64(table[at + CALLEE_BYTES])
+    results = at + FRAME_WORDS + 3 * np.int64(table[at + N_BEFORE])
+    for lane in range(32):
+        if (mask >> lane) & 1:
+            frame = stack_row(x, c.frame_row, lane)
+            _copy(c, x, results, np.int64(table[at + N_BEHIND]), lane, frame)
+            _clear(c, x, lane, frame + start, frame + start + size)
+
+
+@njit(types.void(_C, _X, _INT))
+def grow_stack(c, x, mask):
+    """Before an `alloca`: what lies above the frames and what was taken so far is unwritten."""
+    for lane in range(32):
+        if (mask >> lane) & 1:
+            _clear(c, x, lane, c.frame_end + stack_row(x, c.grown_row, lane), x.local_bytes)

@@ -1,0 +1,172 @@
+"""The records of a checked run: what is checked, what every instruction reads and writes, the shadows.
+
+The arrays live as long as the `Checks` object does; compiled code holds their addresses.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.program import Program
+from ptxsim.memory_image.image import MemoryImage
+from ptxsim.sanitizer.instrumentation import Tables
+from ptxsim.sanitizer.shadow_state import (
+    BARRIERS,
+    CHECKS,
+    GRANULE,
+    INIT,
+    MAX_REPORTS,
+    MAX_WARPS,
+    MEMORY,
+    RACES,
+    REPORT,
+    SEGMENT,
+)
+from ptxtool.base.diag import error
+from ptxtool.base.nearest import nearest
+from ptxtool.ir.nodes import Function
+
+CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
+"""What can be checked, by name."""
+_OF_CTA = frozenset(
+    {
+        "written",
+        "origins",
+        "shared_shadow",
+        "local_shadow",
+        "clocks",
+        "published",
+        "segments",
+        "tests",
+        "granules",
+    }
+)
+
+
+def check_names(given: Collection[str]) -> tuple[str, ...]:
+    """The checks that are meant: names, or a text such as "memory,races" or "all"."""
+    if isinstance(given, str):
+        given = [name for name in map(str.strip, given.split(",")) if name]
+    return tuple(CHECK_NAMES) if list(given) == ["all"] else tuple(given)
+
+
+def check_flags(names: Collection[str]) -> int:
+    """The bits of some checks. Raises E502 for a name that is none."""
+    flags = 0
+    for name in check_names(names):
+        if name not in CHECK_NAMES:
+            near = nearest(name, CHECK_NAMES)
+            help = f"did you mean '{near}'?" if near else f"there are {', '.join(CHECK_NAMES)}"
+            raise error("E502", f"no check is named '{name}'", help=help)
+        flags |= CHECK_NAMES[name]
+    return flags
+
+
+@dataclass
+class Checks:
+    """The state of the checks of one run. Build it with `Checks.build`."""
+
+    state: Any
+    """One CHECKS record."""
+    checked: Any
+    """A CHECKED record for every instruction, and behind them one for every piece."""
+    reports: Any
+    """Room for MAX_REPORTS records."""
+    of_cta: tuple[Any, ...] = field(default=(), repr=False)
+    """The arrays that are one CTA's."""
+    keep: tuple[Any, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        kernel: Function,
+        program: Program,
+        image: MemoryImage,
+        n_warps: int,
+        flags: int,
+        undefined: Sequence[Any] = (),
+    ) -> "Checks":
+        """`undefined` are the buffers (by identity) of which nothing is written before the launch."""
+        tables = Tables.of(program) if flags else Tables.empty(program)
+        checked = tables.checked
+        x = image.context[0]
+        shared_bytes = int(x["shared_bytes"])
+        shift = _granule_shift(checked)
+        n_granules = (shared_bytes >> shift) + 1
+        n_registers = program.n_registers
+        at_start = np.zeros(max(1, n_registers), np.uint32)
+        for function, first in program.first_registers:
+            for register in function.registers:
+                set_by_launch = program.is_ptxplus and register.name == "$r0"  # the packed thread id
+                set_by_caller = any(register.declaration is p for p in function.params)
+                if register.role or set_by_launch or set_by_caller:
+                    at_start[first + register.index] = 0xFFFFFFFF
+        shared_start = np.zeros(shared_bytes + 16, np.uint8)
+        layout = program.layout
+        if program.is_ptxplus:  # header and parameters
+            shared_start[: layout.param_start + layout.param_bytes] = 1
+        shared_start[image.reserved_shared :] = 1
+        arrays: dict[str, Any] = {
+            "registers": tables.registers,
+            "calls": tables.calls,
+            "written": np.zeros(max(1, n_registers * n_warps), np.uint32),
+            "origins": np.zeros(max(1, n_registers * n_warps), np.int32),
+            "written_at_start": at_start,
+            "shared_shadow": np.zeros(shared_bytes + 16, np.uint8),
+            "shared_start": shared_start,
+            "local_shadow": np.zeros(int(x["local_bytes"]) * 32 * n_warps + 16, np.uint8),
+            "clocks": np.zeros(MAX_WARPS * MAX_WARPS, np.int32),
+            "published": np.zeros(MAX_WARPS, np.int32),
+            "granules": np.zeros(n_granules * GRANULE, np.int32),
+        }
+        if checked["copies"].any():
+            arrays["segments"] = np.zeros(n_warps * 32 * SEGMENT, np.int32)
+            arrays["tests"] = np.zeros(MAX_WARPS, np.int32)
+        if undefined and flags & INIT:
+            arrays["global_shadow"] = _global_shadow(image, undefined)
+        of_cta = tuple(array for name, array in arrays.items() if flags and name in _OF_CTA)
+        state = np.zeros(1, CHECKS)
+        for name, array in arrays.items():
+            state[0][name] = array.ctypes.data
+        state[0]["what"] = flags
+        state[0]["n_warps"] = n_warps
+        state[0]["n_registers"] = n_registers
+        state[0]["frame_row"] = layout.stack_rows.get("frame", -1)
+        state[0]["grown_row"] = layout.stack_rows.get("grown", -1)
+        state[0]["frame_end"] = layout.frame_end
+        state[0]["lockstep"] = in_lockstep(kernel)
+        state[0]["n_granules"] = n_granules
+        state[0]["granule_shift"] = shift
+        records = np.concatenate(
+            [program.instructions, tables.pieces]
+        )  # pieces are executed by their numbers too
+        x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
+        return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), of_cta, (*arrays.values(), records))
+
+
+def _granule_shift(checked: Any) -> int:
+    """Granules as small as the smallest access, at most 4 bytes."""
+    sizes = [int(n) for n in checked["bytes"] if n]
+    return min([2, *(size.bit_length() - 1 for size in sizes)])
+
+
+def in_lockstep(kernel: Function) -> bool:
+    """Whether the lanes of a warp run in step: before sm_70, and in PTXPlus."""
+    if kernel.module.is_ptxplus:
+        return True
+    number = re.search(r"sm_(\d+)", kernel.module.directive("target") or "")
+    return number is not None and int(number[1]) < 70
+
+
+def _global_shadow(image: MemoryImage, undefined: Sequence[Any]) -> Any:
+    x = image.context[0]
+    shadow = np.ones(int(x["global_bytes"]) + 16, np.uint8)
+    given = {id(array) for array in undefined}
+    for address, array in image.buffers:
+        if id(array) in given:
+            at = address - int(x["global_base"])
+            shadow[at : at + array.nbytes] = 0
+    return shadow

@@ -1,0 +1,1 @@
+"""Runs with time: the machine's records, stages, memory, schedulers, sharing and residency."""

@@ -1,0 +1,93 @@
+"""Barriers: a warp that arrives waits until as many threads have arrived as take part (timing-model section 1.8).
+
+Threads are counted as in the run without time (functional/barriers.py): whole warps at an aligned barrier, lanes at
+another one. Without a thread count all threads of the CTA that have not exited take part, so an exit tests the
+barriers again.
+
+What waits is an entry of the SIMT stack. Where only a part of a warp's lanes arrives, the other entries of the same
+level go on; `inner_wait` has the warps with a waiting entry that is not on top.
+"""
+
+from ptxsim.base.jit import bit, njit, popcount
+from ptxsim.base.program import ARRIVE, instruction_at
+from ptxsim.execute.warp import give_reduction
+from ptxsim.timing.core import simt
+from ptxsim.timing.sm_state import BARRIERS
+
+
+@njit
+def arrive(run, sm, x, i, w, mask):
+    """Lanes `mask` of warp w execute barrier instruction i, which has left its operands in the context."""
+    instruction = instruction_at(run.code, i)
+    slot = sm.cta_slot[w]
+    number = x.barrier
+    sm.barriers += 1
+    live = simt.live_lanes(run, sm, x, w)
+    lanes = live if instruction.barrier_aligned else mask
+    sm.cta_arrived[slot, number] += popcount(lanes)
+    sm.cta_counted[slot, number] += popcount(lanes)
+    if not sm.cta_seen[slot, number] & bit(w):
+        sm.cta_counted[slot, number] += 32 - popcount(live)
+    sm.cta_seen[slot, number] |= bit(w)
+    sm.cta_expected[slot, number] = x.barrier_threads
+    sm.cta_holds[slot, number] += popcount(x.barrier_votes)
+    if instruction.barrier_kind == ARRIVE:
+        simt.advance(sm, w, i + 1)
+    else:
+        simt.wait(sm, w, number, i, mask, lanes != live)
+        note_wait(sm, w)
+    _test(run, sm, x, slot, number)
+
+
+@njit
+def note_wait(sm, w):
+    """See whether the top of a warp's stack waits."""
+    if sm.depth[w] and sm.stack_wait[sm.depth[w] - 1, w]:
+        sm.at_barrier |= bit(w)
+    else:
+        sm.at_barrier &= ~bit(w)
+
+
+@njit
+def _test(run, sm, x, slot, number):
+    """Let everyone go on if a barrier is complete."""
+    first = slot * run.warps_per_cta
+    if sm.cta_expected[slot, number]:
+        if sm.cta_counted[slot, number] < sm.cta_expected[slot, number]:
+            return
+    else:
+        live = 0
+        for w in range(first, first + run.warps_per_cta):
+            live += popcount(simt.live_lanes(run, sm, x, w))
+        if sm.cta_arrived[slot, number] < live:
+            return
+    executing = x.warp
+    for w in range(first, first + run.warps_per_cta):
+        for k in range(sm.depth[w]):
+            if sm.stack_wait[k, w] == number + 1:
+                instruction = instruction_at(run.code, sm.waits_since[k, w])
+                x.warp = sm.index * run.contexts + sm.context[w]
+                give_reduction(
+                    x,
+                    instruction,
+                    sm.waiting_lanes[k, w],
+                    sm.cta_holds[slot, number],
+                    sm.cta_arrived[slot, number],
+                )
+                sm.stack_wait[k, w] = 0
+        if sm.at_barrier & bit(w):
+            simt.settle(sm, w)
+            note_wait(sm, w)
+    x.warp = executing
+    sm.cta_arrived[slot, number] = 0
+    sm.cta_counted[slot, number] = 0
+    sm.cta_holds[slot, number] = 0
+    sm.cta_seen[slot, number] = 0
+
+
+@njit
+def retest_barriers(run, sm, x, slot):
+    """Lanes of the CTA have exited: those that wait may be complete now."""
+    for number in range(BARRIERS):
+        if sm.cta_arrived[slot, number]:
+            _test(run, sm, x, slot, number)

@@ -1,0 +1,302 @@
+"""The loop: cycles of the whole GPU, skipping those in which nothing can change (timing-model section 1.1).
+
+Order in a step: memory side, then every SM (writeback, execute, LDST, with the operand collector in it or behind it,
+issue, decode, fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which anything can happen
+there; it may only ever be too early, never too late. An SM may run ahead of the others (`ahead.py`). Slots of skipped
+cycles are charged as the last state says, so results do not depend on skipping.
+"""
+
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from ptxsim.base.jit import array_of, bit, ctz, entry, inline, njit
+from ptxsim.base.program import CONTEXT
+from ptxsim.timing.core.ahead import may_go_on
+from ptxsim.timing.core.dispatch import dispatch
+from ptxsim.timing.core.execute import execute_units, next_entry
+from ptxsim.timing.core.fetch import decode, fetch, fetchable, pass_refused
+from ptxsim.timing.core.issue import issue, open_ports, valid_warps
+from ptxsim.timing.core.ldst import (
+    charge_stuck_head,
+    copies_done,
+    ldst_busy,
+    ldst_cycle,
+    next_look_up,
+    next_shared,
+    take_quietly,
+)
+from ptxsim.timing.core.operands import collect, is_frozen
+from ptxsim.timing.core.reasons import charge
+from ptxsim.timing.core.retire import next_retirement
+from ptxsim.timing.core.scoreboard import next_wake, writes_done
+from ptxsim.timing.core.timeline_events import observe
+from ptxsim.timing.memory.l1 import l1_forget
+from ptxsim.timing.memory.memory_state import MEMORY, l1_at
+from ptxsim.timing.memory.system import memory_cycle, reply_next
+from ptxsim.timing.residency.monitor import switch_ctas, switch_next
+from ptxsim.timing.schedulers.signature import PICK, WINDOW
+from ptxsim.timing.sharing.locks import retest, settle_wait
+from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
+
+DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
+
+
+@njit
+def _slot_kind(run, sm, own):
+    """What a slot of a cycle counts as in which none of a scheduler's warps has changed."""
+    valid = sm.seen_valid & own
+    if valid & sm.seen_ready & ~sm.lock_wait:
+        return STALL  # ready, but every port it could take was closed
+    if valid:
+        return STALL if run.lock_as_stall and valid & sm.lock_wait else SCOREBOARD
+    return IDLE
+
+
+@njit
+def account_skipped(run, sm, l1, window):
+    """Bring the counters up to the cycle before this: nothing but a policy's window has changed since the SM ran."""
+    _count_retries(run, sm, l1)
+    charge_until(run, sm, window, run.cycle - 1)
+
+
+@inline
+def _count_retries(run, sm, l1):
+    """What caches have refused in the cycles since the SM last ran."""
+    skipped = run.cycle - sm.last_cycle - 1
+    if skipped > 0 and sm.counting:
+        charge_stuck_head(sm, l1, skipped)
+        if sm.fetch_stuck:
+            pass_refused(sm, skipped * run.fetches)
+
+
+@inline
+def charge_until(run, sm, window, cycle):
+    """Charge the slots of the cycles up to `cycle` that are not charged yet: the same warps were valid and ready in
+    all of them."""
+    cycles = cycle - sm.charged
+    sm.charged = cycle
+    if cycles <= 0 or not sm.counting:
+        return
+    sm.active_cycles += cycles
+    if run.has_window:
+        for _ in range(cycles):
+            for s in range(run.n_schedulers):
+                _charge_slots(run, sm, s, sm.supervised[s] & window(sm, s), 1)
+    else:
+        for s in range(run.n_schedulers):
+            _charge_slots(run, sm, s, sm.supervised[s], cycles)
+
+
+@inline
+def _look(run, sm, window, charged):
+    """See which warps are valid and ready; cycles up to `charged` are those of the warps seen before."""
+    valid = valid_warps(sm)
+    ready = valid & sm.ready
+    if valid != sm.seen_valid or ready != sm.seen_ready:
+        if sm.charged < charged:
+            charge_until(run, sm, window, charged)
+        sm.seen_valid, sm.seen_ready = valid, ready
+
+
+@inline
+def _charge_slots(run, sm, s, own, cycles):
+    """Charge slots of cycles in which none of the warps that a scheduler looks at has changed."""
+    kind = _slot_kind(run, sm, own)
+    sm.slots[s, kind] += cycles
+    if run.hotspots:
+        charge(run, sm, s, kind, own, sm.seen_valid & own, cycles)
+
+
+@inline
+def _release_membars(run, sm, l1):
+    """A fence waits for the warp's pending register writes only (section 1.3), whatever became of its stores."""
+    waiting = sm.in_membar
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        if writes_done(run, sm, w) <= run.cycle:
+            sm.in_membar &= ~bit(w)
+            if l1.flush:
+                l1_forget(l1)
+    waiting = sm.in_wait
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        if copies_done(sm, w):
+            sm.in_wait &= ~bit(w)
+
+
+@njit
+def _next_membar(run, sm):
+    """When the next fence can be over as far as is known, FOREVER if all wait for loads."""
+    following = FOREVER
+    waiting = sm.in_membar
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        following = min(following, writes_done(run, sm, w))
+    return following
+
+
+@njit
+def sm_cycle(run, sm, x, l1, memory, pick, window):
+    """One core cycle of one SM."""
+    _count_retries(run, sm, l1)
+    if run.eager_slots:
+        charge_until(run, sm, window, run.cycle - 1)
+    slot = run.cycle & run.wheel
+    sm.ready |= sm.wheel[slot, WAKES]
+    sm.wheel[slot, WAKES] = 0
+    if sm.lock_wait and sm.release_cycle <= run.cycle:
+        retest(run, sm)
+    execute_units(run, sm)
+    ldst_cycle(run, sm, l1, memory)
+    if run.collector_stage:
+        collect(run, sm)
+    if sm.in_membar | sm.in_wait:
+        _release_membars(run, sm, l1)
+    issued = False
+    if sm.counting:
+        if run.eager_slots or sm.stale or valid_warps(sm) & sm.ready & open_ports(run, sm):
+            if sm.charged < run.cycle - 1:
+                charge_until(run, sm, window, run.cycle - 1)
+            sm.charged = run.cycle
+            sm.active_cycles += 1
+            issued = issue(run, sm, x, pick, window)
+        else:
+            _look(run, sm, window, run.cycle - 1)
+    for _ in range(run.fetches):
+        decode(run, sm)
+        fetch(run, sm, memory)
+    if run.switching:
+        switch_ctas(run, sm, x, memory)
+    if l1.flush and sm.resident == sm.finishing and sm.aside == 0:
+        l1_forget(l1)
+    _look(run, sm, window, run.cycle)
+    sm.last_cycle = run.cycle
+    run.sm_next[sm.index] = _next_cycle(run, sm, l1, issued)
+    if sm.resident == 0 and sm.aside == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
+        charge_until(run, sm, window, run.cycle)
+        sm.counting = 0
+
+
+@inline
+def _next_cycle(run, sm, l1, issued):
+    """When this SM has to run next (replies from the network apart)."""
+    soon = run.cycle + 1
+    valid = valid_warps(sm)
+    ready = valid & sm.ready & ~sm.lock_wait
+    if issued or sm.stale or ready & open_ports(run, sm):
+        return soon
+    if sm.latch_warp >= 0 or sm.l1i.n_ready or sm.l1i.miss_count:
+        return soon
+    if fetchable(sm) & ~sm.fetch_stuck:
+        return soon
+    following = next_entry(run, sm)
+    if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):
+        return soon
+    # a ready warp has yet to ask for its lock, or another one to pass a release mark
+    if valid & sm.needs_lock and (ready & sm.needs_lock or valid & sm.marked):
+        return soon
+    if sm.lock_wait and sm.release_cycle > run.cycle:
+        return soon
+    following = min(following, next_wake(sm), next_look_up(l1), next_shared(sm))
+    if sm.finishing:
+        following = min(following, next_retirement(sm))
+    if sm.in_membar:
+        following = min(following, _next_membar(run, sm))
+    if run.switching:
+        following = min(following, switch_next(run, sm))
+    return max(following, soon)
+
+
+@njit
+def _finish(run, window):
+    """Account every SM up to the last cycle, and every lock wait."""
+    for index in range(run.n_sms):
+        sm = sm_at(run.sms, index)
+        account_skipped(run, sm, l1_at(run.l1s, index), window)
+        sm.last_cycle = run.cycle - 1
+        waiting = held = sm.lock_wait
+        while waiting:
+            w = ctz(waiting)
+            waiting &= waiting - 1
+            settle_wait(run, sm, w)
+        sm.lock_wait = held  # for the report of a deadlock
+
+
+def _simulate(run_array, contexts, special_rows, memories, pick, window):
+    """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
+    run = run_array[0]
+    x = contexts[0]
+    memory = memories[0]
+    half = x.host_bytes >> 1  # of the print buffer
+    while run.ctas_done < run.n_ctas:
+        if run.max_cycles and run.cycle >= run.max_cycles:
+            _finish(run, window)
+            return LIMIT
+        if run.cycle >= run.stop_cycle or x.host_used > half:
+            return PAUSED
+        if memory.next <= run.cycle:
+            memory_cycle(memory, run.cycle)
+        following = FOREVER
+        for index in range(run.n_sms):
+            due = run.sm_next[index] <= run.cycle or run.event_skip == 0
+            reply = reply_next(memory, index) + run.response_hops
+            if due or reply <= run.cycle:
+                sm = sm_at(run.sms, index)
+                l1 = l1_at(run.l1s, index)
+                if due or not take_quietly(run, sm, l1, memory):
+                    now = run.cycle
+                    while True:
+                        sm_cycle(run, sm, x, l1, memory, pick, window)
+                        if run.timeline:
+                            observe(run, sm)
+                        if run.fault_kind:
+                            run.cycle += 1
+                            _finish(run, window)
+                            return FAULT
+                        if not may_go_on(run, sm, memory, now):
+                            break
+                        run.cycle = run.sm_next[index]
+                    run.cycle = now
+                reply = reply_next(memory, index) + run.response_hops
+            following = min(following, run.sm_next[index], reply)
+        if run.ctas_done >= run.n_ctas:
+            run.cycle += 1
+            break
+        if run.open_sms and run.next_cta < run.n_ctas:
+            dispatch(run, x, special_rows)
+            for index in range(run.n_sms):
+                following = min(following, run.sm_next[index])
+        following = max(min(following, memory.next), run.cycle + 1)
+        if following >= FOREVER:
+            run.cycle += 1
+            _finish(run, window)
+            return DEADLOCK
+        if run.event_skip == 0:
+            following = run.cycle + 1
+        run.cycle = min(following, run.stop_cycle)
+        if run.max_cycles:
+            run.cycle = min(run.cycle, run.max_cycles)
+    _finish(run, window)
+    return DONE
+
+
+@cache
+def simulator() -> Any:
+    """The compiled loop. Compiling takes a while the first time after an installation or an edit; then it is cached.
+
+    A policy is two typed arguments, so that none compiles it again.
+    """
+    signature = types.int64(
+        array_of(RUN),
+        array_of(CONTEXT),
+        types.Array(types.int32, 2, "C"),
+        array_of(MEMORY),
+        types.FunctionType(PICK),
+        types.FunctionType(WINDOW),
+    )
+    return entry(signature)(_simulate)

@@ -1,0 +1,291 @@
+"""Issue: each scheduler sends at most one ready warp instruction to a port per cycle (timing-model section 1.3).
+
+A warp is valid if its next instruction is decoded, on the right path, and nothing holds the warp back; ready if it has
+no scoreboard hazard and no lock refuses it; issuable if the port of its class is free. The policy picks among the
+issuable. The instruction executes functionally here; the SIMT stack moves; the rest of the pipeline only times it.
+Every scheduler slot of every cycle is charged to exactly one kind (section 4.1).
+"""
+
+from ptxsim.base.jit import bit, ctz, flat_i64, inline, njit, popcount
+from ptxsim.base.program import (
+    ATOMIC,
+    BARRIER,
+    BRANCH,
+    CALL,
+    COMMIT,
+    EITHER,
+    EXIT,
+    GENERIC,
+    INDIRECT,
+    INVOKE,
+    MEMBAR,
+    NO_ACCESS,
+    RETURN,
+    SP,
+    WAIT,
+    instruction_at,
+)
+from ptxsim.base.program import LDST as LDST_PORT
+from ptxsim.execute.calls import note_exit
+from ptxsim.execute.micro_operations import execute, guard_mask
+from ptxsim.timing.core import simt
+from ptxsim.timing.core.barrier import arrive, note_wait, retest_barriers
+from ptxsim.timing.core.fetch import flush
+from ptxsim.timing.core.ldst import prepare_access
+from ptxsim.timing.core.operands import queued
+from ptxsim.timing.core.reasons import charge, note_issue
+from ptxsim.timing.core.retire import finish_warp
+from ptxsim.timing.core.scoreboard import new_head, reserve
+from ptxsim.timing.sharing.locks import ask, pass_marks, take
+from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
+
+STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
+WRONG_WARP = 101
+
+
+@inline
+def valid_warps(sm):
+    """Warps whose next instruction is decoded, on the right path, and held back by nothing but hazards and locks."""
+    return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+
+
+@inline
+def issue(run, sm, x, pick, window):
+    """One cycle of all schedulers, scheduler 0 first, or each in turn. True if anything issued."""
+    issued = sm.warp_instructions
+    s = _first_scheduler(sm.active_cycles - 1, run.n_schedulers) if run.rotate_schedulers else 0
+    for _ in range(run.n_schedulers):
+        _schedule(run, sm, x, pick, window, s)
+        if run.fault_kind:
+            break
+        s += 1
+        if s == run.n_schedulers:
+            s = 0
+    return sm.warp_instructions != issued
+
+
+@inline
+def _first_scheduler(cycles, n):
+    """Which of n schedulers is first after so many cycles; there are mostly two."""
+    return cycles & (n - 1) if n & (n - 1) == 0 else cycles % n
+
+
+@njit
+def _schedule(run, sm, x, pick, window, s):
+    """One cycle of a scheduler. By itself: in the loop over the schedulers everything's address is kept ready."""
+    own = sm.supervised[s]
+    if run.has_window:
+        own &= window(sm, s)
+    stale = sm.stale & own
+    valid = valid_warps(sm) & own
+    ready = valid & sm.ready
+    refused = False
+    if valid & sm.needs_lock:
+        ready = _locked_out(run, sm, x, valid)
+        if run.fault_kind:
+            return
+        refused = (valid & sm.lock_wait) != 0
+    kind = STALL
+    if valid == 0:
+        kind = IDLE
+    elif ready == 0:
+        kind = STALL if refused and run.lock_as_stall else SCOREBOARD
+    else:
+        candidates = ready & open_ports(run, sm)
+        if candidates:
+            w = _chosen(run, sm, pick, s, candidates, stale)
+            if run.fault_kind:
+                return
+            stale = bit(0) & 0
+            kind = STALL + popcount(sm.stack_mask[sm.depth[w] - 1, w])
+            _issue_warp(run, sm, x, w)
+    if run.hotspots and kind <= STALL:
+        charge(run, sm, s, kind, own, valid, 1)
+    if stale:  # nothing issued: the scan has seen all warps
+        flush(sm, stale)
+    sm.slots[s, kind] += 1
+
+
+@inline
+def _chosen(run, sm, pick, s, candidates, stale):
+    """The warp that a policy chooses; wrong paths that its scan comes to before are thrown away."""
+    while True:
+        w = pick(sm, s, candidates | stale)
+        if w < 0 or w >= MAX_WARPS or not (candidates | stale) & bit(w):
+            run.fault_kind = WRONG_WARP
+            run.wrong_warp = w
+            run.wrong_candidates = candidates | stale
+            return w
+        if candidates & bit(w):
+            return w
+        flush(sm, bit(w))
+        stale &= ~bit(w)
+
+
+@inline
+def _locked_out(run, sm, x, valid):
+    """The ready warps without those for which a lock is not free, or whose memory accesses are held back."""
+    if valid & sm.marked:
+        pass_marks(run, sm, valid & sm.marked)
+    testing = valid & sm.ready & sm.needs_lock & ~sm.lock_wait
+    while testing:
+        w = ctz(testing)
+        testing &= testing - 1
+        fault = ask(run, sm, x, instruction_at(run.code, sm.ib_pc[w]), w)
+        if fault:
+            _fault(run, sm, w, sm.ib_pc[w], fault, 0)
+            break
+    return valid & sm.ready & ~sm.lock_wait
+
+
+@inline
+def open_ports(run, sm):
+    """Warps whose head's port has a free ID_OC entry."""
+    sp_free = sm.id_oc_n[0] < run.port_width[0]
+    sfu_free = sm.id_oc_n[1] < run.port_width[1]
+    mask = bit(0) & 0
+    if sp_free:
+        mask |= sm.head_class[0]
+    if sfu_free:
+        mask |= sm.head_class[1]
+    if sm.id_oc_n[2] < run.port_width[2] and sm.pending_free_n:
+        mask |= sm.head_class[2]
+    if sp_free or sfu_free:
+        mask |= sm.head_class[3]
+    return mask
+
+
+@inline
+def _issue_warp(run, sm, x, w):
+    i = sm.ib_pc[w]
+    instruction = instruction_at(run.code, i)
+    active = sm.stack_mask[sm.depth[w] - 1, w]
+    slot = sm.cta_slot[w]
+    x.warp = sm.index * run.contexts + sm.context[w]
+    x.shared_memory = sm.shared_memory + sm.cta_context[slot] * sm.shared_bytes
+    x.cycle = run.cycle
+    mask = active
+    if instruction.guard_row >= 0:
+        mask = guard_mask(x, i, active)
+    if instruction.uop_end > instruction.uop_start:
+        execute(x, i, mask)
+        if x.error:
+            _fault(run, sm, w, i, x.error, x.error_lane)
+            return
+    sm.warp_instructions += 1
+    sm.thread_instructions += popcount(mask)
+    flat_i64(run.issues, run.n_instructions)[i] += 1
+    _enter_pipe(run, sm, x, i, w, mask)
+    if not _move(run, sm, x, i, w, mask, active):
+        _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
+        return
+    if sm.needs_lock & bit(w):
+        take(run, sm, instruction, w, i)
+    if run.hotspots:
+        note_issue(run, sm, i, w, mask, active)
+    if sm.inner_wait & bit(w):
+        retest_barriers(run, sm, x, slot)
+        note_wait(sm, w)
+    _next_head(run, sm, x, w)
+
+
+@inline
+def _enter_pipe(run, sm, x, i, w, mask):
+    """Take an ID_OC entry of the instruction's port, and reserve its destinations."""
+    instruction = instruction_at(run.code, i)
+    port = instruction.unit
+    if instruction.access != NO_ACCESS:
+        port = LDST_PORT
+    elif port == EITHER:
+        port = SP if sm.id_oc_n[0] < run.port_width[0] else 1
+    entry = ctz(sm.front_free)
+    sm.front_free &= ~bit(entry)
+    sm.front_ins[entry] = i
+    sm.front_warp[entry] = w
+    sm.front_reads[entry] = 0
+    sm.id_oc[port] |= queued(entry, sm.id_oc_n[port])
+    sm.id_oc_n[port] += 1
+    sm.front_count[w] += 1
+    reserve(run, sm, instruction, w, x.access_space if instruction.space == GENERIC else instruction.space)
+    if port == LDST_PORT:
+        prepare_access(run, sm, x, i, w, mask, entry)
+        if instruction.access == ATOMIC and mask:
+            sm.in_atomic |= bit(w)
+
+
+@inline
+def _move(run, sm, x, i, w, mask, active):
+    """Move the SIMT stack past instruction i, executed by lanes `mask` of `active`. False on overflow."""
+    instruction = instruction_at(run.code, i)
+    following = i + 1
+    kind = instruction.kind
+    if kind == BRANCH:
+        return simt.branch(
+            sm, w, instruction.target, following, instruction.reconverge, mask, active, run.taken_first
+        )
+    if kind == INDIRECT:
+        return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+    if kind == CALL:
+        return simt.call(sm, w, instruction.target, following, mask)
+    if kind == INVOKE:
+        return simt.invoke(x, sm, w, i, instruction.target, mask)
+    if kind == EXIT or kind == RETURN or instruction.exit_after:
+        depth = 0
+        if kind != RETURN and x.call_words:
+            note_exit(x, mask)
+        if kind == RETURN:
+            depth = sm.stack_call[sm.depth[w] - 1, w]
+        if mask:
+            simt.leave(sm, w, mask, depth)
+        if mask == active:
+            simt.settle(sm, w)
+        else:
+            simt.advance(sm, w, following)
+        if x.call_words:
+            simt.come_back(x, sm, w)
+        return True
+    if kind == BARRIER and mask:
+        arrive(run, sm, x, i, w, mask)
+        return True
+    if kind == MEMBAR:
+        sm.in_membar |= bit(w)
+    elif kind == COMMIT:
+        sm.copy_group[w] += 1
+    elif kind == WAIT:
+        sm.groups_left[w] = instruction.copies
+        sm.in_wait |= bit(w)
+    simt.advance(sm, w, following)
+    return True
+
+
+@inline
+def _next_head(run, sm, x, w):
+    """Step the I-buffer, and see whether what follows is on the right path."""
+    me = bit(w)
+    sm.has_head &= ~me
+    for k in range(CLASSES + 1):
+        sm.head_class[k] &= ~me
+    # lanes that run off the end of the text exit
+    while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:
+        simt.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
+        simt.settle(sm, w)
+    if sm.depth[w] == 0:
+        finish_warp(run, sm, x, w)
+        return
+    pc = sm.stack_pc[sm.depth[w] - 1, w]
+    sm.ib_n[w] -= 1
+    sm.ib_pc[w] += 1
+    if sm.ib_n[w] > 0:
+        if sm.ib_pc[w] == pc:
+            new_head(run, sm, w)
+        else:
+            sm.stale |= me
+
+
+@njit
+def _fault(run, sm, w, i, kind, lane):
+    run.fault_kind = kind
+    run.fault_sm = sm.index
+    run.fault_cta = sm.cta_id[sm.cta_slot[w]]
+    run.fault_instruction = i
+    run.fault_thread = sm.warp_in_cta[w] * 32 + lane

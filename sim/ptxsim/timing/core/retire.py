@@ -1,0 +1,79 @@
+"""Exit: lanes leave, warps retire, CTAs end (timing-model section 1.8).
+
+A warp whose lanes have all exited is retired when the fetch scan passes it, its pipes are empty and its stores are
+acknowledged. A CTA ends with its last warp; its slot is free for the next CTA in the same cycle.
+"""
+
+from ptxsim.base.jit import bit, ctz, inline
+from ptxsim.timing.core.barrier import retest_barriers
+from ptxsim.timing.residency.monitor import cta_left
+from ptxsim.timing.sharing.locks import warp_exited
+from ptxsim.timing.sharing.pairs import cta_ended
+from ptxsim.timing.sm_state import FOREVER, MAX_WARPS
+
+
+@inline
+def finish_warp(run, sm, x, w):
+    """The last lane of warp w has exited: it takes part in nothing any more."""
+    me = bit(w)
+    slot = sm.cta_slot[w]
+    sm.finishing |= me
+    sm.has_head &= ~me
+    sm.stale &= ~me
+    sm.ready &= ~me
+    sm.blocked &= ~me
+    sm.ib_n[w] = 0
+    if sm.pair[slot] >= 0:
+        warp_exited(run, sm, w)
+    retest_barriers(run, sm, x, slot)
+
+
+@inline
+def may_retire(run, sm, w):
+    """True if nothing of a finished warp but its stores is in flight."""
+    return sm.front_count[w] == 0 and sm.loads[sm.context[w]] == 0 and sm.done_at[w] <= run.cycle
+
+
+@inline
+def retire_passed(run, sm, first, chosen):
+    """Retire the finished warps that a fetch scan from `first` to `chosen` (-1: all) passes."""
+    limit = MAX_WARPS
+    if chosen >= 0:
+        limit = (chosen - first) & (MAX_WARPS - 1)
+    waiting = sm.finishing & ~sm.storing
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        if (w - first) & (MAX_WARPS - 1) < limit and may_retire(run, sm, w):
+            _retire(run, sm, w)
+
+
+@inline
+def _retire(run, sm, w):
+    me = bit(w)
+    slot = sm.cta_slot[w]
+    sm.finishing &= ~me
+    sm.resident &= ~me
+    sm.cta_warps[slot] -= 1
+    if sm.cta_warps[slot] == 0:
+        sm.free_slots |= bit(slot)
+        run.open_sms |= bit(sm.index)
+        sm.cta_id[slot] = -1
+        run.ctas_done += 1
+        if sm.pair[slot] >= 0:
+            cta_ended(run, sm, slot)
+        if run.switching:
+            cta_left(run, sm, slot)
+
+
+@inline
+def next_retirement(sm):
+    """Earliest cycle at which a finished warp may retire as far as is known, FOREVER if none."""
+    best = FOREVER
+    waiting = sm.finishing & ~sm.storing
+    while waiting:
+        w = ctz(waiting)
+        waiting &= waiting - 1
+        if sm.front_count[w] == 0 and sm.loads[sm.context[w]] == 0:
+            best = min(best, sm.done_at[w])
+    return best

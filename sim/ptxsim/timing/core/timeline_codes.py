@@ -1,0 +1,21 @@
+"""What the records of a timeline say: for `timeline.py`, which writes, and ptxsim/observe/timeline_tracks.py, which reads them.
+
+A record is the cycle, the SM times KINDS and a kind, and four numbers that the kind explains.
+"""
+
+# kinds
+WARP, CTA, LOCKED, UNLOCKED, OWNED, SENT, BACK = range(7)
+"""WARP: warp, state, instruction (-1 none). CTA, a CTA begins: slot, CTA. LOCKED, a lock is taken: pair, warp of the
+CTA, slot. UNLOCKED: pair, warp of the CTA. OWNED: pair, side (-1 none). SENT, a load beyond the SM: pending load, warp,
+instruction, accesses. BACK: pending load."""
+KINDS = 8
+
+# states of a warp
+ABSENT, RUNNING, FETCHING, MEMORY, LOCK, BARRIER, FENCE, COPIES, ATOMIC, EXITED = range(10)
+STATES = 16
+
+WORDS = 6  # of a record
+HALF = (
+    WORDS << 15
+)  # words that fill the buffer by half; the other half holds what happens in more than one cycle
+SIZE = 2 * HALF

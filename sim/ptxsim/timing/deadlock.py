@@ -1,0 +1,184 @@
+"""Nothing can ever happen again in a run: which warps wait, where, for what, and who waits for whom in a circle.
+
+A warp at a barrier waits for the warps of its CTA that have not come to it; a warp at a lock for those that have to
+give it back. Where locks are part of it the report is the circle, otherwise it is the warps at the barrier.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ptxsim.base.program import Program
+from ptxsim.timing.drive import Simulation
+from ptxsim.timing.sharing.pairs import STRICT
+from ptxtool.base.diag import PtxError, error
+from ptxtool.ir.nodes import Function
+
+_SHOWN = 4
+
+
+def cta_name(simulation: Simulation, number: int) -> str:
+    """The coordinates of a CTA."""
+    x, y, _ = simulation.configuration.grid
+    return f"({number % x},{number // x % y},{number // (x * y)})"
+
+
+def thread_name(simulation: Simulation, number: int) -> str:
+    """The coordinates of a thread of a CTA."""
+    x, y, _ = simulation.configuration.block
+    return f"({number % x},{number // x % y},{number // (x * y)})"
+
+
+def shared_register(simulation: Simulation, i: int) -> int:
+    """The first register of an instruction that is beyond the private ones."""
+    record, private = simulation.program.instructions[i], int(simulation.run["private_registers"][0])
+    return next(int(r) for r in record["register"][: record["n_registers"]] if r + 1 > private)
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """A warp that waits: at which instruction and for what, and for which warps of its SM, in words and by number."""
+
+    sm: Any
+    warp: int
+    instruction: int
+    is_lock: bool
+    text: str
+    whom: str
+    others: tuple[int, ...]
+
+
+def deadlock(kernel: Function, simulation: Simulation) -> PtxError:
+    """E407 where warps wait for locks, E406 where they only wait at barriers."""
+    waits = [_wait(simulation, sm, w) for sm in simulation.sms for w in _waiting(sm)]
+    found = [wait for wait in waits if wait is not None]
+    locks = [wait for wait in found if wait.is_lock]
+    circle = next(filter(None, (_circle(wait, found) for wait in locks)), [])
+    listed = circle or [*locks, *(wait for wait in found if not wait.is_lock)]
+    if circle:
+        title = "deadlock, warps wait for each other in a circle"
+        shown = [_told(simulation, wait) + wait.whom for wait in circle]
+    else:
+        title = "deadlock" if locks else "a barrier can never complete"
+        shown = [_told(simulation, wait) for wait in listed[:_SHOWN]]
+        shown += [f"and {len(listed) - _SHOWN} more"] * (len(listed) > _SHOWN)
+    return error(
+        "E407" if locks else "E406",
+        f"{title}: kernel '{kernel.name}', cycle {simulation.cycles - 1}: {'; '.join(shown) or 'no warp can go on'}",
+        *simulation.program.span(listed[0].instruction if listed else 0),
+        _advice(simulation, bool(locks)),
+    )
+
+
+def _advice(simulation: Simulation, locks: bool) -> str:
+    if not locks:
+        return "every warp of the CTA has to reach the same barrier"
+    rule = simulation.gpu.sharing.lock_rule
+    if rule == "symmetric":
+        return 'sharing.lock_rule = "symmetric" allows that; "safe" and "strict" exclude it'
+    return f'this must not happen under the rule "{rule}": please report it, with the kernel and its launch'
+
+
+def _waiting(sm: Any) -> list[int]:
+    left = int(sm["resident"]) & ~int(sm["finishing"])
+    return [w for w in range(len(sm["ib_pc"])) if left >> w & 1]
+
+
+def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
+    """What a warp waits for; None for neither a barrier nor a lock."""
+    program, top = simulation.program, int(sm["depth"][w]) - 1
+    i = int(sm["stack_pc"][top, w])
+    if int(sm["at_barrier"]) >> w & 1:
+        i = max(0, i - 1)  # a warp at a barrier goes on behind it
+        slot, number = int(sm["cta_slot"][w]), int(sm["stack_wait"][top, w]) - 1
+        seen = int(sm["cta_seen"][slot, number])
+        others = tuple(o for o in _waiting(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
+        where = f"at '{program.texts[i]}' in line {_line(program, i)}"
+        whom = f" for {_names(simulation, sm, others)}" if others else ""
+        return _Wait(sm, w, i, False, f"waits {where}", whom, others)
+    if not int(sm["lock_wait"]) >> w & 1:
+        return None
+    where = f"waits at '{program.texts[i]}' in line {_line(program, i)}"
+    if not _asks(simulation, i):
+        return _Wait(sm, w, i, True, f"{where}, held back by dynamic warp execution", "", ())
+    others = _who_locks(simulation, sm, w)
+    if simulation.run["shares_scratchpad"][0]:
+        what = "the scratchpad lock"
+    else:
+        register = program.register_names[shared_register(simulation, i)]
+        what = f"the lock on {register}"
+    holders = [o for o in others if _holds(simulation, sm, o, w)]
+    verb = "that {} has" if len(holders) == len(others) else "until {} has ended"
+    whom = f" {verb.format(_names(simulation, sm, others))}" if others else ""
+    return _Wait(sm, w, i, True, f"{where} for {what}", whom, others)
+
+
+def _asks(simulation: Simulation, i: int) -> bool:
+    """Whether an instruction asks for a lock."""
+    record, run = simulation.program.instructions[i], simulation.run[0]
+    if run["shares_scratchpad"]:
+        return bool(record["reach_end"])
+    return bool(record["max_sequence"] > run["private_registers"])
+
+
+def _partners(simulation: Simulation, sm: Any, w: int) -> tuple[int, ...]:
+    """The warps of the partner CTA, by position."""
+    per_cta = int(simulation.run["warps_per_cta"][0])
+    first = int(sm["partner"][sm["cta_slot"][w]]) * per_cta
+    return tuple(range(first, first + per_cta))
+
+
+def _who_locks(simulation: Simulation, sm: Any, w: int) -> tuple[int, ...]:
+    """The warps that have to give something back before warp w may go on."""
+    run, slot = simulation.run[0], int(sm["cta_slot"][w])
+    partners, done = _partners(simulation, sm, w), int(sm["done"][sm["partner"][slot]])
+    left = tuple(o for k, o in enumerate(partners) if not done >> k & 1)
+    if run["shares_scratchpad"]:
+        return left
+    locks = sm["lock"][sm["pair"][slot]]
+    other_side, k = 1 - int(sm["side"][slot]), int(sm["warp_in_cta"][w])
+    if int(run["lock_rule"]) == STRICT:
+        return tuple(o for o in left if locks[o - partners[0]] == other_side or o == partners[k])
+    return (partners[k],) if partners[k] in left else ()
+
+
+def _holds(simulation: Simulation, sm: Any, o: int, w: int) -> bool:
+    """Whether warp o, or its CTA, holds a lock of the pair of warp w."""
+    slot = int(sm["cta_slot"][w])
+    k = 0 if simulation.run["shares_scratchpad"][0] else int(sm["warp_in_cta"][o])
+    return bool(sm["lock"][sm["pair"][slot], k] == 1 - sm["side"][slot])
+
+
+def _circle(start: _Wait, waits: list[_Wait]) -> list[_Wait] | None:
+    """The shortest way from a warp that waits, by way of those that it waits for, back to it."""
+    here = {wait.warp: wait for wait in waits if wait.sm["index"] == start.sm["index"]}
+    paths = [[start]]
+    seen: set[int] = set()
+    for path in paths:
+        for other in path[-1].others:
+            if other == start.warp:
+                return path
+            if other in here and other not in seen:
+                seen.add(other)
+                paths.append([*path, here[other]])
+    return None
+
+
+def _told(simulation: Simulation, wait: _Wait) -> str:
+    number = int(wait.sm["warp_in_cta"][wait.warp])
+    last = min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)
+    threads = f"threads {thread_name(simulation, 32 * number)} to {thread_name(simulation, last)}"
+    return f"{_name(simulation, wait.sm, wait.warp)} ({threads}, SM {int(wait.sm['index'])}) {wait.text}"
+
+
+def _name(simulation: Simulation, sm: Any, w: int) -> str:
+    cta = cta_name(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
+    return f"CTA {cta} warp {int(sm['warp_in_cta'][w])}"
+
+
+def _names(simulation: Simulation, sm: Any, warps: tuple[int, ...]) -> str:
+    names = [_name(simulation, sm, w) for w in warps[:_SHOWN]]
+    return ", ".join(names) + (f" and {len(warps) - _SHOWN} more" if len(warps) > _SHOWN else "")
+
+
+def _line(program: Program, i: int) -> int:
+    return int(program.instructions[min(i, len(program.instructions) - 1)]["line"])

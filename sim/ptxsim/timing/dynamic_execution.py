@@ -1,0 +1,142 @@
+"""Dynamic warp execution on the host: its options, its state in a run, and what came of it.
+
+`timing/sharing/hold_back.py` says what it is.
+"""
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
+from ptxtool.base.diag import PtxError, error
+from ptxtool.base.nearest import nearest
+
+STALLS = ("window", "cumulative")
+DRAWS = ("cycle", "sticky")
+
+
+@dataclass(frozen=True)
+class DynamicExecution:
+    """Options of dynamic warp execution; the defaults are the papers', or the plainest choice where they say nothing.
+
+    Every `period` cycles the chance of non-owners' memory instructions moves by `step`. `stalls` compares those of the
+    period ("window") or all since the start ("cumulative"). `draws` are made in every "cycle", or once for an
+    instruction and the rest of the period ("sticky"), from `seed`.
+    """
+
+    period: int = 1000
+    step: float = 0.1
+    stalls: str = "window"
+    draws: str = "cycle"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise E502 for what cannot be."""
+        for name, least, most in (("period", 1, 1 << 40), ("seed", 0, (1 << 63) - 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise _wrong(name, value, f"give a whole number from {least} to {most}")
+        if (
+            isinstance(self.step, bool)
+            or not isinstance(self.step, int | float)
+            or not 1e-6 <= self.step <= 1
+        ):
+            raise _wrong("step", self.step, "give a number above 0, at most 1")
+        for name, known in (("stalls", STALLS), ("draws", DRAWS)):
+            if getattr(self, name) not in known:
+                raise _wrong(name, getattr(self, name), f"there are {' and '.join(map(repr, known))}")
+
+
+def _wrong(name: str, value: object, advice: str) -> PtxError:
+    return error("E502", f"dynamic warp execution: {name} is {value!r}", help=advice)
+
+
+def dynamic_options(text: str) -> DynamicExecution:
+    """The options of a text such as `period=500,draws=sticky`. Raises E502."""
+    known: dict[str, Any] = {field.name: type(field.default) for field in fields(DynamicExecution)}
+    given: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = part.partition("=")
+        if name not in known:
+            near = nearest(name, known)
+            guess = f"did you mean '{near}'? " if near else ""
+            what = f"dynamic warp execution has no option '{name}'"
+            raise error("E502", what, help=f"{guess}there are {', '.join(known)}: {name}=VALUE,...")
+        try:
+            given[name] = known[name](value)
+        except ValueError:
+            raise _wrong(name, value, "give a number") from None
+    return DynamicExecution(**given)
+
+
+@dataclass(frozen=True)
+class DynamicResult:
+    """What came of dynamic warp execution. Chances are of each SM, SM 0 being the reference that has none."""
+
+    options: DynamicExecution
+    periods: int
+    chances: tuple[float, ...]
+    """At the end."""
+    lowest: tuple[float, ...]
+    raised: int
+    lowered: int
+    stops: int
+    """Memory instructions of non-owner warps that were held back."""
+    held_cycles: int
+    """Warp-cycles that they waited for it."""
+
+    def __str__(self) -> str:
+        others = self.chances[1:] or (0.0,)
+        return (
+            f"dynamic warp execution: {self.periods} periods, chances at the end {min(others):g} to {max(others):g}, "
+            f"{self.stops} memory instructions held back for {self.held_cycles} warp-cycles"
+        )
+
+
+class Controller:
+    """Dynamic warp execution of a run: the record of every SM, and the cycle in which the period ends."""
+
+    def __init__(self, options: DynamicExecution, n_sms: int) -> None:
+        self.options = options
+        self.next_cycle = options.period
+        self.periods = 0
+        self.units: Any = np.zeros(n_sms, DYNAMIC)
+        self.units["seed"] = options.seed
+        self.units["sticky"] = options.draws == "sticky"
+        self.units["cumulative"] = options.stalls == "cumulative"
+        self.units["step"] = round(Fraction(str(options.step)) * CERTAIN)
+        self.units["chance"] = self.units["lowest"] = CERTAIN
+        self.units["chance"][0] = self.units["lowest"][0] = 0
+
+    def end_period(self, simulation: Any, policy: Any) -> None:
+        """The period has ended if its last cycle has: see `timing/sharing/period.py`."""
+        if simulation.cycles < self.next_cycle:
+            return
+        from ptxsim.timing.sharing.period import end_period
+
+        with np.errstate(all="ignore"):
+            end_period()(
+                simulation.run,
+                simulation.sms,
+                simulation.l1s,
+                self.units,
+                policy.window,
+            )
+        self.next_cycle += self.options.period
+        self.periods += 1
+
+    def result(self) -> DynamicResult:
+        """What the records say now."""
+        units = self.units
+        return DynamicResult(
+            options=self.options,
+            periods=self.periods,
+            chances=tuple(float(c) / CERTAIN for c in units["chance"]),
+            lowest=tuple(float(c) / CERTAIN for c in units["lowest"]),
+            raised=int(units["raised"].sum()),
+            lowered=int(units["lowered"].sum()),
+            stops=int(units["stops"].sum()),
+            held_cycles=int(units["held_cycles"].sum()),
+        )

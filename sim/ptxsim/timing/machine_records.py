@@ -1,0 +1,219 @@
+"""The records of a machine as they are before anything of a launch is known, and what of them a launch can touch.
+
+For `drive.py`, which writes over them what the launch brings along: its CTAs' slots, its registers' places, pairs that
+share. What a launch touches follows from the machine's sizes, but for the depth of stacks; a test holds that arrays
+are the same bytes when they come back from a launch.
+Reference: the records are those of `state.py` and `timing/memory/memory_state.py`, the numbers the GPU file's.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.record_pool import Records, Step
+from ptxsim.timing.memory import texture_cache as texture
+from ptxsim.timing.memory.memory_state import POOL, SECTORS, make_l1, make_memory
+from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
+from ptxsim.timing.sharing.pairs import pair_slots
+from ptxsim.timing.sm_state import (
+    ALL_MEMORY_FREE,
+    COLLECTORS,
+    FRONT,
+    LDST_QUEUE,
+    MAX_CTAS,
+    MAX_SCHEDULERS,
+    MAX_STACK,
+    MAX_WARPS,
+    PENDING,
+    QUEUED_BITS,
+    SHARED_PIPE,
+    SM,
+    UNITS,
+    WHEEL,
+    WHEEL_MARGIN,
+)
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t
+
+_STACKS = ("stack_mask", "stack_pc", "stack_rpc", "stack_call", "stack_wait", "waits_since", "waiting_lanes")
+_DEPTH = 4
+"""Entries of a stack that are put back or looked at together."""
+_REQUESTS = 256
+"""Requests that are looked at together."""
+
+
+def sm_records(gpu: Gpu) -> Records:
+    """A record of every SM, idle and empty. Raises E502 for a machine that the records cannot hold."""
+    _check_machine(gpu)
+    sms: Any = np.zeros(gpu.sm.count, SM)
+    for name in ("latch_warp", "head", "latch_load", "cta_id", "last_fetched", "last_cycle", "charged"):
+        sms[name] = -1
+    sms["index"] = np.arange(len(sms))
+    sms["front_free"] = -1 if FRONT == 64 else (1 << FRONT) - 1
+    sms["memory_free"] = ALL_MEMORY_FREE
+    sms["pending_free"] = np.arange(PENDING)
+    sms["pending_free_n"] = PENDING
+    sms["supervised"].view(np.uint64)[:, : gpu.sm.schedulers] = [
+        sum(1 << w for w in range(s, gpu.sm.warps, gpu.sm.schedulers)) for s in range(gpu.sm.schedulers)
+    ]
+    pair_slots(sms, 0, 0)
+    _set_readonly(sms["l1i"], "fetch", gpu.fetch)
+    _set_readonly(sms["l1c"], "l1c", gpu.l1c)
+    _set_textures(sms["l1t"], gpu.l1t)
+    records = Records(gpu, sms)
+    records.of_each(sms, _of_sm(gpu))
+
+    def deeper() -> Iterator[Step]:
+        """Entries that were pushed have lanes, or where these have left a PC or one to meet others at."""
+        for depth in range(_DEPTH, MAX_STACK, _DEPTH):
+            columns = [sms[name][:, depth : depth + _DEPTH] for name in _STACKS]
+            yield columns[:3], [(column, 0) for column in columns[3:]]
+
+    records.while_used(deeper)
+    return records
+
+
+def _check_machine(gpu: Gpu) -> None:
+    """Raise E502 where the records of `state.py` cannot hold a machine."""
+    pipeline = gpu.pipeline
+    widths = [pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem]
+    widths += [pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem]
+    collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
+    longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
+    if gpu.sm.warp_size != 32:
+        raise error(
+            "E502",
+            f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}",
+            help="the simulator's warps have 32 lanes",
+        )
+    limits = (
+        ("sm.warps", gpu.sm.warps, MAX_WARPS),
+        ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
+        ("sm.schedulers", gpu.sm.schedulers, MAX_SCHEDULERS),
+        ("pipeline entries of a port", max(widths), 64 // QUEUED_BITS),
+        ("pipeline collectors", collectors, COLLECTORS),
+        ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
+        ("pipeline.register_banks", pipeline.register_banks, 32),
+        ("pipeline.sp_units and sfu_units", pipeline.sp_units + pipeline.sfu_units, UNITS),
+        (
+            "pipeline entries before the LDST unit",
+            widths[2] + widths[5] + pipeline.collectors_mem + 1,
+            LDST_QUEUE,
+        ),
+        ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
+        ("longest latency", longest, WHEEL - WHEEL_MARGIN),
+    )
+    for what, value, most in limits:
+        if value > most:
+            raise error("E502", f"{gpu.name}: {what}: {value}", help=f"the simulator holds at most {most}")
+    if pipeline.register_banks & (pipeline.register_banks - 1):
+        what = f"{gpu.name}: pipeline.register_banks: {pipeline.register_banks}"
+        raise error("E502", what, help="it has to be a power of two")
+
+
+def _of_sm(gpu: Gpu) -> dict[str, int]:
+    """What is used of a record of `SM`, without the deeper entries of stacks, the wheel, of which the program says how
+    much, and the index, which is each SM's own."""
+    pipeline, used = gpu.pipeline, {"index": 0, "wheel": 0}
+    before_unit = pipeline.id_oc_mem + pipeline.collectors_mem + pipeline.oc_ex_mem + 1
+    used |= dict.fromkeys(_STACKS, _DEPTH)
+    used |= dict.fromkeys(("slots", "policy"), gpu.sm.schedulers)
+    used |= dict.fromkeys(("memory_line", "memory_bytes", "memory_words"), before_unit)
+    used |= dict.fromkeys(
+        ("cta_arrived", "cta_counted", "cta_expected", "cta_holds", "cta_seen"), gpu.sm.ctas
+    )
+    used |= {"lock": gpu.sm.ctas, "copies": gpu.sm.warps}
+    for name, cache in (("l1i", gpu.fetch), ("l1c", gpu.l1c), ("l1t", gpu.l1t)):
+        used |= dict.fromkeys((f"{name}.tag", f"{name}.used"), cache.sets * cache.ways)
+    return used | {"l1i.waiter": gpu.fetch.mshr_entries, "l1c.waiter": gpu.l1c.mshr_entries}
+
+
+def l1_records(gpu: Gpu) -> Records:
+    """A record of every L1 data cache, empty. Raises E502."""
+    l1s = make_l1(gpu, gpu.sm.count)
+    records = Records(gpu, l1s)
+    lines = gpu.l1d.sets * gpu.l1d.ways
+    records.of_each(l1s, _of_cache(gpu.l1d, lines))
+    return records
+
+
+def memory_records(gpu: Gpu) -> Records:
+    """The record of what the SMs share, all of it empty. Raises E502 for a machine that the records cannot hold."""
+    memory = make_memory(gpu)
+    m = memory[0]
+    records = Records(gpu, memory)
+    ports = max(gpu.sm.count, gpu.l2.slices)
+    used = {
+        f"{net}.{name}": ports
+        for net in ("requests", "replies")
+        for name in ("input", "output", "fifo", "queue")
+    }
+    records.of_each(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
+    places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
+    records.of_each(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
+
+    def requests() -> Iterator[Step]:
+        """Free requests are a stack with its top at the end of the array: those that were ever taken come first."""
+        data = m["request"].view(np.uint8).reshape(POOL, -1)
+        for k in range(0, POOL, _REQUESTS):
+            places = m["free"][POOL - k - _REQUESTS : POOL - k]
+            yield [data[k : k + _REQUESTS]], [(places, np.arange(k + _REQUESTS - 1, k - 1, -1))]
+
+    records.while_used(requests)
+    return records
+
+
+def _of_cache(cache: L1d | L2, places: int) -> dict[str, int]:
+    """What is used of a record of `CACHE` that has states of so many lines or sectors."""
+    lines = cache.sets * cache.ways
+    return {
+        "cache.miss": cache.mshr_entries,
+        "cache.state": places,
+        "cache.entry": places,
+        "cache.tag": lines,
+        "cache.used": lines,
+    }
+
+
+def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
+    """Configure empty instruction or constant caches as the GPU file's table `name` says."""
+    limits = (
+        ("sets x ways", given.sets * given.ways, MAX_LINES),
+        ("mshr_entries", given.mshr_entries, MAX_ENTRIES),
+        ("mshr_waiters", given.mshr_waiters, MAX_WAITERS),
+        ("miss_queue", given.miss_queue, MAX_ENTRIES),
+    )
+    _check_cache(name, limits)
+    caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
+    caches["n_entries"], caches["max_waiters"] = given.mshr_entries, given.mshr_waiters
+    caches["miss_capacity"] = given.miss_queue
+    if given.perfect:  # one line has every address, and it is there
+        caches["sets"] = caches["ways"] = 1
+        caches["line_bytes"] = 1 << 40
+        caches["tag"][:, 0] = 1
+    sets = caches["sets"]
+    caches["set_mask"] = np.where(sets & (sets - 1), -1, sets - 1)
+    caches["line_shift"] = np.log2(caches["line_bytes"])
+
+
+def _set_textures(caches: Any, given: L1t) -> None:
+    """Configure empty texture caches."""
+    limits = (
+        ("sets x ways", given.sets * given.ways, texture.MAX_LINES),
+        ("fragment_fifo", given.fragment_fifo, texture.QUEUE),
+        ("request_fifo", given.request_fifo, texture.QUEUE),
+        ("result_fifo", given.result_fifo, texture.RESULTS),
+    )
+    _check_cache("l1t", limits)
+    caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
+    caches["queue_capacity"], caches["request_capacity"] = given.fragment_fifo, given.request_fifo
+    caches["result_capacity"] = given.result_fifo
+
+
+def _check_cache(name: str, limits: tuple[tuple[str, int, int], ...]) -> None:
+    """Raise E502 where the records of a cache cannot hold what the table `name` says: key, value, and the most."""
+    for what, value, most in limits:
+        if value > most:
+            raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")

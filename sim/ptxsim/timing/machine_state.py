@@ -1,0 +1,79 @@
+"""What a machine keeps between two launches: memory, caches, DRAM rows, and where its round robins stand.
+
+For `launcher.py` and `drive.py`, by way of `sequence.py`. Everything else of an SM begins anew: a launch ends when
+nothing of it is left in the pipelines.
+
+As in GPGPU-Sim: the next CTA goes to the SM behind the one that got the last; fetch, collector units, write-back and
+schedulers go on where they were (a scheduler, while its name stays the same). The L1 data cache is kept, or was
+emptied by the end of the launch where the GPU file says so (`l1d.flush_when_empty`).
+Reference: timing-model sections 1.8 and 3.3; timing-model-42 sections 1.2, 1.8, 1.10, 3.3, 3.6 and 4.2.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxsim.base.program import Program
+from ptxsim.lowering.lower import lower
+from ptxsim.memory_image.device import Device
+from ptxsim.timing.memory.clock import rewind_l1, rewind_memory, rewind_readonly
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.nodes import Function
+
+if TYPE_CHECKING:
+    from ptxsim.timing.drive import Simulation
+
+_OF_SM = ("l1i", "l1c", "l1t", "last_fetched", "cu_last", "writeback_client")
+_OF_RUN = ("last_sm", "launched_sm")
+
+
+class Kept:
+    """The state of a machine between launches; there is none before the first."""
+
+    def __init__(self, gpu: Gpu):
+        self.gpu = gpu
+        self.device = Device(gpu)
+        self.memory: Any = None
+        self.l1s: Any = None
+        self._last: Simulation | None = None
+        self._scheduler = ""
+        self._running = ""
+
+    def program(
+        self, kernel: Function, block: Sequence[int], ptxplus_semantics: str, stack_bytes: int
+    ) -> Program:
+        """The lowered kernel. Raises E401 where the machine is in the middle of a launch, and what `lower` raises."""
+        if self._running:
+            raise error(
+                "E401",
+                f"the launch of '{self._running}' on this machine has not ended",
+                help="make a new ptxsim.Machine: nothing can follow a launch that was stopped",
+            )
+        origin = self.device.origin(kernel.module)
+        return lower(kernel, self.gpu, block, ptxplus_semantics, stack_bytes, origin)
+
+    def put(self, simulation: "Simulation", scheduler: str) -> None:
+        """Put what was kept into a simulation that is about to begin."""
+        self._running = simulation.program.name
+        if self._last is not None:
+            for name in _OF_SM:
+                simulation.sms[name] = self._last.sms[name]
+            for name in _OF_RUN:
+                simulation.run[name] = self._last.run[name]
+            if self._scheduler == scheduler:
+                simulation.sms["policy"] = self._last.sms["policy"]
+        self._scheduler = scheduler
+
+    def take(self, simulation: "Simulation") -> None:
+        """Keep what a simulation that has ended leaves behind."""
+        cycles = simulation.cycles
+        if self._last is not None:
+            self._last.give_back()
+        self._last = simulation
+        simulation.keep_memory()
+        for name in ("l1i", "l1c", "l1t"):
+            rewind_readonly(simulation.sms[name], cycles)
+        rewind_l1(simulation.l1s, cycles)
+        rewind_memory(simulation.memory, cycles)
+        self.memory, self.l1s = simulation.memory, simulation.l1s
+        self._running = ""

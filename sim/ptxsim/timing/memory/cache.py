@@ -1,0 +1,131 @@
+"""Tags and miss entries of one cache: what the L1 and the L2 slices have in common.
+
+A set is searched for a line; a line that is not there takes the least recently used way that waits for nothing,
+becomes RESERVED and holds a miss entry (MSHR) with those who wait for it. When the line arrives, the entry goes to a
+ring and its waiters are told one at a time; the entry is free when all are.
+
+A cache of sectors keeps state and miss entry by sector: what is named `index` here is a line's place, or a sector's.
+What is done with hits, misses and stores is the owner's (`l1.py`, `l2.py`, `sectors.py`).
+Reference: timing-model section 3.3, timing-model-42 section 3.3 for the hash.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import njit
+from ptxsim.timing.memory.memory_state import DIRTY, INVALID, MAX_ENTRIES, RESERVED, VALID
+
+
+@njit
+def set_of(c: Any, line_number: int) -> int:
+    """The set of a line, of which `line_number` is the address divided by the bytes of a line."""
+    if c.set_mask < 0:
+        return line_number % c.sets
+    if c.hashed:  # address bits 13, 14, 15, 17 and 19 of lines of 128 bytes
+        line_number ^= (line_number >> 6 & 7) | (line_number >> 10 & 1) << 3 | (line_number >> 12 & 1) << 4
+    return line_number & c.set_mask
+
+
+@njit
+def lookup(c: Any, index: int, line: int) -> int:
+    """The place of a line in set `index`, or -1."""
+    first = index * c.ways
+    for place in range(first, first + c.ways):
+        if c.tag[place] == line and c.state[place] != INVALID:
+            return place
+    return -1
+
+
+@njit
+def victim(c: Any, index: int) -> int:
+    """The place in set `index` that a new line would take, or -1 when all wait for their lines."""
+    first = index * c.ways
+    best = -1
+    oldest = 0
+    for place in range(first, first + c.ways):
+        state = c.state[place]
+        if state == INVALID:
+            return place
+        if state != RESERVED and (best < 0 or c.used[place] < oldest):
+            best = place
+            oldest = c.used[place]
+    return best
+
+
+@njit
+def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
+    """Give a miss entry to what is to come for `index`. The caller has seen that one is free."""
+    c.n_free -= 1
+    entry = np.int64(c.free[c.n_free & (MAX_ENTRIES - 1)])
+    miss = c.miss[entry]
+    miss.n_waiters = 1
+    miss.n_told = 0
+    miss.n_here = 0
+    miss.dirty = dirty
+    miss.key = index
+    miss.waiter[0] = waiter
+    c.state[index] = RESERVED
+    c.entry[index] = entry
+
+
+@njit
+def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) -> None:
+    """Give a place to a line that is to come. The caller has seen that a miss entry is free."""
+    expect(c, place, waiter, dirty)
+    c.tag[place] = line
+    c.used[place] = now
+
+
+@njit
+def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
+    """Wait for what is on its way; False when as many as may wait for it."""
+    miss = c.miss[c.entry[index]]
+    count = np.int64(miss.n_waiters)
+    if count >= c.max_waiters:
+        return False
+    miss.waiter[count] = waiter
+    miss.n_waiters = count + 1
+    miss.dirty |= dirty
+    return True
+
+
+@njit
+def join(c: Any, entry: int, waiter: int) -> bool:
+    """Wait in an entry of which some waiters may have been told; False when as many as may wait for it."""
+    miss = c.miss[entry]
+    told = np.int64(miss.n_told)
+    count = np.int64(miss.n_waiters) - told
+    if count >= c.max_waiters:
+        return False
+    for k in range(count):
+        miss.waiter[k] = miss.waiter[told + k]
+    miss.n_told = 0
+    miss.waiter[count] = waiter
+    miss.n_waiters = count + 1
+    return True
+
+
+@njit
+def arrive(c: Any, index: int, entry: int) -> None:
+    """What is RESERVED is here: those who wait in its entry can be told. -1: its line has left, and it is not kept."""
+    if index >= 0:
+        c.state[index] = DIRTY if c.miss[entry].dirty else VALID
+    c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
+    c.n_ready += 1
+
+
+@njit
+def tell(c: Any) -> int:
+    """Take the next waiter whose line is here. The caller has seen that `n_ready` is not 0."""
+    entry = np.int64(c.ready[c.ready_head])
+    miss = c.miss[entry]
+    told = np.int64(miss.n_told)
+    waiter: Any = np.int64(miss.waiter[told])
+    miss.n_told = told + 1
+    if told + 1 == miss.n_waiters:
+        c.ready_head = (c.ready_head + 1) & (MAX_ENTRIES - 1)
+        c.n_ready -= 1
+        c.free[c.n_free & (MAX_ENTRIES - 1)] = entry
+        c.n_free += 1
+    return waiter

@@ -1,0 +1,371 @@
+"""One DRAM channel: arbiter, fixed delay, FR-FCFS scheduler, banks and the way back. For `system.py`.
+
+Requests of the slices' queues enter a fixed delay (while there are credits) and then the scheduler queue. A bank
+without a request takes one of its own from the queue: the oldest to its open row, else the oldest. Then one command a
+DRAM cycle (or a row command and a column command behind it, with `row_with_column`): column commands of 64 B to open
+rows, activates and precharges, the bank priority rotating behind each of the latter two. Every timing rule is an
+earliest cycle, kept per bank, bank group or channel; so the channel knows the next cycle in which a command is possible
+and sleeps until then. Data come back in order of their last column command.
+
+Clocks: DRAM cycle d is over in core cycle c when c * dram_mhz // core_mhz >= d, in integers.
+
+Handled simply: of several idle banks the one with the oldest request takes first; a row stays open until another is
+needed.
+Reference: timing-model section 3.5, timing-model-42 section 3.7.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import bit, ctz, inline, njit
+from ptxsim.timing.memory.memory_state import FILL, FOREVER, RING, WRITEBACK
+from ptxsim.timing.memory.requests import drop_request
+
+
+@inline
+def dram_cycles(m: Any, now: int) -> int:
+    """DRAM cycles that are over in core cycle `now`."""
+    return now * m.dram_mhz // m.core_mhz
+
+
+@inline
+def core_cycle(m: Any, cycle: int) -> int:
+    """The first core cycle in which a DRAM cycle is over."""
+    return (cycle * m.core_mhz + m.dram_mhz - 1) // m.dram_mhz
+
+
+@inline
+def _enter(m: Any, ch: Any, r: int) -> None:
+    """Put a request into the scheduler queue, behind those of its bank."""
+    q = m.request[r]
+    number = np.int64(q.bank) & 31
+    bank = ch.bank[number]
+    at = ctz(~ch.queue_used) & 63
+    ch.queue_used |= bit(at)
+    place = ch.queue[at]
+    place.request = r
+    place.age = ch.requests
+    place.row = q.row
+    place.behind = 0
+    if bank.first == 0:
+        bank.first = at + 1
+    else:
+        ch.queue[bank.last - 1].behind = at + 1
+    bank.last = at + 1
+    ch.queued |= bit(number)
+    ch.queue_count += 1
+    ch.requests += 1
+
+
+@njit
+def _is_recent(m: Any, ch: Any, place: int) -> bool:
+    """Whether as many requests as the scheduler looks at are older than that of a place."""
+    older = 0
+    left = ch.queue_used
+    while left:
+        if ch.queue[ctz(left)].age < ch.queue[place].age:
+            older += 1
+        left &= left - 1
+    return older >= m.window
+
+
+@inline
+def _in_window(m: Any, ch: Any, place: int) -> bool:
+    """Whether the scheduler looks at a request: at no more than `window` of the oldest."""
+    return ch.queue_count <= m.window or not _is_recent(m, ch, place)
+
+
+@inline
+def _choose(m: Any, ch: Any) -> None:
+    """Give one bank that has none a request of the queue: the bank of the oldest, the row that is open. Nothing if the
+    oldest is not looked at. The caller has seen that there is such a bank."""
+    left = ch.queued & ~ch.busy
+    number = ctz(left)
+    left &= left - 1
+    while left:
+        other = ctz(left)
+        left &= left - 1
+        if ch.queue[ch.bank[other].first - 1].age < ch.queue[ch.bank[number].first - 1].age:
+            number = other
+    bank = ch.bank[number]
+    chosen = np.int64(bank.first) - 1
+    if not _in_window(m, ch, chosen):
+        return
+    before = np.int64(-1)
+    if bank.row >= 0:
+        previous = np.int64(-1)
+        place = chosen
+        while place >= 0 and _in_window(m, ch, place):
+            if ch.queue[place].row == bank.row:
+                chosen = place
+                before = previous
+                break
+            previous = place
+            place = np.int64(ch.queue[place].behind) - 1
+    _leave(ch, bank, number, chosen, before)
+    r = np.int64(ch.queue[chosen].request)
+    q = m.request[r]
+    bank.request = r
+    bank.want = ch.queue[chosen].row
+    bank.atoms = (q.bytes + (1 << m.atom_shift) - 1) >> m.atom_shift
+    if q.kind == FILL:
+        ch.writing &= ~bit(number)
+    else:
+        ch.writing |= bit(number)
+    if bank.want == bank.row:
+        ch.row_hits += 1
+    ch.busy |= bit(number)
+    _step(ch, bank, number)
+
+
+@inline
+def _leave(ch: Any, bank: Any, number: int, place: int, before: int) -> None:
+    """Take a request out of the queue; `before` is the place of the bank's request before it, -1 if there is none."""
+    behind = ch.queue[place].behind
+    if before >= 0:
+        ch.queue[before].behind = behind
+    else:
+        bank.first = behind
+        if behind == 0:
+            ch.queued &= ~bit(number)
+    if behind == 0:
+        bank.last = before + 1
+    ch.queue_used &= ~bit(place)
+    ch.queue_count -= 1
+
+
+@njit
+def _step(ch: Any, bank: Any, number: int) -> None:
+    """Note which command the request of a bank needs next, and from when on the bank itself allows it."""
+    this = bit(number)
+    ch.columns &= ~this
+    ch.closed &= ~this
+    if bank.row == bank.want:
+        ch.columns |= this
+        bank.due = bank.write if ch.writing & this else bank.read
+    elif bank.row < 0:
+        ch.closed |= this
+        bank.due = bank.activate
+    else:
+        bank.due = bank.precharge
+    ch.ripe &= ~this
+    ch.unripe |= this
+    ch.unripe_next = min(ch.unripe_next, bank.due)
+
+
+@inline
+def _ripen(ch: Any, d: int) -> None:
+    """Banks become ready for the commands that their requests need."""
+    following = FOREVER
+    left = ch.unripe
+    while left:
+        number = ctz(left)
+        left &= left - 1
+        if ch.bank[number].due <= d:
+            ch.unripe &= ~bit(number)
+            ch.ripe |= bit(number)
+        else:
+            following = min(following, ch.bank[number].due)
+    ch.unripe_next = following
+
+
+@inline
+def _columns(m: Any, ch: Any, d: int) -> int:
+    """The banks that may have a column command in DRAM cycle d."""
+    if ch.cas_free > d:
+        return 0
+    banks = ch.ripe & ch.columns
+    if ch.turn_free[0] > d:
+        banks &= ch.writing
+    if ch.turn_free[1] > d:
+        banks &= ~ch.writing
+    for group in range(m.group_mask + 1):
+        banks &= ~(m.group_banks[group] & -np.int64(ch.group_free[group] > d))
+    return banks
+
+
+@inline
+def _rows(ch: Any, d: int) -> int:
+    """The banks that may have a row command in DRAM cycle d."""
+    banks = ch.ripe & ~ch.columns
+    return banks & ~ch.closed if ch.activate_free > d else banks
+
+
+@inline
+def _column(m: Any, ch: Any, number: int, d: int) -> None:
+    """Read or write one atom; with the last one the request is done and on its way back, and the next is chosen."""
+    bank = ch.bank[number]
+    ch.cas_free = d + max(m.tCCD, m.tBURST)
+    ch.group_free[number >> m.group_shift & m.group_mask] = d + m.tCCDL
+    if ch.writing & bit(number):
+        ch.writes += 1
+        ch.turn_free[0] = d + m.tWTR
+        bank.precharge = max(bank.precharge, d + m.tWTP)
+        latency = m.WL
+    else:
+        ch.reads += 1
+        ch.turn_free[1] = d + m.tRTW
+        bank.precharge = max(bank.precharge, d + m.tRTPL)
+        latency = m.CL
+    bank.atoms -= 1
+    if bank.atoms > 0:
+        return
+    r = np.int64(bank.request)
+    this = ~bit(number)
+    ch.busy &= this
+    ch.columns &= this
+    ch.ripe &= this
+    ch.return_last = max(ch.return_last, d + latency + m.return_cycles)
+    m.request[r].due = ch.return_last
+    ch.returned[(ch.return_head + ch.return_count) & m.ring_mask] = r
+    if ch.return_count == 0:
+        ch.return_due = ch.return_last
+    ch.return_count += 1
+    if ch.queued & ~ch.busy:  # no command of the bank can follow in this cycle
+        _choose(m, ch)
+
+
+@inline
+def _row(m: Any, ch: Any, number: int, d: int) -> None:
+    """Open the row that a bank's request wants, or close the one that is in its way."""
+    bank = ch.bank[number]
+    if bank.row < 0:
+        ch.activates += 1
+        bank.row = bank.want
+        ch.activate_free = d + m.tRRD
+        bank.read = d + m.tRCD
+        bank.write = d + m.tRCDWR
+        bank.precharge = max(bank.precharge, d + m.tRAS)
+        bank.activate = d + m.tRC
+    else:
+        bank.row = -1
+        bank.activate = max(bank.activate, d + m.tRP)
+    ch.bank_turn = (number + 1) & (m.banks - 1)
+    _step(ch, bank, number)
+
+
+@inline
+def _first(ch: Any, banks: int) -> int:
+    """The first of some banks in turn; there is one."""
+    behind = banks & -bit(ch.bank_turn)
+    return ctz(behind) if behind else ctz(banks)
+
+
+@inline
+def _command(m: Any, ch: Any, columns: int, rows: int, d: int) -> None:
+    """Give a command, or two, of those that DRAM cycle d allows these banks."""
+    if rows == 0:
+        _column(m, ch, _first(ch, columns), d)
+        return
+    row = _first(ch, rows)
+    if columns:
+        column = _first(ch, columns)
+        turn = ch.bank_turn
+        if (row - turn) & (m.banks - 1) < (column - turn) & (m.banks - 1):
+            _row(m, ch, row, d)
+            if not m.row_with_column:
+                return
+        _column(m, ch, column, d)
+    else:
+        _row(m, ch, row, d)
+
+
+@inline
+def _schedule(m: Any, ch: Any, d: int) -> int:
+    """DRAM cycle d: choose, and give the command that it allows, if any, of the first bank in turn. A row command may
+    leave the cycle to a column command of a later bank, too. Returns the next cycle that may allow anything."""
+    if ch.queued & ~ch.busy:
+        _choose(m, ch)
+    if ch.unripe_next <= d:
+        _ripen(ch, d)
+    columns = _columns(m, ch, d)
+    rows = _rows(ch, d)
+    if columns | rows:
+        _command(m, ch, columns, rows, d)
+    if ch.queued & ~ch.busy:
+        return d + 1
+    following = ch.unripe_next
+    columns = ch.ripe & ch.columns
+    if columns:
+        when = max(ch.cas_free, ch.turn_free[0])
+        if columns & ch.writing:
+            when = max(ch.cas_free, ch.turn_free[1])
+            if columns & ~ch.writing:
+                when = ch.cas_free
+        following = min(following, when)
+    rows = ch.ripe & ~ch.columns
+    if rows:
+        following = min(following, d + 1 if rows & ~ch.closed else ch.activate_free)
+    return max(following, d + 1)
+
+
+@inline
+def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
+    """Send what has come back to the slices' fill queues; False if one is full."""
+    while ch.return_due <= over:
+        r = np.int64(ch.returned[ch.return_head])
+        q = m.request[r]
+        if q.kind == WRITEBACK:
+            drop_request(m, r)
+        else:
+            s = m.slice[q.slice]
+            if s.fill_count >= m.fill_capacity:
+                return False
+            s.filling[(s.fill_head + s.fill_count) & (RING - 1)] = r
+            s.fill_count += 1
+            m.slice_next[q.slice] = min(m.slice_next[q.slice], now)
+        ch.return_head = (ch.return_head + 1) & m.ring_mask
+        ch.return_count -= 1
+        ch.return_due = m.request[ch.returned[ch.return_head]].due if ch.return_count else FOREVER
+        ch.in_flight -= 1
+    return True
+
+
+@inline
+def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
+    """Take one request of the slices in turn, of which one has any, into the fixed delay. There is a credit."""
+    asked = np.int64(m.channel_asked[index])
+    local = ch.turn if asked >> ch.turn & 1 else 1 - ch.turn
+    which = index * m.slices_per_channel + local
+    s = m.slice[which]
+    r = np.int64(s.dram[s.dram_head])
+    s.dram_head = (s.dram_head + 1) & (RING - 1)
+    s.dram_count -= 1
+    if s.dram_count == 0:
+        m.channel_asked[index] = asked & ~bit(local)
+    if s.dram_count == m.dram_capacity - 1:  # the slice may have waited for room
+        m.slice_next[which] = min(m.slice_next[which], now)
+    m.request[r].due = now + m.fixed_cycles
+    ch.latency[(ch.latency_head + ch.latency_count) & m.ring_mask] = r
+    if ch.latency_count == 0:
+        ch.entry_due = now + m.fixed_cycles
+    ch.latency_count += 1
+    ch.in_flight += 1
+    ch.turn = (1 - local) & (m.slices_per_channel - 1)
+
+
+@inline
+def channel_cycle(m: Any, index: int, now: int, before: int, over: int) -> None:
+    """One core cycle of a channel: its DRAM cycles behind `before`, up to `over`."""
+    ch = m.channel[index]
+    unblocked = _give_back(m, ch, now, over)
+    d = before
+    while d < over:
+        d += 1
+        while ch.next <= d:
+            ch.next = _schedule(m, ch, ch.next)
+        if m.channel_asked[index] and ch.in_flight < m.credits:
+            _arbitrate(m, ch, index, now)
+        if ch.entry_due <= now and ch.queue_count < m.queue_capacity:
+            r = np.int64(ch.latency[ch.latency_head])
+            ch.latency_head = (ch.latency_head + 1) & m.ring_mask
+            ch.latency_count -= 1
+            ch.entry_due = m.request[ch.latency[ch.latency_head]].due if ch.latency_count else FOREVER
+            _enter(m, ch, r)
+            ch.next = min(ch.next, d + 1)
+    m.dram_next[index] = min(ch.next, ch.return_due) if unblocked else ch.next
+    following = ch.entry_due if ch.queue_count < m.queue_capacity else FOREVER
+    if m.channel_asked[index] and ch.in_flight < m.credits:
+        following = now + 1
+    m.channel_next[index] = max(following, now + 1)

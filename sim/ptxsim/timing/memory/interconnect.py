@@ -1,0 +1,176 @@
+"""The two crossbars between SMs and L2 slices (requests, replies), as servers of packets. For `system.py` and `l2.py`.
+
+Every input has one FIFO, as an input of GPGPU-Sim's network has one virtual channel. Its head asks for its output and
+is granted when the output is free and has room behind it, in the order of asking; only then can the packet behind it
+ask (head-of-line blocking, which costs random traffic about a third of the rate). A packet of f flits holds its input
+and its output for f + gap cycles and arrives `unloaded[f]` cycles after the grant.
+
+A packet is an index into `m.request`; its `due` becomes the cycle of arrival. What stands behind an output is taken
+with `take` by the slice or the SM that owns it.
+
+With a gap of 0 and packets of one flit this is the input-queued crossbar whose rate head-of-line blocking limits to
+0.59 of its ports, which is what is measured of GPGPU-Sim 4.2 (timing-model-42 section 3.4).
+
+Without head-of-line blocking (`by_output`) a FIFO belongs to an output instead, and packets of all inputs wait there in
+the order in which they came; how many an input may have in them is as before.
+
+Handled simply: the queues before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
+Reference: timing-model section 3.4.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import bit, ctz, inline
+from ptxsim.timing.memory.memory_state import FIFO, FOREVER, MAX_PORTS
+
+
+@inline
+def has_room(net: Any, source: int, flits: int) -> bool:
+    """Whether a packet can enter the FIFO of an input."""
+    return net.input[source & (MAX_PORTS - 1)].flits + flits <= net.input_flits
+
+
+@inline
+def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
+    """Put a packet into an input's FIFO; it asks for its output in cycle `ready` at the earliest."""
+    lane = (target if net.by_output else source) & (MAX_PORTS - 1)
+    fifo = net.input[lane]
+    if fifo.count == 0:
+        fifo.head = 0
+        fifo.next = max(ready, fifo.free)
+        net.heads |= bit(lane)
+        net.asking = min(net.asking, fifo.next)
+        net.next = min(net.next, fifo.next)
+    entry = net.fifo[lane, (fifo.head + fifo.count) & (FIFO - 1)]
+    entry.request = packet
+    entry.output = target
+    entry.flits = flits
+    fifo.count += 1
+    net.input[source & (MAX_PORTS - 1)].flits += flits
+    net.packets += 1
+    net.flits += flits
+
+
+@inline
+def take(m: Any, net: Any, target: int, wake: int) -> int:
+    """Take the oldest packet behind an output, which has arrived; the room it leaves can be used from cycle `wake`."""
+    target = target & (MAX_PORTS - 1)
+    output = net.output[target]
+    packet: Any = np.int64(net.queue[target, output.head])
+    output.head = (output.head + 1) & (FIFO - 1)
+    output.count -= 1
+    net.out_due[target] = m.request[net.queue[target, output.head]].due if output.count > 0 else FOREVER
+    if output.wait_count > 0 and not net.granting & bit(target):
+        output.next = max(wake, output.free)
+        net.granting |= bit(target)
+        net.next = min(net.next, output.next)
+    return packet
+
+
+@inline
+def _ask(net: Any, now: int) -> None:
+    """Let the heads that are ready ask for their outputs; when the next one will be ready."""
+    following = FOREVER
+    left = net.heads
+    while left:
+        lane = ctz(left) & (MAX_PORTS - 1)
+        left &= left - 1
+        fifo = net.input[lane]
+        if fifo.next > now:
+            following = min(following, fifo.next)
+            continue
+        net.heads &= ~bit(lane)
+        target = np.int64(net.fifo[lane, fifo.head].output) & (MAX_PORTS - 1)
+        output = net.output[target]
+        output.wait[(output.wait_head + output.wait_count) & (MAX_PORTS - 1)] = lane
+        output.wait_count += 1
+        if output.wait_count == 1:
+            output.next = max(now, output.free)
+            net.granting |= bit(target)
+    net.asking = following
+
+
+@inline
+def _grant(m: Any, net: Any, target: int, now: int) -> None:
+    """Send the head of the input that has asked first; see who can go next at this input and this output."""
+    output = net.output[target]
+    lane = np.int64(output.wait[output.wait_head]) & (MAX_PORTS - 1)
+    output.wait_head = (output.wait_head + 1) & (MAX_PORTS - 1)
+    output.wait_count -= 1
+    fifo = net.input[lane]
+    entry = net.fifo[lane, fifo.head]
+    packet = np.int64(entry.request)
+    flits = np.int64(entry.flits)
+    fifo.head = (fifo.head + 1) & (FIFO - 1)
+    fifo.count -= 1
+    q = m.request[packet]
+    source = lane
+    if net.by_output:
+        source = np.int64(q.slice if net.is_reply else q.sm) & (MAX_PORTS - 1)
+    if net.is_reply and not has_room(net, source, net.longest):  # the slice waits for room
+        m.slice_next[source] = min(m.slice_next[source], now + 1)
+    net.input[source].flits -= flits
+    free = now + flits + net.gap
+    fifo.free = free
+    output.free = free
+    if fifo.count > 0:
+        fifo.next = free
+        net.heads |= bit(lane)
+        net.asking = min(net.asking, free)
+    output.next = free
+    if output.wait_count == 0:
+        net.granting &= ~bit(target)
+    arrival = now + net.unloaded[flits]
+    if output.count > 0:  # a short packet does not overtake a long one
+        arrival = max(arrival, output.last + 1)
+    else:
+        output.head = 0
+        net.out_due[target] = arrival
+    output.last = arrival
+    net.queue[target, (output.head + output.count) & (FIFO - 1)] = packet
+    output.count += 1
+    q.due = arrival
+    if not net.is_reply:
+        m.slice_next[target] = min(m.slice_next[target], net.out_due[target])
+
+
+@inline
+def due(times: Any, n: int, now: int) -> int:
+    """Which of the first n times have come, one bit each: a loop without branches."""
+    mask: Any = np.int64(0)
+    for k in range(n):
+        mask |= np.int64(times[k] <= now) << k
+    return mask
+
+
+@inline
+def first_of(times: Any, n: int) -> int:
+    """The least of the first n times; FOREVER if there is none."""
+    first = FOREVER
+    for k in range(n):
+        first = min(first, times[k])
+    return first
+
+
+@inline
+def network_cycle(m: Any, net: Any, now: int) -> None:
+    """Let heads ask and outputs grant; leaves in `net.next` when there is more to do."""
+    if net.asking <= now:
+        _ask(net, now)
+    following = FOREVER
+    left = net.granting
+    while left:
+        target = ctz(left) & (MAX_PORTS - 1)
+        left &= left - 1
+        output = net.output[target]
+        if output.next <= now:
+            if output.count >= net.output_packets:
+                net.granting &= ~bit(target)  # until `take` makes room
+                continue
+            _grant(m, net, target, now)
+            if output.wait_count == 0:
+                continue
+        following = min(following, output.next)
+    net.next = min(following, net.asking)

@@ -1,0 +1,209 @@
+"""The L1 data cache of one SM: what the LDST unit asks of it, one access a cycle.
+
+Loads: a hit is served at once; a miss allocates, waits in a miss entry and puts a line read into the miss queue, from
+which `system.l1_send` takes one request a cycle into the network. Stores never allocate. A global store evicts the
+line and is sent on; a local store makes a line that is there dirty, and is sent on otherwise. Local memory's dirty
+lines are written back when they are replaced.
+
+A waiter is a number of the LDST unit's own choosing (>= 0); it comes back from `l1_next_waiter` once the line is here.
+Any failed access has changed nothing but the count of reservation fails, and is to be tried again the next cycle.
+
+There may be a pipe before the tags: an access enters it with `pipe_enter` and is looked up as many cycles later; one
+that the tags refuse stays, and those behind it close up, so that as many accesses as the pipe has places wait here
+before the LDST unit notices.
+
+Reference: timing-model sections 3.2 and 3.3; timing-model-42 sections 3.2 and 3.3.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import inline, njit
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, set_of, tell, victim
+from ptxsim.timing.memory.memory_state import (
+    DIRTY,
+    FAIL,
+    HIT,
+    INVALID,
+    MISS,
+    PENDING,
+    PIPE,
+    READ,
+    RESERVED,
+    RING,
+    VALID,
+    WRITE,
+    WRITEBACK,
+)
+
+ALL_WORDS = 0xFFFFFFFF  # of a line of 128 bytes
+# what an access in the pipe is
+PIPE_LOAD, PIPE_GLOBAL_STORE, PIPE_LOCAL_STORE = range(3)
+
+
+@njit
+def _enqueue(l1: Any, line: int, size: int, kind: int, tag: int, words: int) -> None:
+    tail = (l1.miss_head + l1.miss_count) & (RING - 1)
+    l1.miss_line[tail] = line
+    l1.miss_bytes[tail] = size
+    l1.miss_kind[tail] = kind
+    l1.miss_tag[tail] = tag
+    l1.miss_words[tail] = words
+    l1.miss_count += 1
+
+
+@inline
+def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
+    """Load from the line of `address`: HIT, MISS (a line read is in the miss queue), PENDING (merged) or FAIL."""
+    c = l1.cache
+    line = np.int64(address) & -c.line_bytes
+    index = set_of(c, line >> c.line_shift)
+    place = lookup(c, index, line)
+    if place >= 0:
+        if c.state[place] != RESERVED:
+            c.used[place] = now
+            c.accesses += 1
+            c.hits += 1
+            return HIT
+        if (l1.merge_in_queue and l1.miss_count > l1.miss_read_max) or not merge(c, place, waiter, 0):
+            c.reservation_fails += 1
+            return FAIL
+        c.used[place] = now
+        c.accesses += 1
+        c.pending_hits += 1
+        return PENDING
+    place = victim(c, index)
+    if place < 0 or c.n_free == 0 or l1.miss_count > l1.miss_read_max:
+        c.reservation_fails += 1
+        return FAIL
+    if c.state[place] == DIRTY:
+        evicted = c.tag[place]
+        reserve(c, place, line, waiter, 0, now)
+        _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+        _enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1, ALL_WORDS)
+    else:
+        reserve(c, place, line, waiter, 0, now)
+        _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+    c.accesses += 1
+    c.misses += 1
+    return MISS
+
+
+@njit
+def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, words: int = ALL_WORDS) -> int:
+    """Store `size` bytes, these words of the line: HIT, MISS or FAIL. `tag` comes back with the acknowledgement.
+
+    A local store that hits stays in the cache and is never acknowledged; all others are sent on.
+    """
+    c = l1.cache
+    line = np.int64(address) & -c.line_bytes
+    place = lookup(c, set_of(c, line >> c.line_shift), line)
+    hit = place >= 0 and c.state[place] != RESERVED
+    if hit and local:
+        c.state[place] = DIRTY
+        c.used[place] = now
+    else:
+        if l1.miss_count >= l1.miss_capacity:
+            c.reservation_fails += 1
+            return FAIL
+        if hit:
+            c.state[place] = INVALID
+        _enqueue(l1, address, size, WRITE, tag, words)
+    c.accesses += 1
+    l1.stores += 1
+    if hit:
+        c.hits += 1
+        l1.store_hits += 1
+        return HIT
+    if l1.merge_in_queue and place >= 0:  # on its way: so it is counted there
+        c.pending_hits += 1
+    else:
+        c.misses += 1
+    return MISS
+
+
+@inline
+def l1_fill(l1: Any, address: int) -> None:
+    """The line of `address`, or its next sector, has come from the network (a READ reply)."""
+    c = l1.cache
+    line = np.int64(address) & -c.line_bytes
+    place = lookup(c, set_of(c, line >> c.line_shift), line)
+    if place >= 0 and c.state[place] == RESERVED:
+        entry = c.entry[place]
+        c.miss[entry].n_here += 1
+        if c.miss[entry].n_here >= l1.replies_per_line:
+            arrive(c, place, entry)
+
+
+@inline
+def l1_fill_part(l1: Any, address: int) -> bool:
+    """`l1_fill`, if more sectors of the line are to come; False if not, and nothing done."""
+    if l1.replies_per_line == 1:
+        return False
+    c = l1.cache
+    line = np.int64(address) & -c.line_bytes
+    place = lookup(c, set_of(c, line >> c.line_shift), line)
+    if place < 0 or c.state[place] != RESERVED:
+        return False
+    miss = c.miss[c.entry[place]]
+    if miss.n_here + 1 >= l1.replies_per_line:
+        return False
+    miss.n_here += 1
+    return True
+
+
+@inline
+def l1_next_waiter(l1: Any) -> int:
+    """Take one waiter whose line is here, or -1: call it once a cycle."""
+    if l1.cache.n_ready == 0:
+        return -1
+    return tell(l1.cache)
+
+
+@njit
+def l1_forget(l1: Any) -> None:
+    """Make all lines invalid that wait for nothing, dirty ones too."""
+    c = l1.cache
+    if l1.flushed_at == c.accesses:
+        return
+    l1.flushed_at = c.accesses
+    for place in range(c.sets * c.ways):
+        if c.state[place] == VALID or c.state[place] == DIRTY:
+            c.state[place] = INVALID
+
+
+@inline
+def pipe_enter(l1: Any, address: int, size: int, kind: int, tag: int, words: int, now: int) -> bool:
+    """Put an access into the pipe; False if every place is taken."""
+    if l1.pipe_count >= l1.pipe_cycles:
+        return False
+    tail = (l1.pipe_head + l1.pipe_count) & (PIPE - 1)
+    l1.pipe_address[tail] = address
+    l1.pipe_bytes[tail] = size
+    l1.pipe_words[tail] = words
+    l1.pipe_kind[tail] = kind
+    l1.pipe_tag[tail] = tag
+    l1.pipe_due[tail] = now + l1.pipe_cycles
+    l1.pipe_count += 1
+    return True
+
+
+@inline
+def pipe_look_up(l1: Any, now: int) -> int:
+    """Look up the first access of the pipe, which is due: HIT, MISS, PENDING or FAIL. Leaves it where it is."""
+    head = l1.pipe_head
+    address = l1.pipe_address[head]
+    tag = np.int64(l1.pipe_tag[head])
+    if l1.pipe_kind[head] == PIPE_LOAD:
+        return l1_load(l1, address, tag, now)
+    local = 1 if l1.pipe_kind[head] == PIPE_LOCAL_STORE else 0
+    size, words = np.int64(l1.pipe_bytes[head]), np.int64(l1.pipe_words[head])
+    return l1_store(l1, address, size, local, tag, now, words)
+
+
+@inline
+def pipe_leave(l1: Any) -> None:
+    """The first access of the pipe is served."""
+    l1.pipe_head = (l1.pipe_head + 1) & (PIPE - 1)
+    l1.pipe_count -= 1

@@ -1,0 +1,285 @@
+"""One L2 slice: ROP delay, tags, miss entries and the queues to the network and to DRAM. For `system.py`.
+
+A request that arrives waits `rop_cycles` and then for the tags, in order, one access a cycle. A hit is answered at
+once and holds the data port for its bytes. A read miss reserves a line and reads it from DRAM; a store miss sends the
+store itself to DRAM, where it is acknowledged, and reads the line too (write-allocate); a dirty line that gives way is
+written back. An access that finds no way, entry or place is tried again the next cycle, all behind it waiting.
+
+`slice_cycle` does what the cycle allows, in the order response, fill, miss queue, tags, network, and then says
+in `m.slice_next` when there is more to do; a slice that waits for another's room is woken by it.
+
+In a slice with sectors the first request is served a sector a cycle (`sectors.py`); no store is sent to DRAM.
+
+Handled simply: the ROP queue and the queue before the tags are one FIFO. Of lines at most `icnt_capacity` requests are
+ripe in it; of sectors those are counted that have left the ROP queue, one a cycle.
+Requests for texels have no ROP delay and overtake those that have.
+Reference: timing-model section 3.5, timing-model-42 section 3.5.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import inline, njit
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, tell, victim
+from ptxsim.timing.memory.interconnect import has_room, take
+from ptxsim.timing.memory.memory_state import (
+    ATOMIC,
+    DIRTY,
+    FILL,
+    FOREVER,
+    NOBODY,
+    POOL_MARGIN,
+    RESERVED,
+    RING,
+    ROP_RING,
+    SECTORS,
+    TEXTURE,
+    WRITE,
+    WRITEBACK,
+)
+from ptxsim.timing.memory.requests import (
+    answer,
+    drop_request,
+    fill_request,
+    port_cycles,
+    queue_miss,
+    write_back,
+)
+from ptxsim.timing.memory.sectors import access_sector, find_line
+
+
+@inline
+def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now: int) -> None:
+    """Reserve `place` for the line of `r`, ask DRAM for it and write back what it replaces."""
+    c = s.cache
+    line = m.request[r].line & -c.line_bytes
+    evicted = c.tag[place]
+    was_dirty = c.state[place] == DIRTY
+    reserve(c, place, line, waiter, dirty, now)
+    queue_miss(s, fill_request(m, r, place, c.entry[place], c.line_bytes))
+    if was_dirty:
+        queue_miss(s, write_back(m, evicted, c.line_bytes))
+        s.port_free = now + port_cycles(m, c.line_bytes)
+
+
+@inline
+def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
+    """One tag access; False if it must be tried again."""
+    c = s.cache
+    q = m.request[r]
+    is_store = q.kind == WRITE or q.kind == WRITEBACK
+    dirty = 1 if q.kind == ATOMIC else 0
+    line = q.line & -c.line_bytes
+    place = lookup(c, q.set, line)
+    if place >= 0 and c.state[place] != RESERVED:
+        c.used[place] = now
+        if is_store or dirty:
+            c.state[place] = DIRTY
+        s.port_free = now + port_cycles(m, q.bytes)
+        if q.kind == WRITEBACK:
+            drop_request(m, r)
+        else:
+            answer(m, index, r, now)
+        c.accesses += 1
+        c.hits += 1
+        return True
+    waiter = NOBODY if is_store else r
+    room = s.miss_count <= (m.miss_write_max if is_store else m.miss_read_max)
+    if place >= 0:
+        if (is_store and not room) or not merge(c, place, waiter, dirty):
+            return False
+        c.used[place] = now
+        if is_store:
+            queue_miss(s, r)
+        c.accesses += 1
+        c.pending_hits += 1
+        return True
+    place = victim(c, q.set)
+    if place < 0 or c.n_free == 0 or not room:
+        return False
+    if is_store:
+        queue_miss(s, r)
+    _read_line(m, s, r, place, waiter, dirty, now)
+    c.accesses += 1
+    c.misses += 1
+    return True
+
+
+@inline
+def channel_of(m: Any, index: int) -> int:
+    """The channel of a slice."""
+    return index >> 1 if m.slices_per_channel == 2 else index
+
+
+@njit
+def _wake_channel(m: Any, index: int, when: int) -> None:
+    channel = channel_of(m, index)
+    m.channel_next[channel] = min(m.channel_next[channel], when)
+
+
+@inline
+def _tags(m: Any, s: Any, index: int, now: int) -> None:
+    """Try the tag access at the head; count a try for each cycle that went by since it failed."""
+    c = s.cache
+    if s.stuck:
+        c.reservation_fails += now - s.stuck_since - 1
+        s.stuck = 0
+    if (
+        s.rop_count == 0
+        or s.port_free > now
+        or not has_room(m.replies, index, m.replies.longest)
+        or s.dram_count >= m.dram_capacity
+        or m.request[s.rop[s.rop_head]].due > now
+        or m.n_free < POOL_MARGIN
+    ):
+        return
+    r = np.int64(s.rop[s.rop_head])
+    if m.sector_bytes:
+        done = access_sector(m, s, index, r, now)
+        if done:
+            s.ripe = _ripe(m, s, now) - 1
+            s.sector += 1
+            if s.sector * m.sector_bytes < m.request[r].bytes:
+                return
+            if s.sector > 1:  # its sectors were answered with requests of their own
+                drop_request(m, r)
+            s.sector = 0
+            s.ripened -= 1
+    else:
+        done = _access(m, s, index, r, now)
+    if done:
+        s.rop_head = (s.rop_head + 1) & (ROP_RING - 1)
+        s.rop_count -= 1
+    else:
+        c.reservation_fails += 1
+        s.stuck = 1
+        s.stuck_since = now
+
+
+@njit
+def _ripe(m: Any, s: Any, now: int) -> int:
+    """Sectors that wait for the tags in cycle `now`: one a cycle joins them, of requests behind their ROP delay."""
+    while s.ripened < s.rop_count:
+        q = m.request[s.rop[(s.rop_head + s.ripened) & (ROP_RING - 1)]]
+        when = max(q.due, s.ripe_next)
+        if when > now:
+            break
+        sectors = (q.bytes + 31) >> 5
+        n = min(sectors - s.ripe_sector, now - when + 1)
+        s.ripe += n
+        s.ripe_sector += n
+        s.ripe_next = when + n
+        if s.ripe_sector == sectors:
+            s.ripened += 1
+            s.ripe_sector = 0
+    return s.ripe
+
+
+@njit
+def _overtake(m: Any, s: Any, r: int, now: int) -> None:
+    """The last request is for texels, which have no ROP delay: it stands before all that have not waited for theirs."""
+    m.request[r].due = now
+    k = s.rop_count - 1
+    while k > 0:
+        before = s.rop[(s.rop_head + k - 1) & (ROP_RING - 1)]
+        if m.request[before].due <= now:
+            break
+        s.rop[(s.rop_head + k) & (ROP_RING - 1)] = before
+        k -= 1
+    s.rop[(s.rop_head + k) & (ROP_RING - 1)] = r
+
+
+@inline
+def _fill(m: Any, s: Any, index: int, now: int) -> None:
+    """Take what has come from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
+    r = np.int64(s.filling[s.fill_head])
+    q = m.request[r]
+    if q.kind == FILL:
+        if s.fill_free > now:
+            return
+        c = s.cache
+        at = np.int64(q.at)
+        if m.sector_bytes:
+            line = q.line & -c.line_bytes
+            if c.tag[at // SECTORS] != line:  # it was read twice, and has moved
+                place = find_line(c, q.set, line)
+                at = place * SECTORS + at % SECTORS if place >= 0 else np.int64(-1)
+        arrive(c, at, q.tag)
+        s.fill_free = now + port_cycles(m, q.bytes)
+        drop_request(m, r)
+    elif has_room(m.replies, index, m.replies.longest):
+        answer(m, index, r, now)
+    else:
+        return
+    if s.fill_count == m.fill_capacity:  # the channel may have waited for room
+        _wake_channel(m, index, now + 1)
+    s.fill_head = (s.fill_head + 1) & (RING - 1)
+    s.fill_count -= 1
+
+
+@njit
+def _open(m: Any, s: Any, now: int) -> bool:
+    """Whether a request may be taken from the network."""
+    if s.rop_count >= ROP_RING - 1:
+        return False
+    if m.sector_bytes:
+        return _ripe(m, s, now) < m.icnt_capacity
+    if s.rop_count < m.icnt_capacity:
+        return True
+    ripe = s.rop[(s.rop_head + m.icnt_capacity - 1) & (ROP_RING - 1)]
+    return m.request[ripe].due > now
+
+
+@inline
+def _wait(m: Any, s: Any, index: int, now: int) -> int:
+    """When the slice has more to do, FOREVER if only others can help."""
+    soon = now + 1
+    replies = has_room(m.replies, index, m.replies.longest)
+    if s.cache.n_ready > 0 and replies:
+        return soon
+    to_dram = s.dram_count < m.dram_capacity
+    if s.miss_count > 0 and to_dram:
+        return soon
+    following = FOREVER
+    if s.fill_count > 0:
+        if m.request[s.filling[s.fill_head]].kind == FILL:
+            following = s.fill_free
+        elif replies:
+            return soon
+    if s.rop_count > 0 and not s.stuck and replies and to_dram:
+        following = min(following, max(m.request[s.rop[s.rop_head]].due, s.port_free))
+    arrival = m.requests.out_due[index]
+    if arrival < following and _open(m, s, soon):
+        following = arrival
+    return max(following, soon)
+
+
+@inline
+def slice_cycle(m: Any, index: int, now: int) -> None:
+    """One cycle of a slice."""
+    s = m.slice[index]
+    if s.cache.n_ready > 0 and has_room(m.replies, index, m.replies.longest):
+        waiter = tell(s.cache)
+        if waiter != NOBODY:
+            answer(m, index, waiter, now)
+    if s.fill_count > 0:
+        _fill(m, s, index, now)
+    if s.miss_count > 0 and s.dram_count < m.dram_capacity:
+        s.dram[(s.dram_head + s.dram_count) & (RING - 1)] = s.miss[s.miss_head]
+        s.dram_count += 1
+        s.miss_head = (s.miss_head + 1) & (RING - 1)
+        s.miss_count -= 1
+        m.channel_asked[channel_of(m, index)] |= 1 << (index & (m.slices_per_channel - 1))
+        _wake_channel(m, index, now + 1)
+    _tags(m, s, index, now)
+    if m.requests.out_due[index] <= now and _open(m, s, now):
+        r = take(m, m.requests, index, now)
+        m.request[r].due = now + m.rop_cycles
+        if s.rop_count == 0:
+            s.rop_head = 0
+        s.rop[(s.rop_head + s.rop_count) & (ROP_RING - 1)] = r
+        s.rop_count += 1
+        if m.request[r].kind == TEXTURE:
+            _overtake(m, s, r, now)
+    m.slice_next[index] = _wait(m, s, index, now)

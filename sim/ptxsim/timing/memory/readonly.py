@@ -1,0 +1,138 @@
+"""The L1 caches that are only read, of instructions and of constants: a line is entered when it comes.
+
+A miss takes one of a few entries (MSHRs) and puts a request for its line into the miss queue; who asks for the line
+until it is here waits in the same entry, and counts as a miss too. A line that has come replaces the least recently
+used of its set, and its waiters are told one at a time; the entry is free when all are.
+
+Who owns the cache sends the miss queue's requests, one a cycle (`timing/core/fetch.py`, `timing/core/ldst.py`). A
+waiter is a number of the owner's own choosing (>= 0). Reference: timing-model section 1.2; timing-model-42 sections 1.2
+and 1.10.
+"""
+
+from typing import Any
+
+from ptxsim.base.jit import inline, njit, record
+
+MAX_LINES = 256
+MAX_ENTRIES = 8  # a power of two, as the miss queue's size
+MAX_WAITERS = 64
+
+HIT, MISS, FAIL = range(3)
+
+READONLY = record(
+    [
+        ("sets", "i8"),
+        ("ways", "i8"),
+        ("line_bytes", "i8"),  # a power of two
+        ("line_shift", "i8"),
+        ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
+        ("n_entries", "i8"),
+        ("max_waiters", "i8"),
+        ("miss_capacity", "i8"),
+        # counters: an access that fails is counted only as a reservation fail, once a try
+        ("accesses", "i8"),
+        ("misses", "i8"),
+        ("reservation_fails", "i8"),
+        ("tag", "i8", (MAX_LINES,)),  # set * ways + way: 1 + the address of its line, 0 none
+        ("used", "i8", (MAX_LINES,)),  # cycle of the last access
+        ("entry_tag", "i8", (MAX_ENTRIES,)),  # 1 + the address of the line; 0: the entry is free
+        ("entry_left", "i8", (MAX_ENTRIES,)),  # bytes that have not come
+        ("n_waiters", "i8", (MAX_ENTRIES,)),
+        ("n_told", "i8", (MAX_ENTRIES,)),
+        ("waiter", "i4", (MAX_ENTRIES, MAX_WAITERS)),
+        ("ready_head", "i8"),  # ring of entries whose line has come
+        ("n_ready", "i8"),
+        ("ready", "i8", (MAX_ENTRIES,)),
+        ("miss_head", "i8"),
+        ("miss_count", "i8"),
+        ("miss", "i8", (MAX_ENTRIES,)),  # addresses of lines
+    ]
+)
+
+
+@inline
+def _set_of(c: Any, line: int) -> int:
+    return line % c.sets if c.set_mask < 0 else line & c.set_mask
+
+
+@inline
+def read(c: Any, address: int, waiter: int, now: int) -> int:
+    """Read the line of `address`: HIT, MISS (the waiter will be told) or FAIL (to be tried again)."""
+    line = address >> c.line_shift
+    tag = (line << c.line_shift) + 1
+    first = _set_of(c, line) * c.ways
+    for place in range(first, first + c.ways):
+        if c.tag[place] == tag:
+            c.used[place] = now
+            c.accesses += 1
+            return HIT
+    free = -1
+    for entry in range(c.n_entries):
+        if c.entry_tag[entry] == tag:
+            free = entry
+            break
+        if c.entry_tag[entry] == 0 and free < 0:
+            free = entry
+    if (
+        free < 0
+        or c.miss_count >= c.miss_capacity
+        or (c.entry_tag[free] and c.n_waiters[free] >= c.max_waiters)
+    ):
+        c.reservation_fails += 1
+        return FAIL
+    if c.entry_tag[free] == 0:
+        c.entry_tag[free] = tag
+        c.entry_left[free] = c.line_bytes
+        c.n_waiters[free] = 0
+        c.n_told[free] = 0
+        c.miss[(c.miss_head + c.miss_count) & (MAX_ENTRIES - 1)] = tag - 1
+        c.miss_count += 1
+    c.waiter[free, c.n_waiters[free]] = waiter
+    c.n_waiters[free] += 1
+    c.accesses += 1
+    c.misses += 1
+    return MISS
+
+
+@njit
+def sent(c: Any) -> None:
+    """The head of the miss queue is on its way."""
+    c.miss_head = (c.miss_head + 1) & (MAX_ENTRIES - 1)
+    c.miss_count -= 1
+
+
+@njit
+def fill(c: Any, address: int, size: int, now: int) -> None:
+    """`size` bytes of the line of `address` have come; with its last ones the line is here."""
+    line = address >> c.line_shift
+    tag = (line << c.line_shift) + 1
+    for entry in range(c.n_entries):
+        if c.entry_tag[entry] == tag and c.entry_left[entry] > 0:
+            c.entry_left[entry] -= size
+            if c.entry_left[entry] > 0:
+                return
+            c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
+            c.n_ready += 1
+            first = _set_of(c, line) * c.ways
+            oldest = first
+            for place in range(first, first + c.ways):
+                if c.used[place] < c.used[oldest]:
+                    oldest = place
+            c.tag[oldest] = tag
+            c.used[oldest] = now
+            return
+
+
+@njit
+def next_waiter(c: Any) -> int:
+    """Take one waiter whose line is here, or -1: call it once a cycle."""
+    if c.n_ready == 0:
+        return -1
+    entry = c.ready[c.ready_head]
+    told = c.n_told[entry]
+    c.n_told[entry] = told + 1
+    if told + 1 == c.n_waiters[entry]:
+        c.entry_tag[entry] = 0
+        c.ready_head = (c.ready_head + 1) & (MAX_ENTRIES - 1)
+        c.n_ready -= 1
+    return c.waiter[entry, told]

@@ -1,0 +1,258 @@
+"""Tags of an L2 slice with sectors: 32 bytes of a line, each with its state, its miss entry and its reply. For `l2.py`.
+
+A request for a whole line is served a sector at a time, each as if it had come alone: found, on its way, or missing.
+A sector that is missing in a line that is there takes no other line's place. Stores never wait for DRAM: a sector that
+a store misses is dirty at once, with the words that were written; reading it when some are missing is a miss. A line
+that gives way is written back with its dirty sectors; one with a sector on its way cannot give way.
+
+`copies_fill` does what copies between host and device leave in the cache, before a launch.
+
+With `constant_line_quirk` the second sector of a constant line comes late, as in GPGPU-Sim 4.2 (`_second_half`).
+
+Handled simply: a write counts by words of 4 bytes; a store to a sector on its way makes it dirty when it comes.
+Reference: timing-model-42 sections 3.5 and 3.6.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import entry, inline, njit
+from ptxsim.timing.memory.cache import expect, join, merge
+from ptxsim.timing.memory.memory_state import (
+    ATOMIC,
+    CONSTANT,
+    DIRTY,
+    INVALID,
+    MAX_LINES,
+    PARTIAL,
+    RESERVED,
+    SECTORS,
+    VALID,
+    WRITE,
+    WRITEBACK,
+)
+from ptxsim.timing.memory.requests import (
+    answer,
+    drop_request,
+    fill_request,
+    new_request,
+    place_line,
+    port_cycles,
+    queue_miss,
+    write_back,
+)
+
+LRU_START = -(1 << 40)  # when copies are made, long before the first cycle
+
+
+@njit
+def find_line(c: Any, index: int, line: int) -> int:
+    """The place of a line in set `index`, or -1: it may be there without the sector that is looked for."""
+    first = index * c.ways
+    for place in range(first, first + c.ways):
+        if c.tag[place] == line:
+            return place
+    return -1
+
+
+@njit
+def _victim(c: Any, index: int) -> int:
+    """The place in set `index` that a new line would take, or -1 when all have sectors on their way."""
+    first = index * c.ways
+    best = -1
+    for place in range(first, first + c.ways):
+        if c.tag[place] < 0:
+            return place
+        if best < 0 or c.used[place] < c.used[best]:
+            waits = False
+            for sector in range(place * SECTORS, (place + 1) * SECTORS):
+                if c.state[sector] == RESERVED:
+                    waits = True
+            if not waits:
+                best = place
+    return best
+
+
+@njit
+def _clear(c: Any, place: int, line: int) -> int:
+    """Give a place to a line of which no sector is there; how many sectors of the one before were dirty."""
+    dirty = 0
+    for sector in range(place * SECTORS, (place + 1) * SECTORS):
+        if c.state[sector] == DIRTY or c.state[sector] == PARTIAL:
+            dirty += 1
+        c.state[sector] = INVALID
+    c.tag[place] = line
+    return dirty
+
+
+@njit
+def _reply(m: Any, r: int, sector: int) -> int:
+    """The request that answers for one sector of request r: r itself, if it is for no more."""
+    if m.request[r].bytes <= m.sector_bytes:
+        return r
+    part = new_request(m)
+    q = m.request[part]
+    of = m.request[r]
+    q.line = (of.line & -(SECTORS * m.sector_bytes)) + sector * m.sector_bytes
+    q.kind = of.kind
+    q.bytes = m.sector_bytes
+    q.tag = of.tag
+    q.sm = of.sm
+    q.slice = of.slice
+    return part
+
+
+@njit
+def _served(m: Any, s: Any, index: int, r: int, sector: int, now: int) -> None:
+    """Answer for a sector that was found, or written."""
+    s.port_free = now + 1
+    if m.request[r].kind != WRITEBACK:
+        answer(m, index, _reply(m, r, sector), now)
+    elif m.request[r].bytes <= m.sector_bytes:
+        drop_request(m, r)
+
+
+@njit
+def _write(s: Any, index: int, words: int) -> None:
+    """Write into a sector that no one waits for."""
+    c = s.cache
+    if c.state[index] == INVALID:
+        s.written[index] = 0
+    if c.state[index] == INVALID or c.state[index] == PARTIAL:
+        s.written[index] |= words
+        c.state[index] = DIRTY if s.written[index] == 255 else PARTIAL
+    else:
+        c.state[index] = DIRTY
+
+
+@njit
+def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
+    """GPGPU-Sim 4.2 asks for both sectors of a constant line at the address of the first: so the second waits in the
+    first one's miss entry as long as there is one, but what comes for that is the first. It is missing still when the
+    first is there, and is read by whoever asks when no entry is left. False if it must be tried again."""
+    c = s.cache
+    first = place * SECTORS + m.request[r].sector
+    second = first + s.sector
+    entry = c.entry[first]
+    miss = c.miss[entry]
+    waits = miss.key == first and miss.n_told < miss.n_waiters
+    if s.miss_count > m.miss_read_max or (not waits and c.n_free == 0):
+        return False
+    if waits and np.int64(miss.n_waiters) - np.int64(miss.n_told) >= c.max_waiters:
+        return False
+    if c.state[second] == RESERVED:
+        c.pending_hits += 1
+    else:
+        c.misses += 1
+    c.accesses += 1
+    c.used[place] = now
+    part = _reply(m, r, second & (SECTORS - 1))
+    if waits:
+        join(c, entry, part)
+        c.state[second] = RESERVED
+        c.entry[second] = entry
+    else:
+        expect(c, second, part, 0)
+        c.miss[c.entry[second]].key = first
+        c.entry[first] = c.entry[second]
+        queue_miss(s, fill_request(m, r, second, c.entry[second], m.sector_bytes))
+    return True
+
+
+@inline
+def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
+    """One tag access, for the next sector of request r; False if it must be tried again."""
+    c = s.cache
+    q = m.request[r]
+    sector = q.sector + s.sector
+    is_store = q.kind == WRITE or q.kind == WRITEBACK
+    line = q.line & -c.line_bytes
+    place = s.place
+    if s.sector == 0 or c.tag[place & (MAX_LINES - 1)] != line:
+        place = find_line(c, q.set, line)
+        s.place = place
+    at = place * SECTORS + sector
+    state = c.state[at] if place >= 0 else INVALID
+    if state == VALID or state == DIRTY or (state == PARTIAL and is_store):
+        if is_store:
+            _write(s, at, np.int64(q.words) >> (8 * sector) & 255)
+        elif q.kind == ATOMIC:
+            c.state[at] = DIRTY
+        c.used[place] = now
+        _served(m, s, index, r, sector, now)
+        c.accesses += 1
+        c.hits += 1
+        return True
+    if s.sector and q.kind == CONSTANT and m.constant_quirk:
+        return _second_half(m, s, r, place, now)
+    if state == RESERVED and c.miss[c.entry[at]].key == at:
+        if is_store:
+            c.miss[c.entry[at]].dirty = 1
+            _served(m, s, index, r, sector, now)
+        else:
+            if s.miss_count > m.miss_read_max or c.miss[c.entry[at]].n_waiters >= c.max_waiters:
+                return False
+            merge(c, at, _reply(m, r, sector), 1 if q.kind == ATOMIC else 0)
+        c.used[place] = now
+        c.accesses += 1
+        c.pending_hits += 1
+        return True
+    if s.miss_count > (m.miss_write_max if is_store else m.miss_read_max) or (not is_store and c.n_free == 0):
+        return False
+    evicted = -1
+    dirty = 0
+    if place < 0:
+        place = _victim(c, q.set)
+        if place < 0:
+            return False
+        evicted = c.tag[place]
+        dirty = _clear(c, place, line)
+        s.place = place
+        at = place * SECTORS + sector
+    c.used[place] = now
+    if is_store:
+        _write(s, at, np.int64(q.words) >> (8 * sector) & 255)
+        _served(m, s, index, r, sector, now)
+    else:
+        part = _reply(m, r, sector)
+        expect(c, at, part, 1 if q.kind == ATOMIC or state == PARTIAL else 0)
+        queue_miss(s, fill_request(m, r, at, c.entry[at], m.sector_bytes))
+    if dirty:
+        queue_miss(s, write_back(m, evicted, dirty * m.sector_bytes))
+        s.port_free = now + port_cycles(m, dirty * m.sector_bytes)
+    c.accesses += 1
+    c.misses += 1
+    return True
+
+
+@inline
+def _fill_line(m: Any, line: int, first: int, last: int, clock: int) -> None:
+    """Sectors first .. last of a line are there, clean; what gives way is forgotten."""
+    r = np.int64(m.free[m.n_free - 1])
+    place_line(m, r, line)
+    q = m.request[r]
+    c = m.slice[q.slice].cache
+    place = find_line(c, q.set, line)
+    if place < 0:
+        place = _victim(c, q.set)
+        _clear(c, place, line)
+    c.used[place] = clock
+    for sector in range(place * SECTORS + first, place * SECTORS + last + 1):
+        c.state[sector] = VALID
+
+
+@entry
+def copies_fill(memories: Any, start: int, size: int, clock: int) -> int:
+    """A copy of `size` bytes from or to address `start`, before the launch; the clock of the next copy, from 0 on."""
+    m = memories[0]
+    c = m.slice[0].cache
+    end = start + size
+    line = start & -c.line_bytes
+    while line < end:
+        first = max(start - line, 0) // m.sector_bytes
+        last = (min(end - line, c.line_bytes) - 1) // m.sector_bytes
+        _fill_line(m, line, first, last, LRU_START + clock)
+        clock += 1
+        line += c.line_bytes
+    return clock

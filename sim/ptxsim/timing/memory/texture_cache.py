@@ -1,0 +1,125 @@
+"""The texture cache of one SM: a queue of accesses in order, which hides the latency of those that miss.
+
+An access looks up the tags once, when it enters the queue (the fragment FIFO). A miss takes the place of the least
+recently used line at once and puts a request into a FIFO of few places, so that those behind it find the line there,
+though it has yet to come. The head of the queue goes on to the results when its data are here, a hit when it gets
+there, one a cycle; results go to the LDST unit's writeback. Nothing merges and nothing is tried again: an access is
+refused only where the queue or the requests are full.
+
+Replies name their access by its place in the queue, so that a line that was replaced on its way harms nobody.
+For `timing/core/ldst.py`, which sends the requests, one a cycle. A waiter is a number of its own choosing (>= 0).
+Reference: timing-model sections 0 and 3.2; H. Igehy, M. Eldridge and K. Proudfoot, "Prefetching in a Texture Cache
+Architecture" (1998).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.jit import njit, record
+
+MAX_LINES = 256
+QUEUE = 128  # most accesses in the queue; a power of two
+RESULTS = 16
+
+TEXTURES = record(
+    [
+        ("sets", "i8"),
+        ("ways", "i8"),
+        ("line_bytes", "i8"),
+        ("queue_capacity", "i8"),
+        ("request_capacity", "i8"),
+        ("result_capacity", "i8"),
+        # counters: an access that is refused is counted only as a reservation fail, once a try
+        ("accesses", "i8"),
+        ("misses", "i8"),
+        ("reservation_fails", "i8"),
+        ("tag", "i8", (MAX_LINES,)),  # set * ways + way: 1 + the address of its line, 0 none
+        ("used", "i8", (MAX_LINES,)),  # cycle of the last access
+        ("head", "i8"),  # of the queue
+        ("count", "i8"),
+        ("waiter", "i4", (QUEUE,)),
+        ("left", "i4", (QUEUE,)),  # bytes that have not come
+        ("request_head", "i8"),
+        ("request_count", "i8"),
+        ("request", "i4", (QUEUE,)),  # places in the queue
+        ("line", "i8", (QUEUE,)),  # and the lines to read
+        ("result_head", "i8"),
+        ("result_count", "i8"),
+        ("result", "i4", (RESULTS,)),
+    ]
+)
+
+
+@njit
+def texture_read(c: Any, address: int, waiter: int, now: int) -> bool:
+    """Put an access to the line of `address` into the queue; False if it must be tried again."""
+    if c.count >= c.queue_capacity or c.request_count >= c.request_capacity:
+        c.reservation_fails += 1
+        return False
+    line = np.int64(address) // c.line_bytes
+    tag = line * c.line_bytes + 1
+    first = line % c.sets * c.ways
+    tail = (c.head + c.count) & (QUEUE - 1)
+    c.count += 1
+    c.waiter[tail] = waiter
+    c.left[tail] = 0
+    c.accesses += 1
+    place = first
+    for way in range(first, first + c.ways):
+        if c.tag[way] == tag:
+            c.used[way] = now
+            return True
+        if c.used[way] < c.used[place]:
+            place = way
+    c.tag[place] = tag
+    c.used[place] = now
+    c.misses += 1
+    c.left[tail] = c.line_bytes
+    request = (c.request_head + c.request_count) & (QUEUE - 1)
+    c.request[request] = tail
+    c.line[request] = tag - 1
+    c.request_count += 1
+    return True
+
+
+@njit
+def texture_sent(c: Any) -> None:
+    """The first request is on its way."""
+    c.request_head = (c.request_head + 1) & (QUEUE - 1)
+    c.request_count -= 1
+
+
+@njit
+def texture_fill(c: Any, place: int, size: int) -> None:
+    """`size` bytes have come for the access at a place of the queue."""
+    c.left[place] -= size
+
+
+@njit
+def texture_ready(c: Any) -> bool:
+    """Whether the head of the queue can go to the results."""
+    return c.count > 0 and c.left[c.head] <= 0 and c.result_count < c.result_capacity
+
+
+@njit
+def texture_step(c: Any) -> bool:
+    """Move the head of the queue to the results, if it can go: call it once a cycle."""
+    if not texture_ready(c):
+        return False
+    c.result[(c.result_head + c.result_count) & (RESULTS - 1)] = c.waiter[c.head]
+    c.result_count += 1
+    c.head = (c.head + 1) & (QUEUE - 1)
+    c.count -= 1
+    return True
+
+
+@njit
+def texture_result(c: Any) -> int:
+    """Take the waiter of the first result, or -1."""
+    if c.result_count == 0:
+        return -1
+    waiter = c.result[c.result_head]
+    c.result_head = (c.result_head + 1) & (RESULTS - 1)
+    c.result_count -= 1
+    return waiter

@@ -1,0 +1,106 @@
+"""What an SM knows of CTAs that it switches: one `SWITCH` record, and a `WARP` record for every resident warp.
+
+A resident CTA has a *context*, a number below `ctas`: its scratchpad, and the place of its warps' registers, scoreboard
+and loads (warp k of context c is c * warps of a CTA + k). So a switch moves none of these; it moves what stands in
+columns of the `SM` record by slot, and that is what a `WARP` record and the arrays of barriers here are for.
+
+Where context and registers of a CTA are is encoded as in Table IV of FineReg: a CTA is active iff both are 2.
+"""
+
+from ptxsim.base.jit import record, record_at, records
+from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT, MAX_STACK
+
+ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
+PCRF, ACRF = 1, 2  # where its registers are
+RETIRED, LIVE, EXITED = 0, 1, 2  # a warp that was put aside; EXITED: its stores may be on their way
+MAX_VECTORS = 256  # entries of the cache of live-register vectors
+NOWHERE = -1
+
+WARP = record(
+    [
+        ("state", "i8"),
+        ("depth", "i8"),
+        ("inner_wait", "i8"),
+        ("dynamic_id", "i8"),
+        ("stack_pc", "i4", (MAX_STACK,)),
+        ("stack_rpc", "i4", (MAX_STACK,)),
+        ("stack_mask", "i8", (MAX_STACK,)),
+        ("stack_call", "i4", (MAX_STACK,)),
+        ("stack_wait", "i4", (MAX_STACK,)),
+        ("waits_since", "i4", (MAX_STACK,)),
+        ("waiting_lanes", "i8", (MAX_STACK,)),
+    ]
+)
+
+SWITCH = record(
+    [
+        # the scheme
+        ("ctas", "i8"),  # that can be resident
+        ("acrf_ctas", "i8"),  # whose registers fit into the ACRF
+        ("pcrf_entries", "i8"),  # 0: Virtual Thread
+        ("swap_cycles", "i8"),
+        ("restore_first_cycles", "i8"),
+        ("stalled_cycles", "i8"),
+        ("vector_entries", "i8"),
+        ("vector_hit_cycles", "i8"),
+        ("live", "u8"),  # address of int64 per instruction: 32-bit registers that are live before it
+        (
+            "kept",
+            "u8",
+        ),  # address of bits per instruction and row of 32, then of 64 bits: what is live, or no register
+        ("kept_bytes", "i8"),  # of an instruction
+        ("warps", "u8"),  # address of the WARP records
+        # CTAs by context
+        ("place", "i8", (MAX_RESIDENT,)),  # of the context: ABSENT, SHARED_MEMORY, PIPELINE
+        ("registers", "i8", (MAX_RESIDENT,)),  # PCRF, ACRF
+        ("cta", "i8", (MAX_RESIDENT,)),
+        ("loads", "i8", (MAX_RESIDENT,)),  # that a CTA in shared memory waits for
+        ("entries", "i8", (MAX_RESIDENT,)),  # that it has in the PCRF
+        ("warps_left", "i4", (MAX_RESIDENT,)),
+        ("arrived", "i4", (MAX_RESIDENT, BARRIERS)),
+        ("counted", "i4", (MAX_RESIDENT, BARRIERS)),
+        ("expected", "i4", (MAX_RESIDENT, BARRIERS)),
+        ("holds", "i4", (MAX_RESIDENT, BARRIERS)),
+        ("seen", "i8", (MAX_RESIDENT, BARRIERS)),  # warps, the CTA's first one in bit 0
+        ("resident", "i8"),
+        ("active", "i8"),
+        ("in_acrf", "i8"),
+        ("free_entries", "i8"),
+        ("n_ready", "i8"),  # CTAs in shared memory that wait for no load
+        # CTAs by slot
+        ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or nobody asked
+        ("live_count", "i8", (MAX_CTAS,)),  # PCRF entries that it needs; -1: not looked up
+        ("look_up_cycles", "i8", (MAX_CTAS,)),
+        # the switch that is going on
+        ("slot", "i8"),  # -1: none is
+        ("incoming", "i8"),  # context; -1: the slot becomes free
+        ("due", "i8"),
+        # the look-up of vectors that is going on
+        ("vector_slot", "i8"),  # -1: none is
+        ("vector_warp", "i8"),  # position of the warp that is next
+        ("vector_wanted", "i8"),  # instruction whose vector is on its way; -1: none is
+        ("vector_came", "i8"),  # that has come for the next warp; -1: none has
+        ("vector_tag", "i8", (MAX_VECTORS,)),  # instruction
+        ("next", "i8"),  # cycle in which there is something to do by itself
+        # counters
+        ("counted_cycle", "i8"),  # the first cycle that is not in the sums
+        ("resident_sum", "i8"),  # of CTAs over cycles
+        ("active_sum", "i8"),
+        ("most_resident", "i8"),
+        ("most_active", "i8"),
+        ("most_entries", "i8"),
+        ("switches", "i8"),
+        ("evictions", "i8"),
+        ("restores", "i8"),
+        ("depleted", "i8"),  # a stalled CTA stays for want of room in the PCRF
+        ("depletion_cycles", "i8"),
+        ("vector_hits", "i8"),
+        ("vector_misses", "i8"),
+    ]
+)
+
+switch_at = record_at(SWITCH)
+"""`switch_at(address of the SWITCH records, SM)`"""
+warp_at = record_at(WARP)
+"""`warp_at(address of an SM's WARP records, context of the warp)`"""
+switch_records = records(SWITCH)

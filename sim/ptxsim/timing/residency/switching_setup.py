@@ -1,0 +1,181 @@
+"""CTA switching on the host: what it cannot be together with, its records in a run, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.program import Program
+from ptxsim.timing.residency.switch_records import MAX_VECTORS, SWITCH, WARP
+from ptxsim.timing.sm_state import MAX_CONTEXTS, MAX_RESIDENT
+from ptxtool.analysis.flow.liveness import liveness
+from ptxtool.analysis.flow.pressure import file_of, pressure_of
+from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
+from ptxtool.base.bits import from_indices
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.ir.nodes import Function
+
+
+@dataclass(frozen=True)
+class SwitchingResult:
+    """What came of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
+
+    `switches` are CTAs that left the pipeline before their end, `evictions` those of them whose live registers went to
+    the PCRF, `restores` the returns from there. `depletion_cycles` are of SMs in which a stalled CTA stayed though
+    another one could have run, as the PCRF had no room.
+    """
+
+    scheme: str
+    active_limit: int
+    resident_limit: int
+    active_most: int
+    active_average: float
+    resident_most: int
+    resident_average: float
+    switches: int
+    evictions: int
+    restores: int
+    depletion_cycles: int
+    pcrf_entries: int
+    pcrf_most: int
+    vector_hits: int
+    vector_misses: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What can be summed, by the names that it has among all counters."""
+        names = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
+        return {f"cta_{name}": getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.scheme}: {self.resident_most} CTAs resident at most ({self.resident_average:.1f} on average), "
+            f"{self.active_most} active ({self.active_average:.1f}), {self.switches} switches"
+        )
+        if not self.pcrf_entries:
+            return text
+        looked_up = self.vector_hits + self.vector_misses
+        return (
+            f"{text}\nPCRF: {self.pcrf_most} of {self.pcrf_entries} entries at most, {self.evictions} evictions, "
+            f"{self.restores} restores, {self.depletion_cycles} cycles of depletion; live vectors: "
+            f"{self.vector_hits} of {looked_up} found in the cache"
+        )
+
+
+def check_switching(
+    kernel: Function, program: Program, plan: SwitchingPlan, gpu: Gpu, others: Sequence[tuple[object, str]]
+) -> None:
+    """Raise E502 for what switching cannot be together with: `others` are (whether it is there, what it is)."""
+    options = gpu.switching
+    for key, value, most in (
+        ("ctas", options.ctas, MAX_RESIDENT),
+        ("warps", options.warps, MAX_CONTEXTS),
+        ("vector_entries", options.vector_entries, MAX_VECTORS),
+    ):
+        if value > most:
+            what = f"{gpu.name}: switching.{key} is {value}"
+            raise error("E502", what, help=f"the simulator holds at most {most}")
+    found = [what for there, what in others if there]
+    if program.instructions["copies"].any():
+        found.append("asynchronous copies")
+    if plan.pcrf_entries and len(program.first_registers) > 1:
+        found.append("functions that are called")
+    if found:
+        raise error(
+            "E502",
+            f"CTA switching ({plan.scheme}) together with {found[0]}",
+            kernel.source,
+            kernel.start,
+            kernel.body_start,
+            help='this is not simulated: leave one of the two out (switching="none")',
+        )
+
+
+class Switcher:
+    """CTA switching of a run: the records of every SM, and the arrays that they have addresses of."""
+
+    def __init__(self, plan: SwitchingPlan, gpu: Gpu, kernel: Function, program: Program, ctas: int) -> None:
+        """`ctas` can be resident, by the plan or as there are no more."""
+        self.plan, self.ctas = plan, ctas
+        n_sms, options = gpu.sm.count, gpu.switching
+        live, kept = np.zeros(1, np.int64), np.zeros((1, 1), np.uint8)
+        if plan.pcrf_entries:
+            live, kept = live_rows(kernel, program)
+        self.warps: Any = np.zeros((n_sms, ctas * plan.warps), WARP)
+        self._arrays = live, kept
+        self.units: Any = np.zeros(n_sms, SWITCH)
+        units = self.units
+        units["ctas"], units["acrf_ctas"] = ctas, min(plan.acrf_ctas, ctas)
+        units["pcrf_entries"] = units["free_entries"] = plan.pcrf_entries
+        for name in (
+            "swap_cycles",
+            "restore_first_cycles",
+            "stalled_cycles",
+            "vector_entries",
+            "vector_hit_cycles",
+        ):
+            units[name] = getattr(options, name)
+        units["live"], units["kept"], units["kept_bytes"] = live.ctypes.data, kept.ctypes.data, kept.shape[1]
+        units["warps"] = self.warps.ctypes.data + np.arange(n_sms) * self.warps.strides[0]
+        for name in ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag"):
+            units[name] = -1
+        units["stalled_since"] = units["live_count"] = -1
+
+    def result(self, cycles: int) -> SwitchingResult:
+        """What the records say when a run has ended with this cycle."""
+        units, plan = self.units, self.plan
+        left = cycles - units["counted_cycle"]
+        sums = {n: int((units[f"{n}_sum"] + left * units[n]).sum()) for n in ("resident", "active")}
+        over = max(1, cycles * len(units))
+
+        def total(name: str) -> int:
+            return int(units[name].sum())
+
+        return SwitchingResult(
+            scheme=plan.scheme,
+            active_limit=min(plan.active.resident_ctas, self.ctas),
+            resident_limit=self.ctas,
+            active_most=int(units["most_active"].max()),
+            active_average=sums["active"] / over,
+            resident_most=int(units["most_resident"].max()),
+            resident_average=sums["resident"] / over,
+            switches=total("switches"),
+            evictions=total("evictions"),
+            restores=total("restores"),
+            depletion_cycles=total("depletion_cycles") + int((left * units["depleted"]).sum()),
+            pcrf_entries=plan.pcrf_entries,
+            pcrf_most=int(units["most_entries"].max()),
+            vector_hits=total("vector_hits"),
+            vector_misses=total("vector_misses"),
+        )
+
+
+def live_rows(kernel: Function, program: Program) -> tuple[Any, Any]:
+    """Per instruction the live 32-bit registers, int64, and the rows that an eviction keeps, a bit for each."""
+    found = liveness(kernel)
+    curve = pressure_of(found).curve
+    n = len(program.instructions)
+    live = np.zeros(n, np.int64)
+    live[: len(curve)] = curve
+    starts = 0, program.rows32
+    rows = [0] * program.n_registers
+    for k, (file, first, count) in enumerate(program.register_rows.tolist()):
+        if file < 2 and first >= 0 and file_of(kernel.registers[k]) == "general":
+            rows[k] = from_indices(range(starts[file] + first, starts[file] + first + count))
+    owned = 0
+    for own in rows:
+        owned |= own
+    n_rows = program.rows32 + program.rows64
+    everything = (1 << n_rows) - 1
+    n_bytes = max(1, -(-n_rows // 8))
+    kept = np.full((n, n_bytes), 0xFF, np.uint8)
+    for i, bits in enumerate(found.before_bits):
+        mine = everything & ~owned
+        while bits:
+            lowest = bits & -bits
+            mine |= rows[lowest.bit_length() - 1]
+            bits ^= lowest
+        kept[i] = np.frombuffer(mine.to_bytes(n_bytes, "little"), np.uint8)
+    return live, kept

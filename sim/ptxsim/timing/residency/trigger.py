@@ -1,0 +1,46 @@
+"""When a CTA may be switched out: all of its warps are stalled, and nothing of it is in the pipeline.
+
+A warp is stalled if its next instruction needs a register that a load from beyond the SM will write, if it waits for an
+atomic or at a barrier, or if it has exited; one of them has to wait for memory, as only that makes the CTA ready again.
+Hits in L1 are over when the instruction leaves the head of the LDST unit, so what is waited for has missed. Nothing
+may be between issue and the memory system, nor a register be about to be written, nor an instruction be fetched: loads
+on their way and stores that are not acknowledged are all that a CTA leaves behind.
+
+A warp at a fence or a wait for copies is not stalled in this sense.
+
+Timing-model section 6.1 (its choice of what a stall is); Oh et al., FineReg, MICRO 2018, section IV.C.
+"""
+
+from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.timing.core.long_waits import waits_long
+from ptxsim.timing.residency.contexts import warps_of
+
+NOT_STALLED = -1
+
+
+@njit
+def stalled_from(run, sm, slot):
+    """The cycle from which the CTA in a slot is stalled if nothing returns before; NOT_STALLED if that is not so."""
+    mine = warps_of(run, slot)
+    unfinished = sm.resident & ~sm.finishing & mine
+    waiting = sm.has_head & sm.blocked & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
+    for_memory = (waiting | sm.in_atomic) & unfinished
+    if for_memory == 0 or unfinished & ~(waiting | sm.at_barrier | sm.in_atomic):
+        return NOT_STALLED
+    if sm.imiss & mine or (sm.latch_warp >= 0 and mine & bit(sm.latch_warp)):
+        return NOT_STALLED
+    since = 0
+    left = sm.resident & mine
+    while left:
+        w = ctz(left)
+        left &= left - 1
+        if sm.front_count[w]:
+            return NOT_STALLED
+        since = max(since, sm.done_at[w])
+    left = waiting & unfinished
+    while left:
+        w = ctz(left)
+        left &= left - 1
+        if not waits_long(run, sm, w):
+            return NOT_STALLED
+    return since

@@ -1,0 +1,125 @@
+"""Warp schedulers: policies, one file each, with the functions that docs/schedulers.md describes.
+
+`pick(sm, scheduler, candidates) -> warp` chooses among the warps of a mask that is not 0. It is called when a warp can
+issue; besides those that can, the mask has the warps whose buffers hold instructions of a wrong path. One of these that
+is chosen loses them, as a scan in the order of priority would find them, and `pick` is called again without it.
+A policy that looks at some of its warps only has also `window(sm, scheduler) -> mask`, called once in every cycle
+before anything else: other warps neither issue nor count as valid. Both may keep numbers in
+`sm.policy[scheduler, ...]`, zero at the start. A number behind a name (`two_level:6`) is `sm.policy_number`. A user's
+own policy is found by `own.py`; from then on it is one like the others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numba
+
+from ptxsim.base import jit
+from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
+from ptxsim.timing.schedulers.own import OwnPolicy
+from ptxsim.timing.schedulers.signature import PICK, WINDOW
+from ptxsim.timing.sm_state import MAX_WARPS
+from ptxtool.base.diag import PtxError, error
+from ptxtool.base.nearest import nearest
+
+SCHEDULERS: dict[str, ModuleType] = {
+    "lrr": lrr,
+    "gto": gto,
+    "old": old,
+    "rrr": rrr,
+    "two_level": two_level,
+    "static_limit": static_limit,
+    "owf": owf,
+    "owf_greedy": owf_greedy,
+}
+NUMBERED = {"two_level": 6, "static_limit": None}
+"""The policies with a number behind their name; the number where none is given (None: it must be)."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy as the compiled loop takes it, and what it is called."""
+
+    name: str
+    pick: Any
+    window: Any
+    has_window: bool
+    number: int
+    own: OwnPolicy | None = None
+
+    @property
+    def may_ask_for_long(self) -> bool:
+        """Whether the policy may look at `sm.long_wait`: of the built-in ones only a window does."""
+        return self.has_window or self.own is not None
+
+    def explained(self, problem: Exception) -> PtxError | None:
+        """What an exception of a user's policy means to the user; None where it is not the policy's."""
+        return self.own.raised(problem) if self.own else None
+
+
+def policy(name: str) -> Policy:
+    """The policy of that name: `NAME`, `NAME:NUMBER` or `FILE.py:FUNCTION[:NUMBER]`.
+
+    Raises `PtxError`: E501 for a file that cannot be read, E502 for what is no policy.
+    """
+    found = own.split(name)
+    if found is not None:
+        mine = own.load(found)
+        return Policy(
+            name,
+            mine.compiled_pick,
+            mine.compiled_window or _whole(),
+            mine.window is not None,
+            found.number,
+            mine,
+        )
+    return _built_in(name)
+
+
+@cache
+def _built_in(name: str) -> Policy:
+    kind, _, number = name.partition(":")
+    if kind not in SCHEDULERS:
+        known = ", ".join(sorted(SCHEDULERS))
+        near = nearest(kind, SCHEDULERS)
+        guess = f"did you mean '{near}'? " if near else ""
+        help_text = f"{guess}the schedulers are {known}; one of your own is FILE.py:FUNCTION"
+        raise error("E502", f"no warp scheduler '{name}'", help=help_text)
+    module = SCHEDULERS[kind]
+    window = getattr(module, "window", None)
+    compiled_window = _whole() if window is None else _compiled(WINDOW, window)
+    n = _number(name, kind, number)
+    return Policy(name, _compiled(PICK, module.pick), compiled_window, window is not None, n)
+
+
+def _number(name: str, kind: str, given: str) -> int:
+    """The number of a built-in policy; 0 where it has none. Raises E502 for one that cannot be."""
+    if kind not in NUMBERED:
+        if given or ":" in name:
+            raise error("E502", f"scheduler '{name}': '{kind}' takes no number", help=f"write '{kind}'")
+        return 0
+    default = NUMBERED[kind]
+    if ":" not in name and default is not None:
+        return default
+    if not given.isdecimal() or not 1 <= int(given) <= MAX_WARPS:
+        what = f"'{given}' is no number of warps" if ":" in name else "a number of warps is missing"
+        help_text = f"write '{kind}:N' with N from 1 to {MAX_WARPS}, such as '{kind}:{default or 8}'"
+        raise error("E502", f"scheduler '{name}': {what}", help=help_text)
+    return int(given)
+
+
+def _everything(sm: Any, scheduler: int) -> int:
+    return -1
+
+
+def _whole() -> Any:
+    """The window of a policy that has none; it is never called."""
+    return _compiled(WINDOW, _everything)
+
+
+@cache
+def _compiled(signature: Any, function: Callable[..., int]) -> Any:
+    return numba.njit(signature, **jit.OPTIONS)(function)

@@ -1,0 +1,236 @@
+"""A warp scheduler of the user's own: `FILE.py:FUNCTION[:NUMBER]`, loaded, checked and compiled.
+
+The function is `pick`, whatever its name; a function `window` of the same file is its window. Both are compiled with
+bounds checked, so that a wrong index is an error and not a wrong byte somewhere. Everything that can be wrong is told
+with its place in the file: while loading (E501, E502), and what the policy does in a run (E416).
+"""
+
+import ast
+import inspect
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numba
+from numba import types
+from numba.core.errors import NumbaError
+
+from ptxsim.base import jit
+from ptxsim.timing.schedulers.signature import PICK, WINDOW
+from ptxsim.timing.sm_state import POLICY
+from ptxtool.base.diag import PtxError, error
+from ptxtool.base.nearest import nearest
+from ptxtool.base.source import Source
+
+_NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)
+_PARAMETERS = {"pick": ("sm", "scheduler", "candidates"), "window": ("sm", "scheduler")}
+_READ_MORE = "docs/schedulers.md builds one from nothing"
+
+
+@dataclass(frozen=True)
+class OwnName:
+    """What the name of a user's scheduler says."""
+
+    file: str
+    function: str
+    number: int
+
+
+@dataclass(frozen=True)
+class OwnPolicy:
+    """A user's functions, compiled."""
+
+    source: Source
+    function: str
+    pick: Callable[..., Any]
+    window: Callable[..., Any] | None
+    compiled_pick: Any
+    compiled_window: Any
+
+    def wrong_warp(self, warp: int, candidates: list[int]) -> PtxError:
+        """The policy has chosen a warp that cannot issue."""
+        able = ", ".join(map(str, candidates))
+        message = f"'{self.function}' chose warp {warp}, which cannot issue now: the candidates are {able}"
+        help_text = "return one of the candidates, for which `candidates & bit(warp)` is not 0"
+        return error("E416", message, self.source, *_definition(self.source, self.pick), help_text)
+
+    def raised(self, problem: Exception) -> PtxError | None:
+        """What an exception in a run says; None if it did not come from these functions."""
+        frames = [f for f in traceback.extract_tb(problem.__traceback__) if f.filename == self.source.name]
+        if not frames and jit.JIT_DISABLED:
+            return None
+        place = _line(self.source, frames[-1].lineno or 1) if frames else _definition(self.source, self.pick)
+        message = f"'{self.function}' raised {type(problem).__name__}: {problem}"
+        help_text = f"a scheduler must return one of its candidates in every case; {_READ_MORE}"
+        if isinstance(problem, IndexError):
+            help_text = (
+                f"look at every index of `sm`'s arrays; `sm.policy` has {POLICY} numbers for each scheduler"
+            )
+        return error("E416", message, self.source, *place, help_text)
+
+
+def split(name: str) -> OwnName | None:
+    """The parts of a user's scheduler's name; None for a name that is not of this kind. Raises E502."""
+    found = _NAME.match(name)
+    if found is None:
+        return None
+    if not found["function"]:
+        raise error(
+            "E502",
+            f"scheduler '{name}' names no function",
+            help=f"write '{found['file']}:FUNCTION', such as '{found['file']}:pick'",
+        )
+    number = found["number"]
+    if number is not None and not re.fullmatch(r"-?\d{1,18}", number):
+        raise error(
+            "E502",
+            f"scheduler '{name}': '{number}' is no whole number",
+            help="what stands behind the function is `sm.policy_number`; leave it away where none is needed",
+        )
+    return OwnName(found["file"], found["function"], int(number or 0))
+
+
+def load(name: OwnName) -> OwnPolicy:
+    """Read, check and compile a user's scheduler. Raises `PtxError` E501 or E502."""
+    try:
+        source = Source.from_bytes(name.file, Path(name.file).read_bytes())
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise error(
+            "E501", f"cannot read '{name.file}': {reason}", help="give the path of a Python file"
+        ) from None
+    functions = _run(source)
+    if name.function not in functions:
+        near = nearest(name.function, functions)
+        guess = f"did you mean '{near}'? " if near else ""
+        there = ", ".join(functions) or "none"
+        raise error(
+            "E502",
+            f"no function '{name.function}' in '{name.file}'",
+            source,
+            help=f"{guess}its functions are: {there}",
+        )
+    pick = functions[name.function]
+    window = functions.get("window") if name.function != "window" else None
+    _check_parameters(source, pick, "pick")
+    if window is not None:
+        _check_parameters(source, window, "window")
+    return OwnPolicy(
+        source,
+        name.function,
+        pick,
+        window,
+        _compile(source, pick, PICK),
+        None if window is None else _compile(source, window, WINDOW),
+    )
+
+
+def _run(source: Source) -> dict[str, Callable[..., Any]]:
+    """Run a file; the Python functions that it defines, by name."""
+    names: dict[str, Any] = {"__name__": "scheduler", "__file__": source.name}
+    try:
+        exec(_code(source), names)
+    except PtxError:
+        raise
+    except Exception as problem:
+        frames = [f for f in traceback.extract_tb(problem.__traceback__) if f.filename == source.name]
+        place = _line(source, frames[-1].lineno or 1) if frames else (0, 0)
+        message = f"{type(problem).__name__}: {problem}"
+        help_text = "the file is run when the scheduler is loaded: mend it there"
+        raise error("E502", message, source, *place, help_text) from None
+    functions = {name: getattr(value, "py_func", value) for name, value in names.items()}
+    return {
+        name: value
+        for name, value in functions.items()
+        if inspect.isfunction(value) and value.__code__.co_filename == source.name
+    }
+
+
+def _code(source: Source) -> CodeType:
+    """The code of a file. Raises E502 where it is no Python."""
+    try:
+        return compile(source.text, source.name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as problem:
+        line = getattr(problem, "lineno", None) or 1
+        start, end = _line(source, line)
+        message = f"not Python: {getattr(problem, 'msg', None) or problem}"
+        raise error("E502", message, source, start, end, _READ_MORE) from None
+
+
+def _check_parameters(source: Source, function: Callable[..., Any], kind: str) -> None:
+    """Raise E502 for a function that cannot be called as a policy's."""
+    wanted = _PARAMETERS[kind]
+    try:
+        inspect.signature(function).bind(*wanted)
+    except TypeError:
+        name, given = function.__name__, ", ".join(inspect.signature(function).parameters)
+        raise error(
+            "E502",
+            f"'{name}({given})' cannot be called with {len(wanted)} arguments",
+            source,
+            *_definition(source, function),
+            f"write 'def {name}({', '.join(wanted)})'; {_READ_MORE}",
+        ) from None
+
+
+def _compile(source: Source, function: Callable[..., Any], signature: Any) -> Any:
+    """Compile a function of the user. Raises E502 where numba cannot, or where it returns no whole number."""
+    if jit.JIT_DISABLED:
+        return function
+    try:
+        probe = numba.njit(signature.args, boundscheck=True, **jit.OPTIONS)(function)
+        returned = probe.nopython_signatures[0].return_type
+        if not isinstance(returned, types.Integer):
+            what = "nothing" if returned == types.none else f"{returned}"
+            wanted = "the number of a warp" if signature == PICK else "a mask of warps"
+            message = f"'{function.__name__}' returns {what}, not {wanted}"
+            place = _definition(source, function)
+            raise error("E502", message, source, *place, f"return a whole number everywhere; {_READ_MORE}")
+        return numba.njit(signature, boundscheck=True, **jit.OPTIONS)(function)
+    except (NumbaError, KeyError, NotImplementedError, TypeError) as problem:
+        raise _uncompilable(source, function, problem) from None
+
+
+def _uncompilable(source: Source, function: Callable[..., Any], problem: Exception) -> PtxError:
+    """What numba has against a function, at the line it names."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(problem))
+    if isinstance(problem, KeyError):  # a field that the record has not
+        field = str(problem.args[0])
+        place = _mention(source, function, field)
+        help_text = "docs/schedulers.md says which fields there are"
+        return error("E502", f"an SM has no field '{field}'", source, *place, help_text)
+    file = re.escape(Path(source.name).name)  # numba gives the path from here
+    lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
+    place = _line(source, int(lines[-1])) if lines else _definition(source, function)
+    said = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in said if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
+    message = f"'{function.__name__}' cannot be compiled: {told[0] if told else type(problem).__name__}"
+    help_text = "use numbers, loops, `sm`'s fields and functions of ptxsim.base.jit; helpers of your own need numba's @njit"
+    return error("E502", message, source, *place, help_text)
+
+
+def _definition(source: Source, function: Callable[..., Any]) -> tuple[int, int]:
+    """Where a function's `def` stands."""
+    for node in ast.walk(ast.parse(source.text)):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            return _line(source, node.lineno)
+    return 0, 0
+
+
+def _mention(source: Source, function: Callable[..., Any], field: str) -> tuple[int, int]:
+    """Where a function says `.field`."""
+    for node in ast.walk(ast.parse(source.text)):
+        if isinstance(node, ast.Attribute) and node.attr == field:
+            return _line(source, node.lineno)
+    return _definition(source, function)
+
+
+def _line(source: Source, line: int) -> tuple[int, int]:
+    """A line of a file without its indent."""
+    line = min(max(1, line), len(source.line_starts))
+    text, start = source.line_text(line), source.line_starts[line - 1]
+    return start + len(text) - len(text.lstrip()), start + len(text)

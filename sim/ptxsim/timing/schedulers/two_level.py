@@ -1,0 +1,74 @@
+"""Two levels: a scheduler looks at a few active warps; those that wait for memory go behind the pending ones.
+
+In every cycle active warps that wait (exited, at a barrier, a fence, a lock, for an atomic), or whose next instruction
+reads a register that a load from global, local, parameter or texture memory will write, go to the end of the pending
+queue; its head fills the active list up again, without a test. Active warps issue in order; behind the issuer the list
+begins anew, so that it becomes the last. Slots without a warp take their places in both, as in GPGPU-Sim.
+Timing-model section 2 (`two_level_active`); Narasiman et al., Improving GPU performance via large warps and two-level
+warp scheduling, MICRO 2011; Gebhart et al., Energy-efficient mechanisms for managing thread context, ISCA 2011.
+
+sm.policy_number: active warps of a scheduler. sm.policy[scheduler, 0]: warps in all, 0 before the first cycle; from
+LIST on: the warps, active ones first, then the pending queue.
+"""
+
+from ptxsim.base.jit import bit, ctz, njit
+from ptxsim.timing.schedulers.warps import runnable
+from ptxsim.timing.sm_state import MAX_WARPS
+
+LIST = 8
+LEAVING = LIST + MAX_WARPS  # scratch: those on their way to the end
+
+
+@njit
+def _fill(sm, scheduler):
+    """All warps of a scheduler, in the order of their slots."""
+    warps = sm.supervised[scheduler]
+    n = 0
+    while warps:
+        sm.policy[scheduler, LIST + n] = ctz(warps)
+        warps &= warps - 1
+        n += 1
+    sm.policy[scheduler, 0] = n
+
+
+def window(sm, scheduler):
+    if sm.policy[scheduler, 0] == 0:
+        _fill(sm, scheduler)
+    n = sm.policy[scheduler, 0]
+    active = min(sm.policy_number, n)
+    stay = runnable(sm) & ~(sm.long_wait & sm.has_head)
+    kept = 0
+    leaving = 0
+    for k in range(LIST, LIST + active):
+        w = sm.policy[scheduler, k]
+        if stay & bit(w):
+            sm.policy[scheduler, LIST + kept] = w
+            kept += 1
+        else:
+            sm.policy[scheduler, LEAVING + leaving] = w
+            leaving += 1
+    if leaving:
+        for k in range(LIST + active, LIST + n):
+            sm.policy[scheduler, k - leaving] = sm.policy[scheduler, k]
+        for k in range(leaving):
+            sm.policy[scheduler, LIST + n - leaving + k] = sm.policy[scheduler, LEAVING + k]
+    chosen = bit(0) & 0
+    for k in range(LIST, LIST + active):
+        chosen |= bit(sm.policy[scheduler, k])
+    return chosen
+
+
+def pick(sm, scheduler, candidates):
+    active = min(sm.policy_number, sm.policy[scheduler, 0])
+    first = LIST
+    while not candidates & bit(sm.policy[scheduler, first]):
+        first += 1
+    w = sm.policy[scheduler, first]
+    ahead = first - LIST + 1  # warps up to the issuer, which go behind the others in their order
+    for k in range(ahead):
+        sm.policy[scheduler, LEAVING + k] = sm.policy[scheduler, LIST + k]
+    for k in range(active - ahead):
+        sm.policy[scheduler, LIST + k] = sm.policy[scheduler, LIST + ahead + k]
+    for k in range(ahead):
+        sm.policy[scheduler, LIST + active - ahead + k] = sm.policy[scheduler, LEAVING + k]
+    return w

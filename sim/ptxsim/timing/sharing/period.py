@@ -1,0 +1,71 @@
+"""The end of a period of dynamic warp execution: every SM's chance moves, and what is held back may draw again.
+
+Compiled when a run first asks for it, apart from the cycle loop, which stops for it.
+
+Reference: timing-model section 5.4.
+"""
+
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from ptxsim.base.jit import array_of, ctz, entry, njit
+from ptxsim.timing.core.cycle import account_skipped
+from ptxsim.timing.memory.memory_state import L1
+from ptxsim.timing.schedulers.signature import WINDOW
+from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
+from ptxsim.timing.sharing.locks import settle_wait
+from ptxsim.timing.sm_state import RUN, SM, STALL
+
+
+@njit
+def move(d, stalls, reference):
+    """Move a chance by one step: down if there were more stalls than on the reference SM, up if fewer."""
+    if stalls > reference:
+        d.chance = max(0, d.chance - d.step)
+        d.lowered += 1
+    elif stalls < reference:
+        d.chance = min(CERTAIN, d.chance + d.step)
+        d.raised += 1
+    d.lowest = min(d.lowest, d.chance)
+
+
+@njit
+def _stalls(run, sm):
+    """Stall slots of an SM so far."""
+    total = 0
+    for s in range(run.n_schedulers):
+        total += sm.slots[s, STALL]
+    return total
+
+
+def _end_period(run_array, sms, l1s, units, window):
+    """Between two cycles: bring all counters up to date, move the chances, let the warps held back be tested again."""
+    run = run_array[0]
+    reference = 0
+    for index in range(run.n_sms):
+        sm = sms[index]
+        account_skipped(run, sm, l1s[index], window)
+        sm.last_cycle = run.cycle - 1
+        d = units[index]
+        total = _stalls(run, sm)
+        if index == 0:
+            reference = total - d.stalls
+        else:
+            move(d, total - d.stalls, reference)
+        if not d.cumulative:
+            d.stalls = total
+        d.passed = 0
+        held = d.held
+        while held:
+            settle_wait(run, sm, ctz(held))
+            held &= held - 1
+        run.sm_next[index] = min(run.sm_next[index], run.cycle)
+
+
+@cache
+def end_period() -> Any:
+    """The compiled function."""
+    arguments = [array_of(d) for d in (RUN, SM, L1, DYNAMIC)]
+    return entry(types.void(*arguments, types.FunctionType(WINDOW)))(_end_period)
