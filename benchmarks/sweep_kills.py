@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.sweep_export import encode
+from ptxtool.sweep.export import encode
 
 SPEC = """\
 name = "killed"

@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"ptxtool.cli.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(f"ptxtool.cli.commands.{cmd_name.replace('-', '_')}").command
         colour.add_option(command)
         return command
 

@@ -6,6 +6,7 @@ Errors E211 (calls) and E212 (declarations) of a body, and names that mean two t
 import re
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import (
     Declaration,
     Directive,
@@ -24,7 +25,6 @@ from ptxtool.sema.instructions import InstructionCheck
 from ptxtool.sema.operands.shapes import description
 from ptxtool.sema.ptxplus import guard_complaints, operand_complaints, surplus_complaints
 from ptxtool.sema.variables import declaration_problems
-from ptxtool.sema.verify import place_of
 
 _LOC = re.compile(r"[0-9]{1,9}\s+[0-9]{1,9}\s+[0-9]{1,9}(?![\w.])")
 _LARGEST_WORD = 2**32 - 1
@@ -204,7 +204,7 @@ class BodyCheck(InstructionCheck):
 
     def _point(self, node: Instruction | Directive, code: str, message: str, word: str, help: str) -> None:
         source = self.function.source
-        place = place_of(source.text, node.start, node.end, word)
+        place = span_of_word(source.text, node.start, node.end, word)
         self.found.append(Diagnostic(code, message, source, *place, help))
 
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.cfg.blocks import Cfg, build
+from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Declaration, Function, Instruction
 from ptxtool.sema.upward_exposed import Exposure, of_blocks
-from ptxtool.sema.verify import place_of
 
 _AT_A_TIME = 4096
 """Registers of one solution: with all of them at once, memory would grow with their number times that of blocks."""
@@ -124,7 +124,7 @@ def _read_before_written(function: Function, registers: list[int], index: int) -
     """One warning for all registers of an instruction, which may read a hundred."""
     node = function.instructions[index]
     names = [function.registers[register].name for register in registers]
-    place = place_of(function.source.text, node.start, node.end, names[0])
+    place = span_of_word(function.source.text, node.start, node.end, names[0])
     if len(names) == 1:
         message = f"'{names[0]}' is read before it is written"
         help = "its value is undefined there: write it on every path that leads here"

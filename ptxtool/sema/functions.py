@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
+from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.header import version_of
 from ptxtool.sema.variables import declaration_problems
-from ptxtool.sema.verify import place_of
 
 _MOST_BYTES, _MORE_SINCE, _MOST_BYTES_BEFORE = 32764, (8, 1), 4352
 """Of a kernel's parameters, and the PTX version before which there were fewer."""
@@ -116,13 +116,13 @@ def alias_problems(module: Module) -> Iterator[Diagnostic]:
                 if near and near != word
                 else f"'.alias' takes a function {what} before it"
             )
-            place = place_of(module.source.text, item.start + len(".alias"), item.end, word)
+            place = span_of_word(module.source.text, item.start + len(".alias"), item.end, word)
             yield Diagnostic("E201", f"function '{word}' is not {what}", module.source, *place, help)
 
 
 def _problem(function: Function, message: str, word: str, help: str, note: Note | None = None) -> Diagnostic:
     source = function.source
-    place = place_of(source.text, function.start, _head_end(function), word)
+    place = span_of_word(source.text, function.start, _head_end(function), word)
     return Diagnostic("E212", message, source, *place, help, note)
 
 
@@ -131,4 +131,4 @@ def _head_end(function: Function) -> int:
 
 
 def _name_place(function: Function) -> tuple[int, int]:
-    return place_of(function.source.text, function.start, _head_end(function), function.name)
+    return span_of_word(function.source.text, function.start, _head_end(function), function.name)

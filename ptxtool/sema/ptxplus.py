@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Binary, Guard, Immediate, Instruction
 from ptxtool.ir.symbols import RegisterTable
 from ptxtool.isa.conditions import GPGPU_SIM_CONDITIONS, condition
 from ptxtool.isa.table import Match
 from ptxtool.parse.operands import fold
-from ptxtool.sema.verify import names
 
 _LITERAL = re.compile(
     r"0x[0-9a-fA-F]+|-?(?:0|[1-9][0-9]*)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|[0-9]+\.[0-9]+"

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.ir.constants import constant
+from ptxtool.ir.names import names, span_of_word
 from ptxtool.ir.nodes import (
     Apply,
     Declaration,
@@ -28,7 +29,6 @@ from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
 from ptxtool.sema.header import version_of
 from ptxtool.sema.operands.type_fit import FLOATS, INTEGERS
-from ptxtool.sema.verify import names, place_of
 
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _WIDEST_VECTOR = 128
@@ -71,7 +71,7 @@ def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
             before = external.get(declarator.name)
             if before is None:
                 continue
-            place = place_of(module.source.text, item.start, item.end, declarator.name)
+            place = span_of_word(module.source.text, item.start, item.end, declarator.name)
             note = Note("first declared here", module.source, before.start, before.end)
             sizes = {d.name: d.dimensions for d in before.declarators}[declarator.name]
             if (item.type, item.vector, item.space) != (before.type, before.vector, before.space) or (
@@ -96,7 +96,7 @@ def bank_problems(module: Module) -> Iterator[Diagnostic]:
         for declarator in item.declarators:
             total += width * n_elements(declarator)  # ptxas packs them
             if total > _MOST_CONSTANT_BYTES:
-                place = place_of(module.source.text, item.start, item.end, declarator.name)
+                place = span_of_word(module.source.text, item.start, item.end, declarator.name)
                 message = (
                     f"the '.const' variables up to '{declarator.name}' take {total} bytes, there are 65536"
                 )
@@ -124,7 +124,7 @@ class _Check:
 
     def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
         source = self.module.source
-        start, end = place_of(source.text, self.item.start, self.item.end, word or self.name)
+        start, end = span_of_word(source.text, self.item.start, self.item.end, word or self.name)
         return Diagnostic("E212", message, source, start, end, help)
 
     def space_problems(self) -> Iterator[Diagnostic]:
@@ -333,7 +333,7 @@ class _Check:
             help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
             yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
         elif mask and version_of(self.module) < _SINCE_MASKS:
-            start, end = place_of(self.module.source.text, self.item.start, self.item.end, mask)
+            start, end = span_of_word(self.module.source.text, self.item.start, self.item.end, mask)
             message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
             yield Diagnostic("W205", message, self.module.source, start, end, "raise '.version'")
 

@@ -15,23 +15,18 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.nearest import nearest
 from ptxtool.base.source import Source
 from ptxtool.ir.marks import RELEASES, misspelt
+from ptxtool.ir.names import names, operand_parts, span_of_word
 from ptxtool.ir.nodes import (
-    Apply,
-    Binary,
-    Cast,
-    Conditional,
     Declaration,
     Directive,
-    Dual,
     Function,
-    Group,
     Immediate,
     Instruction,
     Label,
@@ -42,8 +37,6 @@ from ptxtool.ir.nodes import (
     ScopeClose,
     ScopeOpen,
     Statement,
-    Unary,
-    Vector,
 )
 from ptxtool.ir.scopes import Scopes
 from ptxtool.ir.symbols import hardware_register
@@ -66,38 +59,6 @@ def verify(module: Module) -> tuple[Diagnostic, ...]:
         if isinstance(item, Function):
             found += FunctionCheck(item).run()
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
-
-
-def names(node: Operand) -> Sequence[Name]:
-    """The names in an operand, in textual order; the symbol of `s[...]` comes as a name of its own."""
-    found: list[Name] = []
-    pending: list[Operand] = [node]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Name):
-            found.append(item)
-        elif type(item) is not Immediate:
-            pending += _parts(item)[::-1]
-    return found
-
-
-def _parts(node: Operand) -> Sequence[Operand]:
-    if isinstance(node, Memory):
-        inside = [n for n in (node.base, node.offset) if n is not None]
-        return (
-            [Name(node.symbol), *inside, *node.coordinates] if node.symbol else [*inside, *node.coordinates]
-        )
-    if isinstance(node, Vector | Group):
-        return node.items
-    if isinstance(node, Unary | Cast):
-        return (node.operand,)
-    if isinstance(node, Binary):  # of `filter_mode = nearest` none: words of the language
-        return (node.left, node.right) if node.operator != "=" else ()
-    if isinstance(node, Dual):
-        return (node.first, node.second)
-    if isinstance(node, Conditional):
-        return (node.condition, node.then, node.otherwise)
-    return node.arguments if isinstance(node, Apply) else ()
 
 
 class _Place(NamedTuple):
@@ -345,7 +306,7 @@ class FunctionCheck:
             item = pending.pop()
             if type(item) is Memory and item.symbol == text:
                 return True
-            pending += _parts(item)
+            pending += operand_parts(item)
         return False
 
     def _other_symbols(self) -> set[str]:
@@ -419,25 +380,8 @@ class FunctionCheck:
         self, code: str, message: str, node: _Placed, word: str, help: str, *, width: int | None = None
     ) -> None:
         source = self.function.source
-        start, end = place_of(source.text, node.start, node.end, word)
+        start, end = span_of_word(source.text, node.start, node.end, word)
         self.found.append(Diagnostic(code, message, source, start, start + width if width else end, help))
-
-
-def place_of(text: str, start: int, end: int, word: str) -> tuple[int, int]:
-    """The span of a word within a statement; the statement's own where it is not written there."""
-    at = text.find(word, start, end) if word else -1
-    while at >= 0:
-        behind = at + len(word)
-        if not _is_word(text[at - 1 : at]) and not _is_word(text[behind : behind + 1]):
-            return at, behind
-        at = text.find(word, at + 1, end)
-    stem = word.rstrip("0123456789")  # one of `name<count>`
-    at = text.find(stem, start, end) if stem else -1
-    return (at, at + len(stem)) if at >= 0 else (start, end)
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character in ("_", "$", "%")
 
 
 def module_declarations(module: Module) -> Iterator[Diagnostic]:
@@ -478,9 +422,11 @@ def _again(
     help: str = "rename or remove one of them",
 ) -> Diagnostic:
     """A name declared twice, and where it was declared first (a place in another statement)."""
-    start, end = place_of(source.text, *second, name)
+    start, end = span_of_word(source.text, *second, name)
     note = (
-        Note("first declared here", source, *place_of(source.text, *first, name)) if first != second else None
+        Note("first declared here", source, *span_of_word(source.text, *first, name))
+        if first != second
+        else None
     )
     return Diagnostic("E204", f"'{name}' is declared twice", source, start, end, help, note)
 
@@ -490,5 +436,5 @@ def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[
         if name not in module.variables and name not in module.functions and special(name) is None:
             near = nearest(name, [*module.variables, *module.functions])
             help = f"did you mean '{near}'?" if near else "declare it at module scope"
-            place = place_of(module.source.text, item.start, item.end, name)
+            place = span_of_word(module.source.text, item.start, item.end, name)
             yield Diagnostic("E201", f"name '{name}' is not declared", module.source, *place, help)

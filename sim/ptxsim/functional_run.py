@@ -6,7 +6,7 @@ is said before the first instruction.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptxsim.base.options import (
     HEAP_BYTES,
@@ -23,11 +23,9 @@ from ptxsim.base.options import (
 from ptxsim.functional import interpreter as functional
 from ptxsim.functional.interpreter import FunctionalResult
 from ptxsim.functional.tracing import Trace
+from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function
-
-if TYPE_CHECKING:
-    from ptxsim.timing.machine_state import Kept
 
 __all__ = ["FunctionalResult", "run"]
 
@@ -52,7 +50,7 @@ def run(
     names: Sequence[str] = (),
     stack_bytes: int = STACK_BYTES,
     heap_bytes: int = HEAP_BYTES,
-    _kept: "Kept | None" = None,
+    _state: MachineState | None = None,
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place. (For several in a row: `Machine`.)
 
@@ -99,9 +97,9 @@ def run(
                 f"at most {most} fit",
             )
     machine: dict[str, Any] = {}
-    if _kept is not None:
-        program = _kept.program(kernel, block3, ptxplus_semantics, stack_bytes)
-        machine = {"gpu": _kept.gpu, "program": program, "device": _kept.device}
+    if _state is not None:
+        program = _state.program(kernel, block3, ptxplus_semantics, stack_bytes)
+        machine = {"gpu": _state.gpu, "program": program, "device": _state.device}
     return functional.run(
         kernel,
         grid3,

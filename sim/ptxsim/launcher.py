@@ -32,17 +32,19 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.stats import SimResult, StallPoint, slot_counts
 from ptxsim.observe.timeline import Timeline, recorded
+from ptxsim.timing.build import build
 from ptxsim.timing.core import cycle
 from ptxsim.timing.core.issue import WRONG_WARP
 from ptxsim.timing.deadlock import cta_name, deadlock, shared_register, thread_name
-from ptxsim.timing.drive import Configuration, Progress, Simulation, build, drive, settle_accounts
+from ptxsim.timing.drive import Progress, drive, settle_accounts
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.hotspots import read_hotspots
-from ptxsim.timing.machine_state import Kept
+from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.schedulers import policy as policy_named
+from ptxsim.timing.simulation import Configuration, Simulation
 from ptxsim.timing.sm_state import MAX_WARPS, SM
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
@@ -81,7 +83,7 @@ def launch(
     stack_bytes: int = STACK_BYTES,
     heap_bytes: int = HEAP_BYTES,
     timeline: Timeline | str | Path | None = None,
-    _kept: Kept | None = None,
+    _state: MachineState | None = None,
 ) -> SimResult:
     """Run a kernel over a grid of CTAs and return its counters. (For several on one machine there is `Machine`.)
 
@@ -129,10 +131,10 @@ def launch(
     check_limits(stack_bytes, heap_bytes)
     threads = block3[0] * block3[1] * block3[2]
     scheme = machine.switching.scheme if switching is None else scheme_named(switching)
-    if _kept is None:
+    if _state is None:
         program = lower(kernel, machine, block3, ptxplus_semantics, stack_bytes)
     else:
-        program = _kept.program(kernel, block3, ptxplus_semantics, stack_bytes)
+        program = _state.program(kernel, block3, ptxplus_semantics, stack_bytes)
     image = MemoryImage.build(
         program,
         kernel,
@@ -144,7 +146,7 @@ def launch(
         names=names,
         heap_bytes=heap_bytes,
         warp_slots=_warp_slots(machine, scheme, grid3, threads),
-        device=None if _kept is None else _kept.device,
+        device=None if _state is None else _state.device,
     )
     per_thread = registers
     if per_thread is None:
@@ -173,12 +175,12 @@ def launch(
         switching=switched,
     )
     try:
-        simulation = build(program, image, machine, configuration, _kept)
+        simulation = build(program, image, machine, configuration, _state)
     except PtxError as problem:
         raise machine.placed(problem) from None
     simulation.printer = Printer(output)
-    if _kept is not None:
-        _kept.put(simulation, policy.name)
+    if _state is not None:
+        _state.put(simulation, policy.name)
     status = "done"
     about = {
         "kernel": kernel.name,
@@ -208,10 +210,10 @@ def launch(
         raise deadlock(kernel, simulation)
     image.read_back()
     result = _result(kernel, simulation, plan, policy.name, status, per_thread, scratchpad)
-    if _kept is None:
+    if _state is None:
         simulation.give_back()
     elif status == "done":
-        _kept.take(simulation)
+        _state.take(simulation)
     return result
 
 

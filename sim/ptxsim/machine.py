@@ -19,7 +19,7 @@ from ptxsim.functional_run import FunctionalResult, run
 from ptxsim.launcher import launch
 from ptxsim.observe.stats import SimResult
 from ptxsim.observe.totals import Totals
-from ptxsim.timing.machine_state import Kept
+from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
@@ -33,7 +33,7 @@ class Machine:
         self.options = options
         self.results: list[SimResult] = []
         """Of every launch with time, in order."""
-        self._kept = Kept(self.gpu)
+        self._state = MachineState(self.gpu)
 
     def launch(
         self, kernel: Function, grid: Extent, block: Extent, args: Any = (), **options: Any
@@ -47,7 +47,7 @@ class Machine:
                 "E401", "a GPU for one launch of a machine", help='give it to the machine: Machine("NAME")'
             )
         merged = {**self.options, **options}
-        result = launch(kernel, grid, block, args, gpu=self.gpu, _kept=self._kept, **merged)
+        result = launch(kernel, grid, block, args, gpu=self.gpu, _state=self._state, **merged)
         self.results.append(result)
         return result
 
@@ -55,7 +55,7 @@ class Machine:
         self, kernel: Function, grid: Extent, block: Extent, args: Any = (), **options: Any
     ) -> FunctionalResult:
         """Run a kernel without time, as `ptxsim.run` does: memory changes; caches, cycles and totals do not."""
-        return run(kernel, grid, block, args, _kept=self._kept, **options)
+        return run(kernel, grid, block, args, _state=self._state, **options)
 
     def copy(self, *arrays: Any) -> None:
         """Copies between host and device, in either direction: what they do to caches, where the GPU file has that.
@@ -66,11 +66,11 @@ class Machine:
         for array in arrays:
             if not hasattr(array, "__array_interface__"):
                 raise error("E401", f"a copy of {type(array).__name__}", help="give numpy arrays")
-        self._kept.device.copy(arrays)
+        self._state.device.copy(arrays)
 
     def free(self, *arrays: Any) -> None:
         """Forget buffers, which may make room for others. Raises E401 for an array that is none."""
-        self._kept.device.free(arrays)
+        self._state.device.free(arrays)
 
     @property
     def totals(self) -> Totals:

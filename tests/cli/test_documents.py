@@ -134,7 +134,7 @@ def test_every_command_and_option_is_documented() -> None:
     shared = text.split("\n## ")[0]
     for name in COMMANDS:
         section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        command = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}").command
+        command = importlib.import_module(f"ptxtool.cli.commands.{name.replace('-', '_')}").command
         for parameter in command.params:
             option = max(parameter.opts, key=len)
             if option.startswith("--") and option not in ("--output",):

@@ -26,7 +26,7 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_there_with_its_summary(name: str) -> None:
-    command = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}").command
+    command = importlib.import_module(f"ptxtool.cli.commands.{name.replace('-', '_')}").command
     assert command.short_help == COMMANDS[name]
     result = CliRunner().invoke(main, [name, "--help"])
     assert result.exit_code == 0
@@ -35,7 +35,7 @@ def test_every_command_is_there_with_its_summary(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_speaks_json(name: str) -> None:
-    command = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}").command
+    command = importlib.import_module(f"ptxtool.cli.commands.{name.replace('-', '_')}").command
     assert {"as_json", "output"} <= {parameter.name for parameter in command.params}
 
 

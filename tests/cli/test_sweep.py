@@ -24,7 +24,7 @@ from tinysweep import FAULTY, write
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.cli.progress import sweep_line
-from ptxtool.formats.sweep_export import encode
+from ptxtool.sweep.export import encode
 from ptxtool.sweep.runner import SweepProgress
 
 CHECKOUT = Path(__file__).resolve().parents[2]

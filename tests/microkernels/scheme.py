@@ -12,8 +12,8 @@ import ptxsim.launcher
 from microkernels.case import Case, exactly
 from microkernels.measure import first_cycle, one_sm, parsed
 from ptxsim.base.jit import for_python
+from ptxsim.timing import dynamic_period as period
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
-from ptxsim.timing.sharing import period
 from ptxsim.timing.sharing.hold_back import CERTAIN
 
 _GPU = "tesla-c2050"

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+
+from ptxtool.ir.nodes import Instruction, Memory, Name, Operand, Vector
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES, Type
 from reference.decode import Operands, Unsupported, Warp, Writer, access, check_alignment
 from reference.memory import WINDOWS, Fault, space_of_generic
 from reference.numbers import LANES, Raw, mask_of
 from reference.op import PACKED, Op
 from reference.ops import OPERATIONS
-
-from ptxtool.ir.nodes import Instruction, Memory, Name, Operand, Vector
-from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES, Type
 
 Step = Callable[[Warp], None]
 _ONE = np.uint64(1)

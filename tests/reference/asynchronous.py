@@ -10,16 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from reference.access import Step, memory_operand, space_named
-from reference.decode import Operands, Reader, Unsupported, Warp, access, check_alignment
-from reference.memory import Fault
-from reference.numbers import LANES
-from reference.op import Op
 
 from ptxtool.ir.nodes import Immediate, Instruction, Name, Operand
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
+from reference.access import Step, memory_operand, space_named
+from reference.decode import Operands, Reader, Unsupported, Warp, access, check_alignment
+from reference.memory import Fault
+from reference.numbers import LANES
+from reference.op import Op
 
 Maker = Callable[[Instruction, Match, Op, int], Step]
 

@@ -18,10 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from reference.decode import Operands, Reader, Unsupported, Warp, access
-from reference.memory import Image, align, alignment_of, size_of
-from reference.numbers import Raw, full
-from reference.ops import Bools
 
 from ptxtool.ir.nodes import (
     Declaration,
@@ -37,6 +33,10 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.isa.literals import integer
 from ptxtool.isa.types import TYPES, Type
+from reference.decode import Operands, Reader, Unsupported, Warp, access
+from reference.memory import Image, align, alignment_of, size_of
+from reference.numbers import Raw, full
+from reference.ops import Bools
 
 SYSTEM = frozenset({"vprintf", "__assertfail", "malloc", "free"})
 _FORMAT = re.compile(rb"%[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t)?([diouxXcspfFeEgGaA%])")

@@ -13,17 +13,17 @@ from string import hexdigits
 from typing import Any
 
 import numpy as np
+
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.ir.nodes import Directive, Function, Instruction, Name
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES
 from reference.access import Step
 from reference.calls import Call, FunctionOperands, decode_call, decode_stack
 from reference.decode import Unsupported, Warp
 from reference.numbers import LANES, Raw, full
 from reference.ops import Bools
 from reference.steps import Decoder
-
-from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.ir.nodes import Directive, Function, Instruction, Name
-from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES
 
 CONTROL = frozenset(
     {"bra", "brx", "brx_idx", "exit", "ret", "retp", "callp", "breakaddr", "break", "trap"}

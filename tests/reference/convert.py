@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+
 from reference.numbers import (
     CANONICAL_NAN,
     FLOATS,

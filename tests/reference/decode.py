@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from reference.memory import WINDOWS, Fault, Image, space_of_generic
-from reference.numbers import LANES, Raw, full, mask_of, raw_integers, signed
-from reference.ops import Bools, negate
 
 from ptxtool.ir.nodes import Dual, Function, Immediate, Memory, Name, Operand, Unary, Vector
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.special import PART_ALIASES, special
 from ptxtool.isa.types import TYPES, Type
+from reference.memory import WINDOWS, Fault, Image, space_of_generic
+from reference.numbers import LANES, Raw, full, mask_of, raw_integers, signed
+from reference.ops import Bools, negate
 
 Warp = Any  # reference.Warp, which holds what is decoded here
 Reader = Callable[[Warp], Raw]

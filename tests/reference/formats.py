@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from reference.decode import Operands, Warp
-from reference.numbers import by_lane
-from reference.op import Op
 
 from ptxtool.ir.nodes import Instruction, Operand, Vector
 from ptxtool.isa.types import TYPES
+from reference.decode import Operands, Warp
+from reference.numbers import by_lane
+from reference.op import Op
 
 
 @dataclass(frozen=True)

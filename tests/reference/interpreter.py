@@ -16,6 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+
+from ptxtool.base.diag import PtxError, error
+from ptxtool.cfg import reconvergence_points
+from ptxtool.ir.nodes import Function
 from reference.calls import (
     SYSTEM,
     Call,
@@ -32,10 +36,6 @@ from reference.code import Code, decode
 from reference.memory import Fault, Image, Space, align
 from reference.numbers import LANES, Raw, full
 from reference.ops import Bools
-
-from ptxtool.base.diag import PtxError, error
-from ptxtool.cfg import reconvergence_points
-from ptxtool.ir.nodes import Function
 
 STACK_BYTES = 16384
 """Local memory of a thread for the frames of functions, and for `alloca`."""

@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from reference.access import Step, memory_operand, space_named
-from reference.decode import Operands, Reader, Unsupported, Warp, access, check_alignment
-from reference.numbers import LANES, Raw
-from reference.op import Op
-from reference.ops import OPERATIONS
 
 from ptxsim.execute.tensor.tensor_model import Accumulation, accumulation
 from ptxtool.ir.nodes import Immediate, Instruction, Operand, Vector
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
+from reference.access import Step, memory_operand, space_named
+from reference.decode import Operands, Reader, Unsupported, Warp, access, check_alignment
+from reference.numbers import LANES, Raw
+from reference.op import Op
+from reference.ops import OPERATIONS
 
 Matrix = list[list[int]]
 Place = Callable[[int, int], tuple[int, int]]

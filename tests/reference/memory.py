@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
-from reference.constants import constant_bits
-from reference.numbers import Raw
 
 from ptxsim.memory_image.texture_objects import Sampler
 from ptxtool.base.diag import PtxError, error
@@ -37,6 +35,8 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES, Type
+from reference.constants import constant_bits
+from reference.numbers import Raw
 
 Bytes = NDArray[np.uint8]
 GLOBAL_BASE = 0x100000

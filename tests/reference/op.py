@@ -5,9 +5,8 @@ For `reference_ops.py` and its neighbours. An operation on a packed type is one 
 
 from dataclasses import dataclass, replace
 
-from reference.numbers import Format
-
 from ptxtool.isa.types import TYPES, Type
+from reference.numbers import Format
 
 PACKED = frozenset({"f16x2", "bf16x2", "f32x2", "u16x2", "s16x2"})
 

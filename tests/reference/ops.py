@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ptxtool.isa.types import Type
 from reference import bits as reference_bits
 from reference.numbers import (
     FLOATS,
@@ -37,8 +39,6 @@ from reference.numbers import (
     to_signed,
 )
 from reference.op import Op, format_of, result_type
-
-from ptxtool.isa.types import Type
 
 Bools = NDArray[np.bool_]
 # ---- floating point

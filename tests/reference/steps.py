@@ -15,6 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
+from ptxtool.ir.nodes import Dual, Guard, Immediate, Instruction, Memory, Name, Operand, Unary
+from ptxtool.isa.legacy import settled
+from ptxtool.isa.table import Match, table
+from ptxtool.isa.types import TYPES, Type
 from reference.access import MemoryAccess, Step, items_of
 from reference.asynchronous import Asynchronous
 from reference.convert import convert
@@ -36,11 +41,6 @@ from reference.ops import (
 from reference.textures import TEXTURE_MEANINGS, Textures
 from reference.video import SCALAR, SEVERAL, video_step
 from reference.warp import WARP_WIDE, WarpWide
-
-from ptxtool.ir.nodes import Dual, Guard, Immediate, Instruction, Memory, Name, Operand, Unary
-from ptxtool.isa.legacy import settled
-from ptxtool.isa.table import Match, table
-from ptxtool.isa.types import TYPES, Type
 
 _NO_TYPE = TYPES["u32"]
 _ONE = np.uint64(1)

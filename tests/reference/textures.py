@@ -17,16 +17,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from reference.access import COMBINATIONS, Step, memory_operand
-from reference.decode import Operands, Reader, Unsupported, Warp
-from reference.memory import OPAQUE_KINDS, Fault
-from reference.numbers import LANES
-from reference.op import Op
 
 from ptxtool.ir.nodes import Dual, Immediate, Instruction, Name, Operand, Vector
 from ptxtool.isa.literals import literal
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
+from reference.access import COMBINATIONS, Step, memory_operand
+from reference.decode import Operands, Reader, Unsupported, Warp
+from reference.memory import OPAQUE_KINDS, Fault
+from reference.numbers import LANES
+from reference.op import Op
 
 _U32, _S32, _U64, _WORD = TYPES["u32"], TYPES["s32"], TYPES["u64"], TYPES["b32"]
 _GEOMETRIES = ("1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms")

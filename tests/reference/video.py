@@ -9,13 +9,12 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9 (video instruction
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reference.decode import Operands, Warp
-from reference.numbers import by_lane, to_signed
-from reference.op import Op
-
 from ptxtool.ir.nodes import Instruction, Name, Operand, Unary
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
+from reference.decode import Operands, Warp
+from reference.numbers import by_lane, to_signed
+from reference.op import Op
 
 SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset", "vmad")
 SEVERAL = tuple(

@@ -9,15 +9,15 @@ Reference: NVIDIA, "Parallel Thread Execution ISA", chapter 9 (synchronization, 
 from collections.abc import Callable
 
 import numpy as np
+
+from ptxtool.ir.nodes import Dual, Instruction, Name
+from ptxtool.isa.table import Match
+from ptxtool.isa.types import TYPES
 from reference.access import COMBINATIONS, Step
 from reference.decode import Operands, Warp
 from reference.numbers import LANES, full
 from reference.op import Op
 from reference.ops import Bools
-
-from ptxtool.ir.nodes import Dual, Instruction, Name
-from ptxtool.isa.table import Match
-from ptxtool.isa.types import TYPES
 
 _ONE = np.uint64(1)
 WARP_WIDE = frozenset({"vote", "shfl", "match", "redux", "elect"})

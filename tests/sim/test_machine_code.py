@@ -101,12 +101,12 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
 @pytest.mark.parametrize(
     ("edited", "old", "new", "changed"),
     [
-        ("timing/core/simt.py", '"""', '"""x', {"ptxsim.timing.core.cycle"}),
+        ("timing/warps/simt.py", '"""', '"""x', {"ptxsim.timing.core.cycle"}),
         ("execute/memory_access.py", '"""', '"""x', {"ptxsim.execute.micro_operations"}),
         ("execute/start.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
-        ("lower.py", '"""', '"""x', set()),
+        ("lowering/lower.py", '"""', '"""x', set()),
         (
-            "program.py",
+            "base/program.py",
             "range(8)",
             "range(0, 8)",
             {"ptxsim.timing.core.cycle", "ptxsim.execute.micro_operations", "ptxsim.functional.cta_loop"},

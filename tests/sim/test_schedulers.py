@@ -170,7 +170,7 @@ def test_what_is_one_policy_under_two_names() -> None:
 
 OWN = """from numba import njit
 
-from ptxsim.base.jit import bit, ctz
+from ptxsim.jit import bit, ctz
 
 
 @njit

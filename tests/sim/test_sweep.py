@@ -13,8 +13,8 @@ from tinysweep import FAULTY, swept, write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.sweep_export import encode
 from ptxtool.results.sweeps import Configuration
+from ptxtool.sweep.export import encode
 from ptxtool.sweep.local import run_here
 from ptxtool.sweep.plan import plan
 from ptxtool.sweep.task import execute

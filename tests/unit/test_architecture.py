@@ -4,10 +4,11 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import networkx
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -19,17 +20,46 @@ LAYERS = (
     ("parse", "cfg"),
     ("emit",),  # the layout reads the grammar's tokens
     ("analysis",),
-    ("check",),  # the passes name the check that proves their claim
+    ("sema",),
+    ("validate",),  # the passes name the check that proves their claim
     ("passes",),
     ("formats",),
-    ("report", "sweep"),
+    ("results",),
+    ("external",),
+    ("report", "runs"),
+    ("sweep",),
     ("api",),
     ("cli",),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "parse", "cfg", "analysis", "formats"}
-MAY_IMPORT_SIMULATOR = {"api", "cli", "sweep"}
+SIMULATOR_LAYERS = (
+    ("base",),
+    ("execute",),
+    ("lowering",),
+    ("memory_image",),
+    ("timing",),
+    ("observe",),
+    ("sanitizer",),
+    ("functional",),
+    ("functional_run",),
+    ("launcher",),
+    ("machine",),
+    ("frontends",),
+)
+SIMULATOR_RANK = {name: rank for rank, names in enumerate(SIMULATOR_LAYERS) for name in names}
+ANYWHERE = {"jit"}  # for schedulers of users; nothing of ours imports it
+SIMULATOR_MAY_IMPORT = {"base", "isa", "ir", "parse", "cfg", "analysis", "formats", "results"}
+MAY_IMPORT_SIMULATOR = {"api", "cli", "runs", "sweep"}
+MOST_FILES = 20
+"""Files of one folder."""
+
+OFFERS = {
+    ("ptxtool.ir.nodes", "ptxtool.ir.symbols"),
+    ("ptxtool.ir.nodes", "ptxtool.ir.defuse"),
+    ("ptxtool.base.render", "ptxtool.base.diag"),
+}
+"""Circles that are wanted: a value offers what is computed from it (`Function.registers`, `str(diagnostic)`)."""
 
 TOOLCHAIN = sorted((CHECKOUT / "ptxtool").rglob("*.py"))
 SIMULATOR = sorted((CHECKOUT / "sim" / "ptxsim").rglob("*.py"))
@@ -111,6 +141,98 @@ def test_the_simulator_needs_only_the_lower_half(path: Path) -> None:
     for found in imports(path):
         target = layer_of(found.module)
         assert target is None or target in SIMULATOR_MAY_IMPORT, f"{path.name}:{found.line}: imports {target}"
+
+
+def simulator_room(module: str) -> str | None:
+    """The layer of the simulator that a dotted name lies in, None for other packages and for `ptxsim` itself."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "ptxsim" and len(parts) > 1 and parts[1] in SIMULATOR_RANK else None
+
+
+@pytest.mark.parametrize("path", SIMULATOR, ids=lambda p: str(p.relative_to(CHECKOUT)))
+def test_imports_point_down_in_the_simulator(path: Path) -> None:
+    own = path.relative_to(CHECKOUT / "sim" / "ptxsim").with_suffix("").parts[0]
+    if own == "__init__" or own in ANYWHERE:
+        return
+    assert own in SIMULATOR_RANK, f"{own} has no place in SIMULATOR_LAYERS"
+    for found in imports(path):
+        target = simulator_room(found.module)
+        if target is not None and target != own:
+            below = SIMULATOR_RANK[target] < SIMULATOR_RANK[own]
+            assert below, f"{path.name}:{found.line}: {own} may not import {target}"
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file; that of a package ends in `.__init__`."""
+    root = CHECKOUT if CHECKOUT / "ptxtool" in path.parents else CHECKOUT / "sim"
+    return ".".join(path.relative_to(root).with_suffix("").parts)
+
+
+def dependences(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """Which file imports which, wherever the import stands: in a function and for types as well."""
+    names = {module_name(path): path for path in paths}
+    for name, path in names.items():
+        for found in imports(path):
+            module, _, last = found.module.rpartition(".")
+            for target in (found.module, f"{found.module}.__init__", module, f"{module}.__init__"):
+                if target in names and target != name:
+                    yield name, target
+                    break
+
+
+def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
+    """Files and folders that import each other, directly or not, looked for among the neighbours in each folder."""
+    graphs: dict[str, networkx.DiGraph] = {}
+    for source, target in edges:
+        ours, theirs = source.split("."), target.split(".")
+        depth = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b)
+        graph = graphs.setdefault(".".join(ours[:depth]), networkx.DiGraph())
+        graph.add_edge(ours[depth], theirs[depth])
+    return [
+        f"{folder}: {', '.join(sorted(circle))}"
+        for folder, graph in graphs.items()
+        for circle in networkx.strongly_connected_components(graph)
+        if len(circle) > 1
+    ]
+
+
+def wanted(edge: tuple[str, str]) -> bool:
+    """Whether an import counts: not those of a public root, which has everybody's names, and not `OFFERS`."""
+    roots = ("ptxtool.__init__", "ptxsim.__init__")
+    return edge[0] not in roots and edge[1] not in roots and edge not in OFFERS
+
+
+@pytest.mark.parametrize("paths", [TOOLCHAIN, SIMULATOR], ids=["ptxtool", "ptxsim"])
+def test_there_are_no_circles(paths: list[Path]) -> None:
+    edges = list(filter(wanted, dependences(paths)))
+    assert len(edges) > len(paths)
+    assert circles(edges) == []
+
+
+def test_circles_are_found() -> None:
+    tree = [("p.a.x", "p.b.y"), ("p.b.y", "p.c"), ("p.c", "p.d.z")]
+    assert circles(tree) == []
+    assert circles([*tree, ("p.c", "p.a.w")]) == ["p: a, b, c"]  # no file imports itself, but folders do
+    assert circles([("p.a.x", "p.a.y"), ("p.a.y", "p.a.x")]) == ["p.a: x, y"]
+
+
+@pytest.mark.parametrize("source", ["import ptxsim.b", "def f():\n    from ptxsim import b", "from ptxsim.b import g"])
+def test_a_planted_circle_is_found(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "CHECKOUT", tmp_path)
+    package = tmp_path / "sim" / "ptxsim"
+    package.mkdir(parents=True)
+    (package / "a.py").write_text(source)
+    (package / "b.py").write_text("from ptxsim.a import f")
+    assert circles(dependences(sorted(package.rglob("*.py")))) == ["ptxsim: a, b"]
+
+
+@pytest.mark.parametrize(
+    "folder",
+    sorted({path.parent for path in [*TOOLCHAIN, *SIMULATOR]}),
+    ids=lambda p: str(p.relative_to(CHECKOUT)),
+)
+def test_a_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MOST_FILES
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from ptxtool.ir.defuse import DefUse
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import (
     Cast,
     Declaration,
@@ -37,7 +38,6 @@ from ptxtool.ir.nodes import (
 )
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
-from ptxtool.sema.verify import names
 
 _SAME_ALL_ALONG = frozenset({"lane", "cta", "grid"})
 """Scopes of special registers that a thread finds the same whenever it looks."""

@@ -24,10 +24,10 @@ from typing import NamedTuple
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.locations import is_location
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Function, Instruction, Memory, Unary
 from ptxtool.isa.special import special
 from ptxtool.isa.table import Match, table
-from ptxtool.sema.verify import names
 
 Resource = int | str
 

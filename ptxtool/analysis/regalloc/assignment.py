@@ -20,8 +20,8 @@ import numpy as np
 
 from ptxtool.analysis.flow.accesses import Accesses, Flags, Numbers, segments_of
 from ptxtool.analysis.flow.copies import is_copy
-from ptxtool.analysis.flow.in_flight import held
 from ptxtool.analysis.flow.loops import Loops, loops, loops_of
+from ptxtool.analysis.regalloc.in_flight import held
 from ptxtool.analysis.regalloc.linear_scan import Item, Member, Packing, Singles, pack, place_fixed
 from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 from ptxtool.analysis.regalloc.physical import place_of

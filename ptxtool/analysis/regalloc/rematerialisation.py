@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from ptxtool.analysis.flow.constant_definitions import constant_definitions
 from ptxtool.analysis.flow.copies import is_copy
 from ptxtool.ir.defuse import DefUse
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Declaration, Function, ScopeClose, ScopeOpen
-from ptxtool.sema.verify import names
 
 LONGEST = 3
 """Instructions of the longest recipe."""

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from ptxtool.analysis.sharing.shared_layout import SharedLayout, shared_declarations, shared_layout
 from ptxtool.ir.defuse import DefUse, roles
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import (
     Binary,
     Function,
@@ -39,7 +40,6 @@ from ptxtool.ir.nodes import (
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.verify import names
 
 Value = Mapping[str, int | None]
 """What a value may be made of: variable -> offset in it, "" -> a number."""

@@ -16,9 +16,9 @@ from fractions import Fraction
 
 from ptxtool.analysis.occupancy.sharing_plan import private_part
 from ptxtool.base.diag import error
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Declaration, Declarator, Function
 from ptxtool.ir.variables import alignment_of, declared_size, round_up
-from ptxtool.sema.verify import names
 
 HEADER_BYTES = 16
 """PTXPlus: what lies before the parameters."""

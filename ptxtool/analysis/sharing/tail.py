@@ -32,8 +32,8 @@ import numpy as np
 
 from ptxtool.analysis.flow.accesses import Accesses, Flags, Numbers, Segment
 from ptxtool.analysis.flow.frequency import static_probabilities, visits
-from ptxtool.analysis.flow.in_flight import held
 from ptxtool.analysis.regalloc.assignment import groups, refuse
+from ptxtool.analysis.regalloc.in_flight import held
 from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 from ptxtool.analysis.regalloc.physical import place_of
 from ptxtool.analysis.sharing.release_points import may_touch

@@ -167,7 +167,7 @@ def show(
 )
 def export(store: str, name: str | None, where: tuple[str, ...], output: str) -> int:
     """Write a row for every run of a sweep, with all axes and counters; JSON has stall points and diagnostics too."""
-    from ptxtool.formats.sweep_export import encode, form_of
+    from ptxtool.sweep.export import encode, form_of
 
     form = form_of(output)
     conditions = [_condition(each) for each in where]

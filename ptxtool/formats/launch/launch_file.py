@@ -8,29 +8,24 @@ expressions over the inputs as they were before it.
 Not handled: samplers of their own (those of a module's text count).
 """
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
 from ptxtool.formats.launch.launch_arguments import check_arguments
-from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, Step, Value, difference
-from ptxtool.formats.launch.launch_places import place_of
+from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, Value, difference
 from ptxtool.formats.launch.launch_steps import read_steps
+from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTables
 from ptxtool.formats.launch.launch_textures import OPTIONS, Opaque, check_options
 from ptxtool.formats.launch.launch_values import SOURCES, ValueProblem, make_value, read_npy
 from ptxtool.formats.toml import read_toml
 
 __all__ = ["Expectation", "Input", "Launch", "check_arguments", "difference", "load_launch", "parse_launch"]
-
-MAX_BLOCK = (MAX_THREADS, MAX_THREADS, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
 
 _TOP_KEYS = (
     "kernel",
@@ -54,7 +49,6 @@ _TOP_KEYS = (
 _ARG_KEYS = ("name", "type", "shape", "count", *SOURCES, "struct", "output", *OPTIONS)
 _CONSTANT_KEYS = ("type", "shape", "count", *SOURCES, "struct")
 _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol", "after")
-_READ_MORE = "docs/launch-file.md has an example of every key"
 
 
 def load_launch(path: str | Path) -> Launch:
@@ -72,7 +66,7 @@ def load_launch(path: str | Path) -> Launch:
 
 def parse_launch(source: Source, folder: Path) -> Launch:
     """A launch file's text; the files it names are relative to `folder`."""
-    return Reader(source, folder).launch(read_toml(source, _READ_MORE))
+    return LaunchReader(source, folder).launch(read_toml(source, READ_MORE))
 
 
 def _type(row: Mapping[str, Any]) -> str:
@@ -80,31 +74,8 @@ def _type(row: Mapping[str, Any]) -> str:
     return str(row.get("type", "u8")).removeprefix(".")
 
 
-class Reader:
-    """Turns the parsed TOML into a `Launch`, with places found again in the text (tomllib gives none)."""
-
-    def __init__(self, source: Source, folder: Path):
-        self.source = source
-        self.folder = folder
-
-    def place(self, table: str = "", index: int = 0, key: str = "") -> tuple[int, int]:
-        """The span of a key in the index-th table of that name."""
-        return place_of(self.source, table, index, key)
-
-    def fail(self, message: str, place: tuple[int, int], help: str = "", code: str = "E502") -> PtxError:
-        return error(code, message, self.source, *place, help or _READ_MORE)
-
-    def only(self, given: Any, allowed: Iterable[str], table: str, index: int = 0) -> dict[str, Any]:
-        """A table with no keys but those allowed."""
-        if not isinstance(given, dict):
-            raise self.fail(f"'{table}' must be a table", self.place(table, index))
-        allowed = tuple(allowed)
-        for key in given:
-            if key not in allowed:
-                close = difflib.get_close_matches(key, allowed, 1)
-                help = f"did you mean '{close[0]}'?" if close else f"keys are {', '.join(allowed)}"
-                raise self.fail(f"unknown key '{key}'", self.place(table, index, key), help)
-        return given
+class LaunchReader(LaunchTables):
+    """Turns the parsed TOML into a `Launch`."""
 
     def launch(self, data: dict[str, Any]) -> Launch:
         self.only(data, _TOP_KEYS, "")
@@ -141,88 +112,6 @@ class Reader:
         for table in ("constants", "textures", "surfaces"):
             rows += data.get(table, {}).values()
         return tuple(self.folder / row["file"] for row in rows if "file" in row)
-
-    def one(self, data: Mapping[str, Any], table: str = "", index: int = 0) -> Step:
-        """What a launch says, of the whole file or of an entry of its list; arguments and the like apart."""
-        for key in ("grid", "block"):
-            if key not in data:
-                place = self.place(table, index) if table else (0, 0)
-                raise self.fail(f"missing key '{key}'", place, f"for example {key} = [128, 1, 1]")
-        block = self.extents(data, "block", MAX_BLOCK, table, index)
-        if block[0] * block[1] * block[2] > MAX_THREADS:
-            n = block[0] * block[1] * block[2]
-            help = "use fewer threads per CTA and more CTAs"
-            place = self.place(table, index, "block")
-            raise self.fail(f"a block of {n} threads; at most {MAX_THREADS} fit", place, help)
-        return Step(
-            kernel=self.text(data, "kernel", table, index),
-            grid=self.extents(data, "grid", MAX_GRID, table, index),
-            block=block,
-            arguments=(),
-            dynamic_shared=self.whole(data, "dynamic_shared", 0, table, index, 0),
-            registers=self.whole(data, "registers", 1, table, index) if "registers" in data else None,
-            scheduler=self.scheduler(data, table, index),
-            scheduler_place=self.place(table, index, "scheduler"),
-            copy_back=(),
-            timed=True,
-            place=self.place(table, index),
-        )
-
-    def text(self, data: Mapping[str, Any], key: str, table: str = "", index: int = 0) -> str | None:
-        given = data.get(key)
-        if given is not None and (not isinstance(given, str) or not given):
-            raise self.fail(f"'{key}' must be a text in quotes", self.place(table, index, key))
-        return given
-
-    def scheduler(self, data: Mapping[str, Any], table: str = "", index: int = 0) -> str | None:
-        """The name of a warp scheduler; the file of one of the user's own is relative to the launch file."""
-        given = self.text(data, "scheduler", table, index)
-        return str(self.folder / given) if given and ".py" in given else given
-
-    def whole(
-        self,
-        data: Mapping[str, Any],
-        key: str,
-        least: int,
-        table: str = "",
-        index: int = 0,
-        default: int | None = None,
-    ) -> int:
-        given = data.get(key, default)
-        if type(given) is not int or given < least:
-            place = self.place(table, index, key)
-            raise self.fail(f"'{key}' must be a whole number >= {least}, not '{given}'", place)
-        return given
-
-    def extents(
-        self,
-        data: Mapping[str, Any],
-        key: str,
-        limits: tuple[int, int, int],
-        table: str = "",
-        index: int = 0,
-    ) -> tuple[int, int, int]:
-        given = data[key]
-        place = self.place(table, index, key)
-        numbers = given if isinstance(given, list) else [given]
-        if not 1 <= len(numbers) <= 3 or not all(type(n) is int and n > 0 for n in numbers):
-            help = f"for example {key} = 128 or {key} = [16, 16]"
-            raise self.fail(f"'{key}' must be one to three positive whole numbers", place, help)
-        extents = (*numbers, 1, 1)[:3]
-        for axis, extent, limit in zip("xyz", extents, limits, strict=True):
-            if extent > limit:
-                help = (
-                    "use fewer threads per CTA and more CTAs"
-                    if key == "block"
-                    else "spread it over x, y and z"
-                )
-                raise self.fail(f"'{key}' is {extent} in {axis}; at most {limit} is possible", place, help)
-        return extents
-
-    def rows(self, given: Any, table: str) -> list[Any]:
-        if not isinstance(given, list):
-            raise self.fail(f"'{table}' must be a list of tables", self.place(table), f"write [[{table}]]")
-        return given
 
     def inputs(self, given: Any) -> tuple[Input, ...]:
         made: list[Input] = []

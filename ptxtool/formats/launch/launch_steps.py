@@ -10,15 +10,13 @@ Reference: docs/launch-file.md.
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptxtool.base.diag import error
 from ptxtool.formats.launch.launch_data import Input, Launch, Step
+from ptxtool.formats.launch.launch_tables import LaunchTables
 from ptxtool.formats.launch.launch_values import DTYPES, ValueProblem, make_value
 from ptxtool.ir.nodes import Function
-
-if TYPE_CHECKING:
-    from ptxtool.formats.launch.launch_file import Reader
 
 _FOR_ALL = ("kernel", "grid", "block", "dynamic_shared", "registers", "scheduler")
 """Keys that the head of the file may say for all entries."""
@@ -26,7 +24,7 @@ _KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time")
 MOST_STEPS = 1_000_000
 
 
-def read_steps(reader: "Reader", data: Mapping[str, Any], inputs: tuple[Input, ...]) -> tuple[Step, ...]:
+def read_steps(reader: LaunchTables, data: Mapping[str, Any], inputs: tuple[Input, ...]) -> tuple[Step, ...]:
     """The launches of a file in order, each as often as it is repeated; none where the file has no list."""
     if "launch" not in data:
         if "repeat" in data:
@@ -50,7 +48,7 @@ def read_steps(reader: "Reader", data: Mapping[str, Any], inputs: tuple[Input, .
     return tuple(once * n)
 
 
-def _step(reader: "Reader", row: Mapping[str, Any], index: int, names: Mapping[str, Input]) -> Step:
+def _step(reader: LaunchTables, row: Mapping[str, Any], index: int, names: Mapping[str, Input]) -> Step:
     arguments = row.get("args", [])
     place = reader.place("launch", index, "args")
     known = f"arguments are {', '.join(names) or 'none'}; define them as [[args]]"
@@ -74,7 +72,7 @@ def _step(reader: "Reader", row: Mapping[str, Any], index: int, names: Mapping[s
 
 
 def _copy_back(
-    reader: "Reader", row: Mapping[str, Any], index: int, names: Mapping[str, Input]
+    reader: LaunchTables, row: Mapping[str, Any], index: int, names: Mapping[str, Input]
 ) -> tuple[str, ...]:
     given, place = row.get("copy_back", []), reader.place("launch", index, "copy_back")
     buffers = [name for name, i in names.items() if i.is_buffer and i.opaque is None]

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptxtool.ir.defuse import roles
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Immediate, Name
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.flatten import Copy, Item, Key, Step
-from ptxtool.sema.verify import names
 
 
 def constants(items: Iterable[Item]) -> Mapping[Key, int | None]:

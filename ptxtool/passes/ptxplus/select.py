@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from ptxtool.analysis.regalloc.narrowing import Demand, Narrowing, demand, narrowing
 from ptxtool.base.diag import Diagnostic
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Function, Name
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark, word
@@ -19,7 +20,6 @@ from ptxtool.passes.ptxplus.places import KernelPlaces, ModulePlaces, alignment_
 from ptxtool.passes.ptxplus.pointers import pointer_spaces
 from ptxtool.passes.ptxplus.selection import Selection
 from ptxtool.passes.ptxplus.tidy import tidy
-from ptxtool.sema.verify import names
 
 
 def select(kernel: Function, shared: ModulePlaces) -> tuple[KernelCode, list[Diagnostic]]:

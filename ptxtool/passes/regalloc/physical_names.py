@@ -1,4 +1,4 @@
-"""How places in a register file are called in the text of a function: the other side of `ptxtool.analysis.regalloc.physical`.
+"""Names for physical registers in the text of a function: the inverse of `ptxtool.analysis.regalloc.physical`.
 
 Where a variable, parameter or label has a name like them, a prefix gets a line behind it: `%r_5`. The variable of
 spilled values gets a number where its name is taken: `__ptxtool_spill1`.

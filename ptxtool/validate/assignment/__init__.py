@@ -31,8 +31,8 @@ from dataclasses import replace
 from ptxtool.analysis.flow.liveness import result_registers
 from ptxtool.base.diag import Diagnostic, by_place
 from ptxtool.cfg.blocks import Cfg, Flow, connect, control_flow
+from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Function, Item, Module
-from ptxtool.sema.verify import place_of
 from ptxtool.validate.assignment.align import NONE, Alignment, align, label_items
 from ptxtool.validate.assignment.flight import touched_in_flight
 from ptxtool.validate.assignment.flow import Boundary, Values, Walk, Wrong
@@ -153,5 +153,5 @@ def _told(
     if j == NONE:
         return Diagnostic("E303", what, after.source, after.start, after.body_start, help)
     node = after.instructions[j]
-    start, end = place_of(after.source.text, node.start, node.end, name)
+    start, end = span_of_word(after.source.text, node.start, node.end, name)
     return Diagnostic("E303", what, after.source, start, end, help)

@@ -21,50 +21,43 @@ import numpy as np
 import platformdirs
 
 HOST_ONLY = (
-    "ptxsim.timing.machine_state",
+    "ptxsim.base.identity_cache",
+    "ptxsim.base.options",
+    "ptxsim.base.record_pool",
+    "ptxsim.base.sums",
+    "ptxsim.frontends",
+    "ptxsim.functional.divergence",
+    "ptxsim.functional.interpreter",
+    "ptxsim.functional.tracing",
+    "ptxsim.functional.waiting",
+    "ptxsim.functional_run",
+    "ptxsim.launcher",
+    "ptxsim.lowering",
+    "ptxsim.machine",
+    "ptxsim.memory_image",
+    "ptxsim.observe",
     "ptxsim.sanitizer.instrumentation",
     "ptxsim.sanitizer.prepare",
     "ptxsim.sanitizer.reports",
+    "ptxsim.timing.banks",
+    "ptxsim.timing.build",
     "ptxsim.timing.deadlock",
-    "ptxsim.memory_image.device",
-    "ptxsim.functional.divergence",
     "ptxsim.timing.drive",
     "ptxsim.timing.dynamic_execution",
-    "ptxsim.memory_image.faults",
-    "ptxsim.functional_run",
     "ptxsim.timing.hotspots",
-    "ptxsim.memory_image.image",
-    "ptxsim.launcher",
-    "ptxsim.lowering.lower",
-    "ptxsim.lowering",
+    "ptxsim.timing.machine_records",
+    "ptxsim.timing.machine_state",
     "ptxsim.timing.memory.clock",
     "ptxsim.timing.memory.copied",
     "ptxsim.timing.memory.counts",
-    "ptxsim.frontends.numba_kernels",
-    "ptxsim.base.options",
-    "ptxsim.memory_image.address_names",
-    "ptxsim.memory_image.printing",
-    "ptxsim.frontends.python_kernels",
-    "ptxsim.timing.machine_records",
-    "ptxsim.base.identity_cache",
-    "ptxsim.functional.interpreter",
-    "reference.interpreter",
-    "ptxsim.machine",
-    "ptxsim.base.record_pool",
-    "ptxsim.observe.stats",
-    "ptxsim.base.sums",
-    "ptxsim.memory_image.texture_objects",
-    "ptxsim.observe.timeline",
-    "ptxsim.observe.totals",
-    "ptxsim.functional.tracing",
-    "ptxsim.frontends.triton_kernels",
-    "ptxsim.functional.waiting",
+    "ptxsim.timing.run_record",
+    "ptxsim.timing.simulation",
 )
 """Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
 
 BEHIND_BOUNDARY = (
     "ptxsim.timing.core.reasons",
-    "ptxsim.timing.core.timeline_events",
+    "ptxsim.timing.timeline_events",
     "ptxsim.execute.calls",
     "ptxsim.execute.micro_operations",
     "ptxsim.execute.host",
@@ -154,6 +147,5 @@ def folder(module: str) -> Path:
 
 
 def is_compiled(module: str) -> bool:
-    """True if what is compiled last for a use is there already: the loop in `ptxsim.timing.core.cycle` for a timed run, the
-    one in `ptxsim.functional.cta_loop` for one without time."""
+    """True if the machine code of a module is on disk; the loop that a run needs is compiled last."""
     return any(folder(module).rglob(f"{module.rpartition('.')[2]}.*.nbi"))

@@ -35,6 +35,7 @@ GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO
     1 << k for k in range(5)
 )
 
+MAX_STACK = 64  # entries of a warp's SIMT stack in a timed run
 COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12

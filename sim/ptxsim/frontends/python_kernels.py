@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-import ptxsim
+from ptxsim.base.notice import say_if_compiling
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 
@@ -43,7 +43,11 @@ class Runner:
         options = {"output": _print} | dict(self.options)
         if undefined and self.function == "run":
             options["undefined"] = [*options.get("undefined", ()), *undefined]
-        function = ptxsim.run if self.function == "run" else ptxsim.launch
+        say_if_compiling(self.function)
+        if self.function == "run":
+            from ptxsim.functional_run import run as function
+        else:
+            from ptxsim.launcher import launch as function  # type: ignore[assignment]
         return function(kernel, grid, block, args, dynamic_shared=dynamic_shared, **options)
 
     def timed(self, options: Mapping[str, Any]) -> "Runner":

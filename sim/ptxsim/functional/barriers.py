@@ -7,7 +7,7 @@ first ones. Without a thread count a barrier is complete when all threads that h
 What waits is an entry of a warp's stack. If other lanes of the warp stand at the same level, they run meanwhile: their
 entry changes places with the waiting one. A waiting entry stays where it is even at its reconvergence point.
 
-Reference: PTX ISA, `bar`, `barrier`; the timed run has the same rules (timing/core/barrier.py).
+Reference: PTX ISA, `bar`, `barrier`; the timed run has the same rules (timing/warps/barrier.py).
 """
 
 import numpy as np

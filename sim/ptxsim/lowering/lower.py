@@ -31,6 +31,7 @@ from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.base.program import (
     INSTRUCTION,
     INVOKE,
+    MAX_STACK,
     RETURN,
     UOP,
     Program,
@@ -48,7 +49,6 @@ from ptxsim.lowering.rows import Operation, Unsupported
 from ptxsim.lowering.straight import count_straight
 from ptxsim.lowering.timing_facts import set_access, set_registers, set_timing, set_unit
 from ptxsim.lowering.variable_layout import AT_BEGINNING, Layout, Origin, lay_out
-from ptxsim.timing.sm_state import MAX_STACK
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu

@@ -15,20 +15,18 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ptxsim.base.options import whole
 from ptxsim.observe.timeline_counters import Counters
 from ptxsim.observe.timeline_tracks import Tracks
-from ptxsim.timing.core.timeline_codes import SIZE, WORDS
+from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import MAX_WARPS
+from ptxsim.timing.timeline_codes import SIZE, WORDS
 from ptxtool.base.diag import error
 from ptxtool.formats.trace_events import TraceEvents
-
-if TYPE_CHECKING:
-    from ptxsim.timing.drive import Simulation
 
 SAMPLE_CYCLES = 100
 MAX_EVENTS = 1_000_000
@@ -93,7 +91,7 @@ class Timeline:
         lines += [f"{self.path}: left out: {of['left_out']}" for of in self.launches if of["left_out"]]
         return "\n".join(lines)
 
-    def start(self, simulation: "Simulation", about: Mapping[str, Any]) -> "Recorder":
+    def start(self, simulation: Simulation, about: Mapping[str, Any]) -> "Recorder":
         """Begin with a launch that is built and has not run."""
         n_sms = len(simulation.sms)
         chosen = tuple(range(n_sms)) if self.sms is None else self.sms
@@ -146,7 +144,7 @@ class Recorder:
         events: TraceEvents,
         origin: int,
         sms: tuple[int, ...],
-        simulation: "Simulation",
+        simulation: Simulation,
         about: Mapping[str, Any],
     ):
         self._timeline, self._simulation, self._about = timeline, simulation, dict(about)
@@ -228,14 +226,14 @@ class Recorder:
 
 @contextmanager
 def recorded(
-    timeline: "Timeline | str | Path | None", simulation: "Simulation", about: Mapping[str, Any]
+    timeline: "Timeline | str | Path | None", simulation: Simulation, about: Mapping[str, Any]
 ) -> Iterator[None]:
     """Record a launch while the body drives it; None: do not."""
     if timeline is None:
         yield
         return
     wanted = timeline if isinstance(timeline, Timeline) else Timeline(timeline)
-    recorder = simulation.recorder = wanted.start(simulation, about)
+    recorder = simulation.observer = wanted.start(simulation, about)
     try:
         yield
     finally:

@@ -6,22 +6,20 @@ later, for cycles that it has skipped, is not read here: the numbers must not de
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ptxsim.observe.timeline_tracks import FIRST_SM, GPU, named
+from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import PENDING
 from ptxtool.formats.trace_events import TraceEvents
-
-if TYPE_CHECKING:
-    from ptxsim.timing.drive import Simulation
 
 
 class Counters:
     """The counters of one launch, which begins at `origin` in the file."""
 
-    def __init__(self, events: TraceEvents, simulation: "Simulation", sms: tuple[int, ...], origin: int):
+    def __init__(self, events: TraceEvents, simulation: Simulation, sms: tuple[int, ...], origin: int):
         self._events, self._simulation, self._origin = events, simulation, origin
         self._sms = list(sms)
         self._shown: dict[tuple[int, str], Mapping[str, float]] = {}

@@ -6,10 +6,11 @@ What lasts from cycle a to cycle b began in cycle a and was over in cycle b. Tra
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptxsim.base.program import ATOMIC
-from ptxsim.timing.core.timeline_codes import (
+from ptxsim.timing.simulation import Simulation
+from ptxsim.timing.timeline_codes import (
     ABSENT,
     BACK,
     CTA,
@@ -23,9 +24,6 @@ from ptxsim.timing.core.timeline_codes import (
 )
 from ptxtool.formats.trace_events import TraceEvents, quoted
 
-if TYPE_CHECKING:
-    from ptxsim.timing.drive import Simulation
-
 STATES = (
     "",
     "running",
@@ -38,7 +36,7 @@ STATES = (
     "atomic",
     "exited",
 )
-"""What the slices of a warp are called, in the order of timing/core/timeline_codes.py's states."""
+"""What the slices of a warp are called, in the order of timing/timeline_codes.py's states."""
 GPU, FIRST_SM = 1, 10
 """Processes: of the whole GPU, and of SM 0, behind which the others follow."""
 _TRACKS = 10_000  # tracks of a process are numbered from its number times this: Perfetto wants all to differ
@@ -56,7 +54,7 @@ class Tracks:
     """The slices of one launch, which begins at `origin` in the file; of these what lies from `first` to `last`."""
 
     def __init__(
-        self, events: TraceEvents, simulation: "Simulation", origin: int, first: int, last: int | None
+        self, events: TraceEvents, simulation: Simulation, origin: int, first: int, last: int | None
     ):
         self._events, self._origin, self._first, self._last = events, origin, first, last
         program, run = simulation.program, simulation.run[0]

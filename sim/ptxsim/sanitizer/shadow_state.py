@@ -11,7 +11,9 @@ from ptxsim.base.jit import record
 
 # what is checked: bits of `what`
 MEMORY, INIT, RACES, BARRIERS = 1, 2, 4, 8
-TRACED = 16  # nothing is looked for: the loop stops before and behind chosen instructions (functional/tracing.py)
+TRACED = (
+    16  # nothing is looked for: the loop stops before and behind chosen instructions (functional/tracing.py)
+)
 GOING, BEFORE, BEHIND = range(3)
 
 # what a report says

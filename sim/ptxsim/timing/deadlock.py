@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptxsim.base.program import Program
-from ptxsim.timing.drive import Simulation
 from ptxsim.timing.sharing.pairs import STRICT
+from ptxsim.timing.simulation import Simulation
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 

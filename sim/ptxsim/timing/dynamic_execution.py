@@ -111,10 +111,10 @@ class Controller:
         self.units["chance"][0] = self.units["lowest"][0] = 0
 
     def end_period(self, simulation: Any, policy: Any) -> None:
-        """The period has ended if its last cycle has: see `timing/sharing/period.py`."""
+        """The period has ended if its last cycle has: see `timing/dynamic_period.py`."""
         if simulation.cycles < self.next_cycle:
             return
-        from ptxsim.timing.sharing.period import end_period
+        from ptxsim.timing.dynamic_period import end_period
 
         with np.errstate(all="ignore"):
             end_period()(

@@ -1,4 +1,4 @@
-"""Where the time went, on the host: the arrays that `timing/core/reasons.py` counts in, and what they say at the end."""
+"""Hotspots on the host: the arrays that `timing/core/reasons.py` counts in, and the result read from them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxsim.base.program import MAX_STACK
 from ptxsim.base.record_pool import Records, Step
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.memory_state import POOL, SECTORS, make_l1, make_memory
@@ -23,7 +24,6 @@ from ptxsim.timing.sm_state import (
     LDST_QUEUE,
     MAX_CTAS,
     MAX_SCHEDULERS,
-    MAX_STACK,
     MAX_WARPS,
     PENDING,
     QUEUED_BITS,

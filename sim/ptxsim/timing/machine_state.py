@@ -1,6 +1,6 @@
 """What a machine keeps between two launches: memory, caches, DRAM rows, and where its round robins stand.
 
-For `launcher.py` and `drive.py`, by way of `sequence.py`. Everything else of an SM begins anew: a launch ends when
+For `launcher.py` and `build.py`, by way of `machine.py`. Everything else of an SM begins anew: a launch ends when
 nothing of it is left in the pipelines.
 
 As in GPGPU-Sim: the next CTA goes to the SM behind the one that got the last; fetch, collector units, write-back and
@@ -10,24 +10,22 @@ Reference: timing-model sections 1.8 and 3.3; timing-model-42 sections 1.2, 1.8,
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptxsim.base.program import Program
 from ptxsim.lowering.lower import lower
 from ptxsim.memory_image.device import Device
 from ptxsim.timing.memory.clock import rewind_l1, rewind_memory, rewind_readonly
+from ptxsim.timing.simulation import Simulation
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
-
-if TYPE_CHECKING:
-    from ptxsim.timing.drive import Simulation
 
 _OF_SM = ("l1i", "l1c", "l1t", "last_fetched", "cu_last", "writeback_client")
 _OF_RUN = ("last_sm", "launched_sm")
 
 
-class Kept:
+class MachineState:
     """The state of a machine between launches; there is none before the first."""
 
     def __init__(self, gpu: Gpu):
@@ -52,7 +50,7 @@ class Kept:
         origin = self.device.origin(kernel.module)
         return lower(kernel, self.gpu, block, ptxplus_semantics, stack_bytes, origin)
 
-    def put(self, simulation: "Simulation", scheduler: str) -> None:
+    def put(self, simulation: Simulation, scheduler: str) -> None:
         """Put what was kept into a simulation that is about to begin."""
         self._running = simulation.program.name
         if self._last is not None:
@@ -64,7 +62,7 @@ class Kept:
                 simulation.sms["policy"] = self._last.sms["policy"]
         self._scheduler = scheduler
 
-    def take(self, simulation: "Simulation") -> None:
+    def take(self, simulation: Simulation) -> None:
         """Keep what a simulation that has ended leaves behind."""
         cycles = simulation.cycles
         if self._last is not None:

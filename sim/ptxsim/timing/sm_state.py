@@ -5,7 +5,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive
 """
 
 from ptxsim.base.jit import record, record_at
-from ptxsim.base.program import COPY_GROUPS
+from ptxsim.base.program import COPY_GROUPS, MAX_STACK
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
@@ -15,7 +15,6 @@ MAX_CTAS = 32
 MAX_CONTEXTS = 512  # warps of resident CTAs, active or not (`switching/`)
 MAX_RESIDENT = 128  # such CTAs
 MAX_SCHEDULERS = 4
-MAX_STACK = 64
 FRONT = 64  # instructions between issue and their unit
 QUEUED_BITS = 8  # of a front entry in a queue of a 64-bit word
 CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
@@ -124,7 +123,7 @@ RUN = record(
         ("private_scratchpad", "i8"),  # bytes
         ("unowned_class", "i8"),  # of the warps of a pair without an owner
         ("lock_rule", "i8"),
-        ("heeded_marks", "i8"),  # the release marks of what is shared
+        ("active_marks", "i8"),  # the release marks of what is shared
         ("lock_as_stall", "i8"),
         ("dynamic", "u8"),  # address of a DYNAMIC record of timing/sharing/hold_back.py for every SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
@@ -137,7 +136,7 @@ RUN = record(
             "hotspots",
             "u8",
         ),  # address of a record of timing/core/reasons.py; 0: nobody asks where the time goes
-        # timeline (timing/core/timeline_events.py)
+        # timeline (timing/timeline_events.py)
         ("timeline", "u8"),  # address of its records; 0: there is none
         ("timeline_used", "i8"),  # numbers in them
         ("timeline_states", "u8"),  # address of int64 [SMs][MAX_WARPS]: what was noted last of each warp

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.sweep_export import encode, form_of, row
 from ptxtool.report.simulations.sweep import Choice, bars_table, pivot, pivot_tables, sweep_parts, verdict
 from ptxtool.report.simulations.sweep_plot import plot
 from ptxtool.results.sweeps import AXES, Configuration, Outcome, Record, SweepResult
+from ptxtool.sweep.export import encode, form_of, row
 
 
 def record(

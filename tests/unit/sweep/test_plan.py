@@ -75,7 +75,7 @@ def test_another_content_is_another_key(tmp_path: Path, run: Configuration) -> N
     keys.add(key(run))
     own = tmp_path / "mine.py"
     own.write_text(
-        "from ptxsim.base.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
+        "from ptxsim.jit import ctz\ndef pick(sm, scheduler, candidates):\n    return ctz(candidates)\n"
     )
     mine = replace(run, scheduler=f"{own}:pick")
     keys.add(key(mine))

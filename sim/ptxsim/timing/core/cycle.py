@@ -30,8 +30,6 @@ from ptxsim.timing.core.ldst import (
 from ptxsim.timing.core.operands import collect, is_frozen
 from ptxsim.timing.core.reasons import charge
 from ptxsim.timing.core.retire import next_retirement
-from ptxsim.timing.core.scoreboard import next_wake, writes_done
-from ptxsim.timing.core.timeline_events import observe
 from ptxsim.timing.memory.l1 import l1_forget
 from ptxsim.timing.memory.memory_state import MEMORY, l1_at
 from ptxsim.timing.memory.system import memory_cycle, reply_next
@@ -39,6 +37,8 @@ from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sharing.locks import retest, settle_wait
 from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
+from ptxsim.timing.timeline_events import observe
+from ptxsim.timing.warps.scoreboard import next_wake, writes_done
 
 DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 

@@ -2,12 +2,12 @@
 
 from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
 from ptxsim.execute.start import init_warp
-from ptxsim.timing.core import simt
-from ptxsim.timing.core.timeline_codes import CTA
-from ptxsim.timing.core.timeline_events import note
 from ptxsim.timing.residency.monitor import cta_launched
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS, sm_at
+from ptxsim.timing.timeline_codes import CTA
+from ptxsim.timing.timeline_events import note
+from ptxsim.timing.warps import simt
 
 
 @inline

@@ -8,8 +8,8 @@ writes back at C + L + 2, before issue in the same cycle.
 from ptxsim.base.jit import bit, flat_i64, inline
 from ptxsim.base.program import instruction_at
 from ptxsim.timing.core.operands import first_queued, leave_oc_ex, rotated
-from ptxsim.timing.core.scoreboard import release
 from ptxsim.timing.sm_state import BANK_WRITES, BUSES_USED, CYCLE, FOREVER, UNITS_DONE
+from ptxsim.timing.warps.scoreboard import release
 
 
 @inline

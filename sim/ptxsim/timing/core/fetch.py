@@ -12,11 +12,11 @@ import numpy as np
 from ptxsim.base.jit import bit, ctz, from_bit, inline, njit, popcount
 from ptxsim.base.program import instruction_at
 from ptxsim.timing.core.retire import retire_passed
-from ptxsim.timing.core.scoreboard import new_head
 from ptxsim.timing.memory.memory_state import INSTRUCTION
 from ptxsim.timing.memory.readonly import FAIL, HIT, next_waiter, read, sent
 from ptxsim.timing.memory.system import inject
 from ptxsim.timing.sm_state import CODE_BASE
+from ptxsim.timing.warps.scoreboard import new_head
 
 
 @inline

@@ -28,16 +28,16 @@ from ptxsim.base.program import (
 from ptxsim.base.program import LDST as LDST_PORT
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask
-from ptxsim.timing.core import simt
-from ptxsim.timing.core.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.core.fetch import flush
 from ptxsim.timing.core.ldst import prepare_access
 from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
-from ptxsim.timing.core.scoreboard import new_head, reserve
 from ptxsim.timing.sharing.locks import ask, pass_marks, take
 from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
+from ptxsim.timing.warps import simt
+from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
+from ptxsim.timing.warps.scoreboard import new_head, reserve
 
 STACK_OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 WRONG_WARP = 101

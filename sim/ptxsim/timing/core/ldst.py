@@ -31,9 +31,6 @@ from ptxsim.base.program import (
 from ptxsim.timing.core.operands import collect, leave_oc_ex
 from ptxsim.timing.core.reason_codes import PASSES
 from ptxsim.timing.core.reasons import note_look_up
-from ptxsim.timing.core.scoreboard import release
-from ptxsim.timing.core.timeline_codes import BACK, SENT
-from ptxsim.timing.core.timeline_events import note
 from ptxsim.timing.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.timing.memory.l1 import (
     PIPE_GLOBAL_STORE,
@@ -66,6 +63,9 @@ from ptxsim.timing.memory.texture_cache import (
 )
 from ptxsim.timing.residency.monitor import load_came, vector_arrived
 from ptxsim.timing.sm_state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
+from ptxsim.timing.timeline_codes import BACK, SENT
+from ptxsim.timing.timeline_events import note
+from ptxsim.timing.warps.scoreboard import release
 
 # clients of the writeback latch
 _SHARED_CLIENT, _TEXTURE_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT = range(5)

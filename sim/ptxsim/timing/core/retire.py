@@ -5,11 +5,11 @@ acknowledged. A CTA ends with its last warp; its slot is free for the next CTA i
 """
 
 from ptxsim.base.jit import bit, ctz, inline
-from ptxsim.timing.core.barrier import retest_barriers
 from ptxsim.timing.residency.monitor import cta_left
 from ptxsim.timing.sharing.locks import warp_exited
 from ptxsim.timing.sharing.pairs import cta_ended
 from ptxsim.timing.sm_state import FOREVER, MAX_WARPS
+from ptxsim.timing.warps.barrier import retest_barriers
 
 
 @inline

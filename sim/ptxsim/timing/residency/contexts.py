@@ -8,11 +8,11 @@ Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section 
 """
 
 from ptxsim.base.jit import bit, from_bit, njit
-from ptxsim.timing.core import simt
-from ptxsim.timing.core.barrier import note_wait
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS
+from ptxsim.timing.warps import simt
+from ptxsim.timing.warps.barrier import note_wait
 
 
 @njit

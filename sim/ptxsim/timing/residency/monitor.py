@@ -18,7 +18,6 @@ Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section 
 """
 
 from ptxsim.base.jit import bit, ctz, njit
-from ptxsim.timing.core.scoreboard import written
 from ptxsim.timing.residency.contexts import bring_back, free_context, put_aside, warps_of
 from ptxsim.timing.residency.live_vectors import UNKNOWN, end_look_up, look_up, vector_came
 from ptxsim.timing.residency.register_file import evict, has_room, restore
@@ -33,6 +32,7 @@ from ptxsim.timing.residency.switch_records import (
 )
 from ptxsim.timing.residency.trigger import NOT_STALLED, stalled_from
 from ptxsim.timing.sm_state import FOREVER
+from ptxsim.timing.warps.scoreboard import written
 
 
 @njit

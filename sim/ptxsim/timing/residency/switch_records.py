@@ -8,7 +8,8 @@ Where context and registers of a CTA are is encoded as in Table IV of FineReg: a
 """
 
 from ptxsim.base.jit import record, record_at, records
-from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT, MAX_STACK
+from ptxsim.base.program import MAX_STACK
+from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
 PCRF, ACRF = 1, 2  # where its registers are

@@ -12,7 +12,7 @@ Timing-model section 6.1 (its choice of what a stall is); Oh et al., FineReg, MI
 """
 
 from ptxsim.base.jit import bit, ctz, njit
-from ptxsim.timing.core.long_waits import waits_long
+from ptxsim.timing.long_waits import waits_long
 from ptxsim.timing.residency.contexts import warps_of
 
 NOT_STALLED = -1

@@ -152,8 +152,9 @@ def _run(source: Source) -> dict[str, Callable[..., Any]]:
 
 def _code(source: Source) -> CodeType:
     """The code of a file. Raises E502 where it is no Python."""
+    text = source.text.replace("ptxsim.schedulers.warps", "ptxsim.jit")  # its name until 0.1
     try:
-        return compile(source.text, source.name, "exec", dont_inherit=True)
+        return compile(text, source.name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as problem:
         line = getattr(problem, "lineno", None) or 1
         start, end = _line(source, line)
@@ -209,7 +210,7 @@ def _uncompilable(source: Source, function: Callable[..., Any], problem: Excepti
     said = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in said if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
     message = f"'{function.__name__}' cannot be compiled: {told[0] if told else type(problem).__name__}"
-    help_text = "use numbers, loops, `sm`'s fields and functions of ptxsim.base.jit; helpers of your own need numba's @njit"
+    help_text = "use numbers, loops, `sm`'s fields and functions of ptxsim.jit; helpers of your own need numba's @njit"
     return error("E502", message, source, *place, help_text)
 
 

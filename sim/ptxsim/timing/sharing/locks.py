@@ -29,7 +29,7 @@ _REGISTERS = GIVES_REGISTERS | FALLEN_REGISTERS
 _SCRATCHPAD = GIVES_SCRATCHPAD | FALLEN_SCRATCHPAD
 
 
-def heeded(shares_scratchpad: bool) -> int:
+def active_marks(shares_scratchpad: bool) -> int:
     """The marks that matter where registers or scratchpad are shared."""
     return (_SCRATCHPAD if shares_scratchpad else _REGISTERS) | LEADS_TO_MARK
 
@@ -51,7 +51,7 @@ def see_head(run, sm, instruction, w):
     sm.within &= ~me
     if sm.pair[sm.cta_slot[w]] < 0:
         return
-    marks = instruction.marks & run.heeded_marks
+    marks = instruction.marks & run.active_marks
     if marks & ~LEADS_TO_MARK:
         sm.marked |= me
     if marks or _may_touch(run, instruction) or (run.dynamic != 0 and is_far(instruction)):
@@ -65,7 +65,7 @@ def pass_marks(run, sm, marked):
         w = ctz(marked)
         marked &= marked - 1
         sm.marked &= ~bit(w)
-        marks = instruction_at(run.code, sm.ib_pc[w]).marks & run.heeded_marks
+        marks = instruction_at(run.code, sm.ib_pc[w]).marks & run.active_marks
         fell = sm.fell_to[w] == sm.ib_pc[w]
         if marks & (GIVES_REGISTERS | GIVES_SCRATCHPAD) or (fell and marks & ~LEADS_TO_MARK):
             sm.gave_back |= bit(w)
@@ -104,7 +104,7 @@ def take(run, sm, instruction, w, i):
     """Warp w has issued instruction i, which it asked for: it holds the lock of what it touches from now on."""
     if run.dynamic != 0:
         forget_draw(run, sm, w)
-    if instruction.marks & run.heeded_marks & LEADS_TO_MARK:
+    if instruction.marks & run.active_marks & LEADS_TO_MARK:
         falls = sm.depth[w] > 0 and sm.stack_pc[sm.depth[w] - 1, w] == i + 1
         sm.fell_to[w] = i + 1 if falls else -1
     if not _may_touch(run, instruction):

@@ -12,8 +12,8 @@ Jatala et al., register sharing, sections 3 and 4.
 from typing import Any
 
 from ptxsim.base.jit import bit, flat_i64, njit
-from ptxsim.timing.core.timeline_codes import LOCKED, OWNED, UNLOCKED
-from ptxsim.timing.core.timeline_events import note
+from ptxsim.timing.timeline_codes import LOCKED, OWNED, UNLOCKED
+from ptxsim.timing.timeline_events import note
 
 OWNER, UNSHARED, NON_OWNER = 0, 1, 2
 SAFE, STRICT, SYMMETRIC = 0, 1, 2  # lock rules

@@ -7,9 +7,9 @@ instruction indices.
 """
 
 from ptxsim.base.jit import bit, ctz, inline, njit
+from ptxsim.base.program import MAX_STACK
 from ptxsim.execute.calls import enter_call, lanes_aside, leave_call
 from ptxsim.execute.micro_operations import execute
-from ptxsim.timing.sm_state import MAX_STACK
 
 
 @inline

@@ -16,8 +16,9 @@ from numba import types
 
 from ptxsim.base.jit import bit, ctz, flat_i64, njit, record_type
 from ptxsim.execute.boundary import boundary
-from ptxsim.timing.core.long_waits import waits_long
-from ptxsim.timing.core.timeline_codes import (
+from ptxsim.timing.long_waits import waits_long
+from ptxsim.timing.sm_state import MAX_WARPS, RUN, SM
+from ptxsim.timing.timeline_codes import (
     ABSENT,
     ATOMIC,
     BARRIER,
@@ -35,7 +36,6 @@ from ptxsim.timing.core.timeline_codes import (
     WARP,
     WORDS,
 )
-from ptxsim.timing.sm_state import MAX_WARPS, RUN, SM
 
 
 @njit(

@@ -1,4 +1,4 @@
-"""What the records of a timeline say: for `timeline.py`, which writes, and ptxsim/observe/timeline_tracks.py, which reads them.
+"""Codes in the records of a timeline: `timeline_events.py` writes them, `observe/timeline_tracks.py` reads them.
 
 A record is the cycle, the SM times KINDS and a kind, and four numbers that the kind explains.
 """

@@ -11,8 +11,8 @@ level go on; `inner_wait` has the warps with a waiting entry that is not on top.
 from ptxsim.base.jit import bit, njit, popcount
 from ptxsim.base.program import ARRIVE, instruction_at
 from ptxsim.execute.warp import give_reduction
-from ptxsim.timing.core import simt
 from ptxsim.timing.sm_state import BARRIERS
+from ptxsim.timing.warps import simt
 
 
 @njit

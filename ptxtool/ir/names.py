@@ -1,0 +1,68 @@
+"""Names in operands, and where a word stands in the text: operands keep no offsets."""
+
+from collections.abc import Sequence
+
+from ptxtool.ir.nodes import (
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Dual,
+    Group,
+    Immediate,
+    Memory,
+    Name,
+    Operand,
+    Unary,
+    Vector,
+)
+
+
+def names(node: Operand) -> Sequence[Name]:
+    """The names in an operand, in textual order; the symbol of `s[...]` comes as a name of its own."""
+    found: list[Name] = []
+    pending: list[Operand] = [node]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Name):
+            found.append(item)
+        elif type(item) is not Immediate:
+            pending += operand_parts(item)[::-1]
+    return found
+
+
+def operand_parts(node: Operand) -> Sequence[Operand]:
+    """The operands inside an operand, in textual order; the symbol of `s[...]` comes first, as a name."""
+    if isinstance(node, Memory):
+        inside = [n for n in (node.base, node.offset) if n is not None]
+        return (
+            [Name(node.symbol), *inside, *node.coordinates] if node.symbol else [*inside, *node.coordinates]
+        )
+    if isinstance(node, Vector | Group):
+        return node.items
+    if isinstance(node, Unary | Cast):
+        return (node.operand,)
+    if isinstance(node, Binary):  # of `filter_mode = nearest` none: words of the language
+        return (node.left, node.right) if node.operator != "=" else ()
+    if isinstance(node, Dual):
+        return (node.first, node.second)
+    if isinstance(node, Conditional):
+        return (node.condition, node.then, node.otherwise)
+    return node.arguments if isinstance(node, Apply) else ()
+
+
+def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
+    """The span of a word within a statement; the statement's own where it is not written there."""
+    at = text.find(word, start, end) if word else -1
+    while at >= 0:
+        behind = at + len(word)
+        if not _is_word(text[at - 1 : at]) and not _is_word(text[behind : behind + 1]):
+            return at, behind
+        at = text.find(word, at + 1, end)
+    stem = word.rstrip("0123456789")  # one of `name<count>`
+    at = text.find(stem, start, end) if stem else -1
+    return (at, at + len(stem)) if at >= 0 else (start, end)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character in ("_", "$", "%")

@@ -1,0 +1,52 @@
+"""The `RUN` record of a machine: what the cycle loop has to know of it, whatever it runs."""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.identity_cache import Remembered
+from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
+from ptxsim.timing.sm_state import RUN
+from ptxtool.formats.gpu import Gpu
+
+_CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
+_LOCK_RULES = {"safe": SAFE, "strict": STRICT, "symmetric": SYMMETRIC}
+_runs: Remembered[Any] = Remembered(8)
+
+
+def run_record(gpu: Gpu) -> Any:
+    """A new `RUN` record of a machine, as an array of one; what depends on the launch is 0 in it."""
+    return _runs.get(gpu, None, lambda: _run_of(gpu)).copy()
+
+
+def _run_of(gpu: Gpu) -> Any:
+    run = np.zeros(1, RUN)
+    r = run[0]
+    pipeline, fetch = gpu.pipeline, gpu.fetch
+    r["n_sms"], r["contexts"], r["n_schedulers"] = gpu.sm.count, gpu.sm.warps, gpu.sm.schedulers
+    r["port_width"] = pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem
+    r["oc_ex_width"] = pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem
+    collectors = (pipeline.collectors_sp, pipeline.collectors_sfu, pipeline.collectors_mem)
+    first = (0, collectors[0], collectors[0] + collectors[1])
+    r["first_collector"] = first
+    r["collectors"] = [(1 << n) - 1 << at for n, at in zip(collectors, first, strict=True)]
+    r["collector_ports"] = pipeline.ports_sp, pipeline.ports_sfu, pipeline.ports_mem
+    r["n_banks"], r["model_banks"] = pipeline.register_banks, pipeline.bank_conflicts
+    r["n_sp"], r["n_sfu"], r["result_buses"] = pipeline.sp_units, pipeline.sfu_units, pipeline.ex_wb
+    r["collector_stage"] = pipeline.collector_step == "own"
+    r["collector_reads"] = pipeline.collector_reads
+    r["rotate_schedulers"] = pipeline.scheduler_order == "rotating"
+    r["long_lasting"] = pipeline.long_operation == "until-computed"
+    r["taken_first"] = pipeline.first_path == "taken"
+    r["unowned_class"] = _CLASSES[gpu.sharing.unowned]
+    r["lock_rule"] = _LOCK_RULES[gpu.sharing.lock_rule]
+    r["count_idle"] = gpu.dispatch.idle_sms == "counted"
+    r["last_sm"] = r["launched_sm"] = (gpu.dispatch.first_sm - 1) % gpu.sm.count
+    r["ibuffer"], r["fetches"] = fetch.ibuffer_entries, fetch.per_cycle
+    r["constant_line"] = gpu.l1c.line_bytes
+    r["response_hops"] = gpu.ldst.response_hops
+    r["shared_pipe"] = gpu.ldst.shared_pipe_cycles
+    r["atomic_parts"] = gpu.ldst.atomic_warp_parts
+    segment = gpu.ldst.uncached_segment_bytes
+    r["uncached_segment"] = segment if segment < 128 else 0
+    return run

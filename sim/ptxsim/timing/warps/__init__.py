@@ -1,0 +1,1 @@
+"""The state of warps in the pipeline: SIMT stack, scoreboard, barriers."""
