@@ -37,7 +37,8 @@ from ptxtool.analysis.regalloc.physical import PREDICATES  # noqa: E402
 from ptxtool.analysis.regalloc.register_need import register_need  # noqa: E402
 from ptxtool.analysis.regalloc.spills import FILES  # noqa: E402
 from ptxtool.base.mangled import source_name  # noqa: E402
-from ptxtool.external.ptxas import Used, ptxas_usage  # noqa: E402
+from ptxtool.external.ptxas import ptxas_usage  # noqa: E402
+from ptxtool.results.register_counts import PtxasUsage  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402
 from ptxtool.passes import rewrite  # noqa: E402
@@ -57,8 +58,8 @@ class Row:
 
     file: str
     kernel: Function
-    o1: Used | None
-    o3: Used | None
+    o1: PtxasUsage | None
+    o3: PtxasUsage | None
 
     @property
     def name(self) -> str:
@@ -121,7 +122,7 @@ def counts(found: Sequence[Row]) -> str:
     return f"{summary(found)}\n\n{table(head, body)}"
 
 
-def _used(used: Used | None) -> str:
+def _used(used: PtxasUsage | None) -> str:
     """Registers, with a star where ptxas itself spills."""
     return f"{used.registers}{'*' if used.spill_bytes else ''}" if used else "-"
 

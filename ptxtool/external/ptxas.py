@@ -3,7 +3,7 @@
 It is looked for on the PATH, in CUDA_HOME, and in `nvidia-cuda-nvcc` of PyPI. `ptxas -v` compiles the text for the
 target it names or, where this ptxas no longer knows that, for the oldest it knows. Functions that are only declared
 may be defined elsewhere; then nothing is known of what they take. A text with `.target ..., debug` is compiled without
-optimisation: ptxas has no other way. Nothing here is an error: where no figures come back, `Ptxas.problem` says why.
+optimisation: ptxas has no other way. Nothing here is an error: where no figures come back, `PtxasRun.problem` says why.
 """
 
 import os
@@ -13,11 +13,12 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from ptxtool.ir.nodes import Module
+from ptxtool.results.register_counts import PtxasRun, PtxasUsage
 
 TIMEOUT = 20.0
 """Seconds that a report waits for ptxas."""
@@ -29,37 +30,6 @@ _SAID = re.compile(r"^ptxas .*(?:error|fatal)\s*: (.*)$", re.MULTILINE)
 _RELEASE = re.compile(r"release ([\d.]+)")
 _UNRESOLVED = b"Unresolved extern function"
 _ARCHITECTURE = re.compile(r"'sm_(\d+)'")
-
-
-@dataclass(frozen=True)
-class Used:
-    """What ptxas gave one kernel: registers per thread, bytes of its stack frame, bytes stored by spills."""
-
-    registers: int
-    stack_bytes: int
-    spill_bytes: int
-
-    def to_dict(self) -> dict[str, int]:
-        """Plain data for `--json`."""
-        return {
-            "registers": self.registers,
-            "stack_bytes": self.stack_bytes,
-            "spill_bytes": self.spill_bytes,
-        }
-
-
-@dataclass(frozen=True)
-class Ptxas:
-    """One run of ptxas: its version, the architecture and optimisation level, and what each kernel used."""
-
-    version: str
-    arch: str
-    level: int
-    kernels: Mapping[str, Used] = field(default_factory=dict)
-    problem: str = ""
-
-    def __str__(self) -> str:
-        return f"ptxas {self.version} -O{self.level} for {self.arch}"
 
 
 def find_ptxas() -> str | None:
@@ -76,7 +46,7 @@ def ptxas_version() -> str | None:
     return _versions(program)[0] if program else None
 
 
-def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT) -> Ptxas | None:
+def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT) -> PtxasRun | None:
     """What ptxas makes of a PTX module; None without ptxas, and for PTXPlus, which it does not read."""
     program = find_ptxas()
     if program is None or module.is_ptxplus:
@@ -87,7 +57,7 @@ def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT
     arch = module.target.replace("compute_", "sm_")
     if arch not in known and known:
         arch = known[0]
-    ran = Ptxas(version, arch, level)
+    ran = PtxasRun(version, arch, level)
     with tempfile.TemporaryDirectory(prefix="ptxtool-") as folder:
         path = Path(folder, "kernel.ptx")
         path.write_bytes(module.source.to_bytes())
@@ -111,16 +81,16 @@ def _run(command: list[str], timeout: float) -> subprocess.CompletedProcess[byte
     return subprocess.run(command, capture_output=True, timeout=timeout, check=False)
 
 
-def _used(told: str) -> Mapping[str, Used]:
+def _used(told: str) -> Mapping[str, PtxasUsage]:
     """The kernels in what `ptxas -v` prints."""
-    found: dict[str, Used] = {}
+    found: dict[str, PtxasUsage] = {}
     pieces = _ENTRY.split(told)
     for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
         used = _USED.search(text)
         # a device function that follows has lines of its own; the kernel's frame is the last before its registers
         frames = _STACK.findall(text[: used.start()]) if used else ()
         if used and frames:
-            found[name] = Used(int(used[1]), int(frames[-1][0]), int(frames[-1][1]))
+            found[name] = PtxasUsage(int(used[1]), int(frames[-1][0]), int(frames[-1][1]))
     return found
 
 

@@ -1,12 +1,43 @@
 """The registers per thread of a kernel from three sides: live at once, allocated, and by ptxas where there is one."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.analysis.regalloc.register_need import RegisterNeed, register_need
 from ptxtool.base.diag import PtxError
-from ptxtool.external.ptxas import Ptxas, Used
 from ptxtool.ir.nodes import Function
+
+
+@dataclass(frozen=True)
+class PtxasUsage:
+    """What ptxas gave one kernel: registers per thread, bytes of its stack frame, bytes stored by spills."""
+
+    registers: int
+    stack_bytes: int
+    spill_bytes: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Plain data for `--json`."""
+        return {
+            "registers": self.registers,
+            "stack_bytes": self.stack_bytes,
+            "spill_bytes": self.spill_bytes,
+        }
+
+
+@dataclass(frozen=True)
+class PtxasRun:
+    """One run of ptxas: its version, the architecture and optimisation level, and what each kernel used."""
+
+    version: str
+    arch: str
+    level: int
+    kernels: Mapping[str, PtxasUsage] = field(default_factory=dict)
+    problem: str = ""
+
+    def __str__(self) -> str:
+        return f"ptxas {self.version} -O{self.level} for {self.arch}"
 
 
 @dataclass(frozen=True)
@@ -19,10 +50,10 @@ class RegisterCounts:
     kernel: Function
     need: RegisterNeed | None
     problem: str
-    ptxas: Ptxas | None
+    ptxas: PtxasRun | None
 
     @property
-    def used(self) -> Used | None:
+    def used(self) -> PtxasUsage | None:
         """What ptxas gave the kernel, None where it did not say."""
         return self.ptxas.kernels.get(self.kernel.name) if self.ptxas else None
 
@@ -62,7 +93,7 @@ class RegisterCounts:
         return "\n  ".join([f"registers per thread: {', '.join(parts) or 'unknown'}", *more])
 
 
-def register_counts(kernel: Function, ptxas: Ptxas | None) -> RegisterCounts:
+def register_counts(kernel: Function, ptxas: PtxasRun | None) -> RegisterCounts:
     """Count a kernel's registers; `ptxas` is what `ptxas_usage` said of its module. Raises E202 (undeclared label)."""
     try:
         return RegisterCounts(kernel, register_need(kernel), "", ptxas)

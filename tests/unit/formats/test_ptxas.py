@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from ptxas import needs_ptxas
 
-from ptxtool.external.ptxas import Ptxas, Used, find_ptxas, ptxas_usage, ptxas_version
+from ptxtool.external.ptxas import find_ptxas, ptxas_usage, ptxas_version
+from ptxtool.results.register_counts import PtxasRun, PtxasUsage
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.results.register_counts import register_counts
@@ -70,7 +71,7 @@ def test_registers_stack_and_spills_of_every_kernel(play: Play) -> None:
     play(f"cat >&2 <<'END'\n{SAID}END")
     found = usage()
     assert str(found) == "ptxas 12.9 -O3 for sm_75"
-    assert dict(found.kernels) == {"a": Used(4, 0, 0), "b": Used(24, 24, 16)}
+    assert dict(found.kernels) == {"a": PtxasUsage(4, 0, 0), "b": PtxasUsage(24, 24, 16)}
     assert found.problem == ""
     assert {"-v", "-arch=sm_75", "-O3"} <= set(play.asked)
     assert ptxas_version() == "12.9"
