@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import resident_ctas
 
 from ptxtool.formats.gpu import load_gpu
 
@@ -234,3 +235,26 @@ def test_times_of_dram_are_those_of_all_gpu_files() -> None:
     for machine in ("tesla-c2050", "gtx480", "gtx980-finereg", "gpgpusim42-c2050", "gpgpusim42-gtx480"):
         for name, value in times:
             assert _value(machine, f"dram.{name}") == value
+
+
+def test_resident_ctas_are_those_of_the_papers() -> None:
+    expected = {**resident_ctas.REGISTERS, **resident_ctas.SCRATCHPAD}
+    seen: set[str] = set()
+    for head, *rows in _tables((MODEL / "statistics.md").read_text(encoding="utf-8")):
+        if head[0] != "application":
+            continue
+        assert head[3:] == [f"{percent}%" for percent in resident_ctas.PERCENT]
+        for names, threads, _, *ctas in rows:
+            for name in names.split(", "):
+                assert (int(threads), tuple(map(int, ctas))) == expected[name][::2]
+                seen.add(name)
+    assert seen == set(expected)
+
+
+def test_the_rows_of_the_micro_kernels_are_there() -> None:
+    tables = list(_tables((MODEL / "simplifications.md").read_text(encoding="utf-8")))
+    (rows,) = ([row[0] for row in table[1:]] for table in tables if table[0][0] == "row")
+    assert rows == [str(n) for n in range(1, 25)]
+    accuracy = (CHECKOUT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    figures = accuracy.split("<!-- tesla-c2050 -->")[1].split("<!-- end")[0]
+    assert {row[0] for row in _rows(figures) if _CELL.match(row[0])} == set(rows)
