@@ -38,12 +38,12 @@ from ptxtool.analysis.regalloc.register_need import register_need  # noqa: E402
 from ptxtool.analysis.regalloc.spills import FILES  # noqa: E402
 from ptxtool.base.mangled import source_name  # noqa: E402
 from ptxtool.external.ptxas import ptxas_usage  # noqa: E402
-from ptxtool.results.register_counts import PtxasUsage  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
 from ptxtool.parse import parse  # noqa: E402
 from ptxtool.passes import rewrite  # noqa: E402
 from ptxtool.passes.regalloc.allocate import Allocate  # noqa: E402
 from ptxtool.passes.regalloc.compact import Compact  # noqa: E402
+from ptxtool.results.register_counts import PtxasUsage  # noqa: E402
 
 PAGE = CHECKOUT / "docs" / "allocation.md"
 CORPUS = CHECKOUT.parent / "shared" / "corpus"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ptxtool.base.resources import resource_dir
 
-_LAYERS = ("base", "isa", "ir", "parse", "cfg", "analysis", "formats")
+_LAYERS = ("base", "isa", "ir", "parse", "cfg", "analysis", "formats", "results")
 """The rooms of `ptxtool` that the simulator may use (a test of the architecture holds it to them)."""
-_HERE = ("run.py", "sequence.py", "task.py", "textures.py")
-"""What of this room runs a launch."""
+_RUNNERS = ("runs/launch_runs.py", "runs/launch_lists.py", "runs/texture_arguments.py", "sweep/task.py")
+"""What runs a launch."""
 _SUFFIXES = (".py", ".toml", ".lark")
 
 
@@ -40,6 +40,6 @@ def _files() -> list[tuple[Path, Path]]:
     toolchain = Path(__file__).resolve().parent.parent
     found = [(simulator, path) for path in simulator.rglob("*")]
     found += [(toolchain, path) for layer in _LAYERS for path in (toolchain / layer).rglob("*")]
-    found += [(toolchain, toolchain / "sweep" / name) for name in _HERE]
+    found += [(toolchain, toolchain / name) for name in _RUNNERS]
     found += [(resource_dir("grammars"), path) for path in resource_dir("grammars").rglob("*")]
     return sorted((root, path) for root, path in found if path.suffix in _SUFFIXES)

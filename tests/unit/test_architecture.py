@@ -173,7 +173,7 @@ def dependences(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
     names = {module_name(path): path for path in paths}
     for name, path in names.items():
         for found in imports(path):
-            module, _, last = found.module.rpartition(".")
+            module, _, _ = found.module.rpartition(".")
             for target in (found.module, f"{found.module}.__init__", module, f"{module}.__init__"):
                 if target in names and target != name:
                     yield name, target
@@ -216,7 +216,9 @@ def test_circles_are_found() -> None:
     assert circles([("p.a.x", "p.a.y"), ("p.a.y", "p.a.x")]) == ["p.a: x, y"]
 
 
-@pytest.mark.parametrize("source", ["import ptxsim.b", "def f():\n    from ptxsim import b", "from ptxsim.b import g"])
+@pytest.mark.parametrize(
+    "source", ["import ptxsim.b", "def f():\n    from ptxsim import b", "from ptxsim.b import g"]
+)
 def test_a_planted_circle_is_found(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[__name__], "CHECKOUT", tmp_path)
     package = tmp_path / "sim" / "ptxsim"

@@ -13,6 +13,17 @@ from ptxtool.ir.nodes import Function, Name
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark, word
 from ptxtool.passes.ptxplus.constants import constants
+from ptxtool.passes.ptxplus.families import (  # noqa: F401  (each registers its rules)
+    carry,
+    compare,
+    control,
+    convert,
+    exchange,
+    floating,
+    integer,
+    memory,
+    moves,
+)
 from ptxtool.passes.ptxplus.families.exchange import exchange_prologue
 from ptxtool.passes.ptxplus.flatten import Copy, Item, Refusal, Skip, Step, flatten
 from ptxtool.passes.ptxplus.fold import fold

@@ -1,7 +1,7 @@
 """What a kernel becomes before it runs: arrays of records that compiled code reads.
 
 `lower.py` makes a `Program` of a kernel; `core/` reads the timing half of an instruction record (unit, latency,
-registers), `semantics/` its micro-operations. An instruction is one `INSTRUCTION` record and the micro-operations
+registers), `execute/` its micro-operations. An instruction is one `INSTRUCTION` record and the micro-operations
 `uop_start <= k < uop_end`; a micro-operation works on rows of 32 lanes.
 
 Rows: operand numbers >= 0 are rows of the executing warp, < 0 are constant rows shared by all warps (row `~n`).

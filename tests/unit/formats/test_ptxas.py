@@ -6,10 +6,9 @@ import pytest
 from ptxas import needs_ptxas
 
 from ptxtool.external.ptxas import find_ptxas, ptxas_usage, ptxas_version
-from ptxtool.results.register_counts import PtxasRun, PtxasUsage
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.results.register_counts import register_counts
+from ptxtool.results.register_counts import PtxasRun, PtxasUsage, register_counts
 
 TEXT = """\
 .version 8.0
@@ -61,7 +60,7 @@ class Play:
         return (self.folder / "asked").read_text().split()
 
 
-def usage(text: str = TEXT, level: int = 3, timeout: float = 20) -> Ptxas:
+def usage(text: str = TEXT, level: int = 3, timeout: float = 20) -> PtxasRun:
     found = ptxas_usage(parse(text), level, timeout)
     assert found is not None
     return found
