@@ -1,4 +1,4 @@
-"""Draw docs/images/overview.svg, README's picture, from README's kernel: live registers, allocation, what sharing gains.
+"""Draw docs/images/overview.svg, README's picture: live registers of README's kernel, allocation, simulated schemes.
 
     python benchmarks/draw_overview.py [--write]
 

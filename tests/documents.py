@@ -1,8 +1,8 @@
 """The example blocks of README and docs: finding them, and running those of a page in order in one folder.
 
 A block is the text between two lines of ```; the words after the first ``` are its language and, for a file, its name.
-`tests/docs/test_examples.py` lists the languages. The blocks of a page share a folder and a Python namespace: a file that
-one block writes is there for the next one.
+`tests/docs/test_examples.py` lists the languages. The blocks of a page share a folder and a Python namespace: a file
+that one block writes is there for the next one.
 """
 
 import contextlib
@@ -98,7 +98,8 @@ class PageRun:
         self.shared = shared
         """What a command prints that neither reads nor writes files of the folder: run once for all pages."""
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
-        self.todo = blocks_of(page)
+        self.blocks = blocks_of(page)
+        self.todo = list(self.blocks)
         self.results: dict[Block, list[str] | BaseException] = {}
         for name in ("samples", "tests"):
             (folder / name).symlink_to(CHECKOUT / name)
@@ -205,7 +206,7 @@ def agree(shown: str, printed: str) -> bool:
 
 
 def shortened(shown: str, printed: str) -> str:
-    """What was printed with a line `...` where the page has one: as many lines as the page shows before and after it."""
+    """What was printed, with a line `...` where the page has one: before and after it as many lines as on the page."""
     lines, shown_lines = printed.splitlines(keepends=True), shown.splitlines(keepends=True)
     if "...\n" not in shown_lines:
         return printed

@@ -107,13 +107,13 @@ def check_console(block: Block, run: PageRun, bless: bool) -> None:
 
 def check_python(block: Block, run: PageRun, bless: bool) -> None:
     printed = run.printed(block)
-    following = [other for other in blocks_of(block.page) if other.line > block.line][:1]
-    if printed and not (following and following[0].language == "output"):
+    following = run.blocks[run.blocks.index(block) + 1 :][:1]
+    if not (following and following[0].language == "output"):
         assert "".join(printed) == "", f"{block} prints something: show it in a block 'output'"
 
 
 def check_output(block: Block, run: PageRun, bless: bool) -> None:
-    before = [other for other in blocks_of(block.page) if other.line < block.line][-1]
+    before = run.blocks[run.blocks.index(block) - 1]
     assert before.language == "python", f"{block}: 'output' follows a block 'python'"
     compare(block, "```output\n", block.body, "".join(run.printed(before)), bless)
 
@@ -153,7 +153,7 @@ def check_assembly(block: Block, run: PageRun, bless: bool) -> None:
 
 def check_cuda(block: Block, run: PageRun, bless: bool) -> None:
     run.printed(block)
-    compiled = [other for other in blocks_of(block.page) if other.language == "console"]
+    compiled = [other for other in run.blocks if other.language == "console"]
     assert any(block.name in command for other in compiled for command, _ in other.commands), (
         f"{block}: no command compiles it"
     )
