@@ -115,7 +115,7 @@ def check_python(block: Block, run: PageRun, bless: bool) -> None:
 def check_output(block: Block, run: PageRun, bless: bool) -> None:
     before = run.blocks[run.blocks.index(block) - 1]
     assert before.language == "python", f"{block}: 'output' follows a block 'python'"
-    compare(block, "```output\n", block.body, "".join(run.printed(before)), bless)
+    compare(block, f"{before.body}```\n\n```output\n", block.body, "".join(run.printed(before)), bless)
 
 
 def compare(block: Block, before: str, shown: str, printed: str, bless: bool) -> None:
