@@ -25,6 +25,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from documents import CHECKOUT, Block, Missing, PageRun, agree, blocks_of, shortened
 from gpgpusim_files import write_config
@@ -178,8 +179,8 @@ def check_usage(block: Block, run: PageRun, bless: bool) -> None:
     for name, rest in shown:
         if name == "COMMAND":
             continue
-        command = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}").command
-        members = [command, *getattr(command, "commands", {}).values()]
+        module = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}")
+        members = [each for each in vars(module).values() if isinstance(each, click.Command)]
         options = {option for each in members for parameter in each.params for option in parameter.opts}
         used = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", rest))
         assert used <= options | {"--help"}, f"{block}: {name} has no {sorted(used - options)}"
