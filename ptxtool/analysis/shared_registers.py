@@ -3,7 +3,7 @@
 For the passes that release, order and delay. A register is private if its sequence number is at most
 floor(registers * (100 - share) / 100), where `registers` is the count per thread that the allocation of a run takes.
 
-Reference: timing model, section 5.1; V. Jatala, J. Anantpur, A. Karkare, HPDC 2016, section III.
+Reference: timing-model section 5.1; V. Jatala, J. Anantpur, A. Karkare, HPDC 2016, section III.
 """
 
 from fractions import Fraction

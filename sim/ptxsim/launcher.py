@@ -1,6 +1,6 @@
 """`launch`: simulate one kernel launch, as CUDA would run it, on a described machine.
 
-Buffers are numpy arrays and are updated in place. The timing follows timing-model.md's machine; what is simplified is
+Buffers are numpy arrays and are updated in place. The timing follows docs/model; what is simplified is
 listed in docs/simulator.md.
 """
 

@@ -22,7 +22,7 @@ MOST_BUFFER_FLITS = 128
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
-_SPEEDUPS = {  # internal speedup -> delays of packets, gap behind a packet, input speedup: timing models 3.4
+_SPEEDUPS = {  # internal speedup -> delays of packets, gap behind a packet, input speedup: timing-model 3.4, TM42 3.4
     1.0: ([7, 8, 9, 10, 11], 1, "2"),
     2.0: ([6, 7, 8, 9], 0, "1"),
 }
