@@ -41,8 +41,8 @@ ELSEWHERE = {
 }
 """Pages whose `python`, `ptx` and `console` blocks have a test of their own; `docs/errors` has test_error_pages.py."""
 OWN_LANGUAGES = {"console", "ptx", "python", "text", "toml"}
-DRAWINGS = {"docs/architecture.md", "docs/stages.md", "CONTRIBUTING.md"}
-"""Pages whose indented blocks are drawings or targets of make."""
+DRAWINGS = ("docs/architecture.md", "docs/stages.md", "docs/model/", "CONTRIBUTING.md")
+"""Pages whose indented blocks are drawings, formulas or targets of make."""
 REASONS = (
     "installs packages",
     "simulates for minutes",
@@ -203,7 +203,7 @@ def check_sh(block: Block, run: PageRun, bless: bool) -> None:
 
 def check_indented(block: Block, run: PageRun, bless: bool) -> None:
     page = str(block.page.relative_to(CHECKOUT))
-    assert page in DRAWINGS, f"{block}: an indented block; fence it, with a language"
+    assert page.startswith(DRAWINGS), f"{block}: an indented block; fence it, with a language"
     commands = [shlex.split(line) for line in block.body.splitlines() if _COMMAND.match(line)]
     assert all(command[0] == "make" for command in commands), f"{block}: a command that is not run"
 
