@@ -31,6 +31,7 @@ from documents import CHECKOUT, Block, Missing, PageRun, agree, blocks_of, short
 from gpgpusim_files import write_config
 
 from ptxtool import api
+from ptxtool.cli.main import main
 
 PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md")])
 ELSEWHERE = {
@@ -178,7 +179,9 @@ def check_usage(block: Block, run: PageRun, bless: bool) -> None:
     for name, rest in shown:
         if name == "COMMAND":
             continue
-        module = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}")
+        command = main.get_command(click.Context(main), name)
+        assert command is not None, f"{block}: no command '{name}'"
+        module = importlib.import_module(command.callback.__module__)
         members = [each for each in vars(module).values() if isinstance(each, click.Command)]
         options = {option for each in members for parameter in each.params for option in parameter.opts}
         used = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", rest))

@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 from documents import CHECKOUT
 
-from ptxtool.cli.main import COMMANDS
+from ptxtool.cli.main import COMMANDS, main
 
 README = CHECKOUT / "README.md"
 PAGES = [README, CHECKOUT / "CONTRIBUTING.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
@@ -40,14 +41,13 @@ def test_the_numbers_of_runs_of_the_experiments() -> None:
 
 
 def test_every_command_and_option_is_documented() -> None:
-    import importlib
-
     text = (CHECKOUT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*)", text, re.MULTILINE) == list(COMMANDS)
     shared = text.split("\n## ")[0]
     for name in COMMANDS:
         section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        command = importlib.import_module(f"ptxtool.cli.{name.replace('-', '_')}").command
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
         for parameter in command.params:
             option = max(parameter.opts, key=len)
             if option.startswith("--") and option not in ("--output",):
