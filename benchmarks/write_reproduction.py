@@ -1,4 +1,4 @@
-"""Make both experiments of the papers and put their tables into docs/reproduction.md and README.md.
+"""Make both experiments of the papers and put their tables into docs/reproduction.md and benchmarks-of-the-papers.md.
 
     python benchmarks/write_reproduction.py [--jobs N] [--stores FOLDER]
 
@@ -36,7 +36,7 @@ def main() -> None:
     tables = {f"{name} findings": findings(reproduction) for name, reproduction in made.items()}
     tables |= {f"{name} {key}": exhibit_table(made[name].exhibit(key)) for name in made for key in SHOWN}
     put_tables(CHECKOUT / "docs" / "reproduction.md", tables)
-    put_tables(CHECKOUT / "README.md", {"gains": gains(made)})
+    put_tables(CHECKOUT / "docs" / "benchmarks-of-the-papers.md", {"gains": gains(made)})
 
 
 def findings(reproduction: Reproduction) -> str:
@@ -66,7 +66,7 @@ def cell(exhibit: Exhibit, value: Value | None) -> str:
 
 
 def gains(made: dict[str, Reproduction]) -> str:
-    """The README's table: the full scheme's gains."""
+    """The table of docs/benchmarks-of-the-papers.md: the full schemes' gains."""
     lines = ["| shared | application | CTAs | gain | papers |", "|---|---|---:|---:|---:|"]
     for name, reproduction in made.items():
         gain, resident = reproduction.exhibit("gain"), reproduction.exhibit("resident")

@@ -1,12 +1,7 @@
 """docs/reordering.md says what the orders give (`benchmarks/bench_reordering.py --write` mends it)."""
 
-import re
-import shlex
-from pathlib import Path
-
 import pytest
 from scripts import BENCHMARKS, module_of
-from smallkernel import Cli
 
 from ptxtool.base.resources import resource_dir
 
@@ -43,19 +38,6 @@ def check_means(part: str) -> None:
     for column in range(2, len(last)):
         gains = [1 + float(row[column].rstrip("%")) / 100 for row in each]
         assert float(last[column].rstrip("%")) == pytest.approx(100 * (BENCH.mean(gains) - 1), abs=0.011)
-
-
-def test_the_pipeline_says_what_the_page_says(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = BENCH.PAGE.read_text(encoding="utf-8")
-    pipelines = re.findall(r"```console\n\$ (.*?)\n(.*?)```", page, re.DOTALL)
-    assert len(pipelines) == 3
-    monkeypatch.chdir(tmp_path)
-    for command, remarks in pipelines:
-        result = cli(*shlex.split(command)[1:])
-        assert (result.exit_code, result.stderr) == (0, remarks)
-        (tmp_path / shlex.split(command)[-1]).unlink()
 
 
 def test_marks_stand_where_the_page_says() -> None:

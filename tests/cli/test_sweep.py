@@ -4,7 +4,6 @@ import json
 import os
 import random
 import re
-import shlex
 import signal
 import socket
 import subprocess
@@ -375,50 +374,3 @@ def test_dask_that_is_not_installed(cli: Cli, tmp_path: Path, monkeypatch: pytes
     assert result.exit_code == 1
     assert "needs Dask, which is not installed" in result.stderr
     assert "ptxtool[cluster]" in result.stderr
-
-
-# ---- the page
-
-
-def test_the_page_is_true(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    path = CHECKOUT / "docs" / "sweep.md"
-    page = path.read_text(encoding="utf-8")
-    for name, text in re.findall(r"^```toml (\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    for block in re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
-        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = piece.partition("\n")
-            words = shlex.split(command)[1:]
-            result = cli(*words, *(["--jobs", "1"] if words[1].endswith(".toml") else []))
-            assert result.exit_code == 0, result.stderr
-            if request.config.getoption("--bless"):
-                page = page.replace(f"$ {command}\n{output}", f"$ {command}\n{result.stdout}", 1)
-                path.write_text(page, encoding="utf-8")
-            else:
-                assert masked(result.stdout) == masked(output)
-    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    of_first = re.findall(r"^    ptxtool (sweep (?:show|export) first\.db [^#\n]*)", readme, re.MULTILINE)
-    assert len(of_first) == 2
-    for command in of_first:
-        result = cli(*shlex.split(command))
-        assert result.exit_code == 0, result.stderr
-
-
-def test_the_example_in_python_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = (CHECKOUT / "docs" / "sweep.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    exec(code.replace("jobs=2", "jobs=1"), {"__name__": "__main__"})
-    assert capsys.readouterr().out.endswith("[]\n")
-    assert api.load_sweep("results.db").counts() == {"done": 2}
-
-
-def masked(text: str) -> list[list[str]]:
-    """Lines as words, with the figures and bars of a simulation taken out."""
-    lines = [re.sub(r"[+-]?\d+(\.\d+)?%?", "0", line) for line in text.splitlines()]
-    return [[word for word in line.split() if not re.fullmatch(r"#+|-+", word)] for line in lines]
