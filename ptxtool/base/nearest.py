@@ -1,15 +1,15 @@
-"""The name that a misspelt one was probably meant to be."""
+"""The name that a misspelt one was probably meant to be, and the sentence that suggests it."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 _LONGEST = 100
-"""Longer words are like nothing: no misspelling, and comparing them takes long."""
+"""Longer words get no suggestion: they are no misspellings, and comparing them takes long."""
 _LOOK_ALIKE = str.maketrans("lIOo", "1100")
 
 
 def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
-    """The candidate most like a word, "" where none is; the longer common beginning wins among equals."""
+    """The candidate most like a word, "" if none is similar; of similar ones that with the longest common beginning."""
     if len(word) > _LONGEST:
         return ""
     choices = sorted(set(candidates))
@@ -20,6 +20,17 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
                 return choice
     found = get_close_matches(word, choices, n=4, cutoff=cutoff)
     return max(found, key=lambda choice: _common_beginning(word, choice), default="")
+
+
+def did_you_mean(
+    word: str, candidates: Iterable[str], otherwise: str = "", *, then: str = "", mark: str = ""
+) -> str:
+    """The help of a message about an unknown name: "did you mean 'add'?", or `otherwise` where nothing is like it.
+
+    `then`, such as the list of all names, follows in either case; `mark` stands before the name, as in `'.u32'`.
+    """
+    near = nearest(word, candidates)
+    return " ".join(filter(None, (f"did you mean '{mark}{near}'?" if near else otherwise, then)))
 
 
 def _common_beginning(a: str, b: str) -> int:
