@@ -23,13 +23,20 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def did_you_mean(
-    word: str, candidates: Iterable[str], otherwise: str = "", *, then: str = "", mark: str = ""
+    word: str,
+    candidates: Iterable[str],
+    otherwise: str = "",
+    *,
+    then: str = "",
+    mark: str = "",
+    meant: str = "",
 ) -> str:
     """The help of a message about an unknown name: "did you mean 'add'?", or `otherwise` where nothing is like it.
 
-    `then`, such as the list of all names, follows in either case; `mark` stands before the name, as in `'.u32'`.
+    `then`, such as the list of all names, follows in either case; `mark` stands before the name, as in `'.u32'`;
+    `meant` is the name if it is known.
     """
-    near = nearest(word, candidates)
+    near = meant or nearest(word, candidates)
     return " ".join(filter(None, (f"did you mean '{mark}{near}'?" if near else otherwise, then)))
 
 
