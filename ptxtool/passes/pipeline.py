@@ -9,10 +9,10 @@ again from the two modules; whatever fails is E303, a wrong result, which names 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
@@ -248,9 +248,7 @@ def _value(source: Source, start: int, option: Option, text: str) -> object:
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     names = list(known)
-    close = get_close_matches(word, names, 1)
-    listed = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
-    return f"did you mean '{close[0]}'? {listed}" if close else listed
+    return did_you_mean(word, names, then=f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}")
 
 
 def _complain(source: Source, start: int, end: int, message: str, advice: str) -> PtxError:

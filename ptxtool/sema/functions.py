@@ -7,7 +7,7 @@ directives), 11.9.3 (.alias).
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
+from ptxtool.base.nearest import did_you_mean
 from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.isa.special import special
@@ -109,13 +109,9 @@ def alias_problems(module: Module) -> Iterator[Diagnostic]:
             function = module.functions.get(word)
             if function is not None and (n == 0 or function.body is not None):
                 continue
-            near = nearest(word, module.functions)
             what = "declared" if n == 0 else "defined"
-            help = (
-                f"did you mean '{near}'?"
-                if near and near != word
-                else f"'.alias' takes a function {what} before it"
-            )
+            others = [] if word in module.functions else module.functions
+            help = did_you_mean(word, others, f"'.alias' takes a function {what} before it")
             place = span_of_word(module.source.text, item.start + len(".alias"), item.end, word)
             yield Diagnostic("E201", f"function '{word}' is not {what}", module.source, *place, help)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
+from ptxtool.base.nearest import did_you_mean
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
 
@@ -128,12 +128,8 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     known = sorted({*FIRST_VERSION, *OPTIONS})
     for word in words:
         if first_version(word) is None and word not in OPTIONS:
-            near = _architecture_below(word) or nearest(word, known)
-            help = (
-                f"did you mean '{near}'?"
-                if near
-                else "an architecture is 'sm_' and its number, such as 'sm_80'"
-            )
+            otherwise = "an architecture is 'sm_' and its number, such as 'sm_80'"
+            help = did_you_mean(word, known, otherwise, meant=_architecture_below(word))
             yield _problem(module, item, f"unknown target '{word}'", help, word)
             targets.append(word)
     for word in targets:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
+from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.ir.marks import RELEASES, misspelt
 from ptxtool.ir.names import names, operand_parts, span_of_word
@@ -124,7 +124,7 @@ class FunctionCheck:
             case Directive(name="pragma"):
                 word = misspelt(statement)
                 if word:
-                    help = f"did you mean '{nearest(word, RELEASES)}'?"
+                    help = did_you_mean(word, RELEASES)
                     self._report("W210", f"pragma '{word}' releases nothing", statement, word, help)
             case Directive(name="branchtargets"):
                 for word in statement.text.split(","):
@@ -248,14 +248,9 @@ class FunctionCheck:
             self._report("E206", f"condition '.{guard.condition}' of a guard in PTX", node, word, help)
         elif guard.condition and condition(guard.condition) is None:
             word = f"{guard.name}.{guard.condition}"
-            near = nearest(guard.condition, [name for known in CONDITIONS for name in known.names])
-            self._report(
-                "E206",
-                f"no condition '.{guard.condition}'",
-                node,
-                word,
-                f"did you mean '.{near}'?" if near else "'.ne' and '.equ' are the usual ones",
-            )
+            known = [name for known in CONDITIONS for name in known.names]
+            help = did_you_mean(guard.condition, known, "'.ne' and '.equ' are the usual ones", mark=".")
+            self._report("E206", f"no condition '.{guard.condition}'", node, word, help)
 
     def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
         """A name must be a register, a variable, a label, a function or a special register."""
@@ -338,8 +333,7 @@ class FunctionCheck:
         if text in self.label_names:
             help = "it stands in a '{ }' block that this place is not in"
         else:
-            near = nearest(text, sorted(self.label_names))
-            help = f"did you mean '{near}'?" if near else f"add '{text}:' before the target"
+            help = did_you_mean(text, self.label_names, f"add '{text}:' before the target")
         self._report("E202", f"label '{text}' is not declared", node, text, help)
 
     def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
@@ -434,7 +428,7 @@ def _again(
 def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
     for name in dict.fromkeys(n.text for n in names(value)):
         if name not in module.variables and name not in module.functions and special(name) is None:
-            near = nearest(name, [*module.variables, *module.functions])
-            help = f"did you mean '{near}'?" if near else "declare it at module scope"
+            known = [*module.variables, *module.functions]
+            help = did_you_mean(name, known, "declare it at module scope")
             place = span_of_word(module.source.text, item.start, item.end, name)
             yield Diagnostic("E201", f"name '{name}' is not declared", module.source, *place, help)

@@ -17,7 +17,7 @@ from typing import Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.files import sample_names
 from ptxtool.formats.launch.launch_places import place_of
@@ -152,8 +152,7 @@ class _Reader:
             name = key.replace("-", "_")
             if name in found or name not in allowed:
                 place = place_of(self.source, table, index, key)
-                near = nearest(name, allowed)
-                help = f"did you mean '{near}'?" if near else f"keys are {', '.join(allowed)}"
+                help = did_you_mean(name, allowed, f"keys are {', '.join(allowed)}")
                 if name in found:
                     self.complain(f"'{key}' is given twice", place, "give it once")
                 else:
