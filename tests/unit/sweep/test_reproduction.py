@@ -106,13 +106,13 @@ def test_rungs_share_one_resource() -> None:
         assert first.options == {}
         assert len(shared) == n
         assert all(scheme.options[f"share_{resource}"] == 90 for scheme in shared)
-    hasten = "hasten-last-access{share=90,registers=20}"
+    hasten = "hoist-last-access{share=90,registers=20}"
     assert shared[-1].pipeline(20) == f"layout-shared{{share=90}},{hasten},release-scratchpad{{share=90}}"
     marked = ladder_schemes("registers", 90, release=True)[-1]  # type: ignore[arg-type]
     assert marked.pipeline(20).endswith(
-        ",settle-tail{share=90,registers=20},release-registers{share=90,registers=20}"
+        ",split-tail-ranges{share=90,registers=20},release-registers{share=90,registers=20}"
     )
-    assert marked.pipeline(None).endswith(",settle-tail{share=90},release-registers{share=90}")
+    assert marked.pipeline(None).endswith(",split-tail-ranges{share=90},release-registers{share=90}")
 
 
 def test_early_release_is_judged_with_and_without_its_marks() -> None:
