@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def run_launch(
     kernel: Function,
     launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = DEFAULT_GPU,
     registers: int | None = None,
     scheduler: "str | Policy | None" = None,
     **options: Any,

@@ -51,6 +51,7 @@ from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, swit
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function
 
 
@@ -60,7 +61,7 @@ def launch(
     block: Extent,
     args: Sequence[Any] = (),
     *,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = DEFAULT_GPU,
     scheduler: str | Policy | None = None,
     share_registers: int | str | Fraction = 0,
     share_scratchpad: int | str | Fraction = 0,

@@ -22,13 +22,14 @@ from ptxsim.observe.totals import Totals
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function
 
 
 class Machine:
     """A GPU that remembers. `options` are those of `ptxsim.launch` for all launches; each may have its own."""
 
-    def __init__(self, gpu: str | Path | Gpu = "tesla-c2050", **options: Any):
+    def __init__(self, gpu: str | Path | Gpu = DEFAULT_GPU, **options: Any):
         self.gpu = machine_of(gpu)
         self.options = options
         self.results: list[SimResult] = []
