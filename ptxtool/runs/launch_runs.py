@@ -13,7 +13,8 @@ from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
-from ptxtool.results.run_results import Run, RunResult
+from ptxtool.results.run_results import Run
+from ptxtool.results.simulation import SimResult
 from ptxtool.runs.texture_arguments import given
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run_launch(
     return Run(result, tuple(arguments), checked, found)
 
 
-def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
+def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:
     """E408: a launch that the cycle limit ended."""
     done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
     what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
