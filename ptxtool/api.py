@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ptxtool.formats.gpu_names import DEFAULT_GPU
+
 if TYPE_CHECKING:
     from ptxsim.functional.tracing import Trace
     from ptxtool.analysis.compare.difference import Difference
@@ -76,8 +78,6 @@ __all__ = [
     "sweep",
     "write_vectors",
 ]
-
-DEFAULT_GPU = "tesla-c2050"
 
 # ---- text in, text out
 

@@ -19,6 +19,7 @@ from ptxtool.cli.streams import (
     raise_errors,
     to_json,
 )
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,7 @@ def gpu_option(function: F) -> F:
     return click.option(
         "--gpu",
         metavar="NAME|FILE",
-        default=api.DEFAULT_GPU,
+        default=DEFAULT_GPU,
         show_default=True,
         help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
     )(with_set)

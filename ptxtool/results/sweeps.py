@@ -16,6 +16,7 @@ from ptxtool.base.diag import error
 from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 Status = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
 """What became of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
@@ -51,7 +52,7 @@ class Configuration:
 
     kernel: str | Path
     launch: str | Path | None = None
-    gpu: str | Path | Gpu = "tesla-c2050"
+    gpu: str | Path | Gpu = DEFAULT_GPU
     settings: tuple[str, ...] = ()
     scheduler: str = ""
     share_registers: Percent = 0

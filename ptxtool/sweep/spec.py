@@ -20,6 +20,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.files import sample_names
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_places import place_of
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
@@ -41,7 +42,7 @@ _OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "p
 _SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles")
 _TABLES = ("scheme", "exclude")
 _DEFAULTS: dict[str, list[Any]] = {
-    "gpus": ["tesla-c2050"],
+    "gpus": [DEFAULT_GPU],
     "set": [""],
     "schedulers": [""],
     "share_registers": [0],

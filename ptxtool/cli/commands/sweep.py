@@ -12,6 +12,7 @@ from ptxtool.cli.common import json_option, output_option, put_bytes, put_json, 
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus, Termination
 from ptxtool.cli.streams import MOST_SHOWN, print_note
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from ptxtool.report.simulations.sweep import Choice
@@ -234,7 +235,7 @@ def _names(text: str) -> tuple[str, ...]:
 def _condition(text: str) -> tuple[str, str]:
     axis, equals, value = text.partition("=")
     if not equals:
-        raise error("E502", f"'{text}' is no AXIS=VALUE", help="such as --where gpu=tesla-c2050")
+        raise error("E502", f"'{text}' is no AXIS=VALUE", help=f"such as --where gpu={DEFAULT_GPU}")
     return axis.strip().replace("-", "_"), value.strip()
 
 

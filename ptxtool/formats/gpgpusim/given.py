@@ -14,8 +14,9 @@ from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.options import ALIASES, FIXED, NEW_NAMES, USED, is_unused
 from ptxtool.formats.gpgpusim.text import Setting
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
-BASES = {3: "tesla-c2050", 4: "gpgpusim42-c2050"}
+BASES = {3: DEFAULT_GPU, 4: "gpgpusim42-c2050"}
 """The packaged machine that has what no option says, by the version of the file."""
 
 

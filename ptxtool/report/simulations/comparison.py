@@ -4,7 +4,8 @@ from ptxtool.base.counted import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.simulation import byte_waited_for
 from ptxtool.report.tables import Column, Table, clip, table
-from ptxtool.results.run_results import Comparison, Rung, StallPoint
+from ptxtool.results.run_results import Comparison, Rung
+from ptxtool.results.simulation import StallPoint
 
 _COLUMNS = (
     Column("scheme", style="cyan"),

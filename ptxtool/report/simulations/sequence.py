@@ -6,8 +6,8 @@ from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, slot_rows
 from ptxtool.report.tables import Column, Table, shortened, table
-from ptxtool.results.run_results import RunResult
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome, TotalCounts
+from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
+from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
 _LAUNCHES = (
     Column("launch", "right"),
@@ -30,13 +30,6 @@ _STEPS = (
     Column("warp instructions", "right", style="bold"),
 )
 _SHOWN = 40
-_SLOTS = {
-    "issued": "sched_issued",
-    "stall": "sched_stall",
-    "idle": "sched_w0_idle",
-    "scoreboard": "sched_w0_scoreboard",
-}
-"""The counters of the kinds of slots."""
 
 
 def sequence_parts(run: SequenceRun) -> list[Table | str]:
@@ -83,7 +76,7 @@ def _shape(step: StepOutcome) -> tuple[str, str, str]:
     return step.kernel, _extents(step.grid), _extents(step.block)
 
 
-def _launch(number: int, result: RunResult) -> tuple[object, ...]:
+def _launch(number: int, result: SimResult) -> tuple[object, ...]:
     return (
         number,
         result.kernel,
@@ -98,8 +91,8 @@ def _launch(number: int, result: RunResult) -> tuple[object, ...]:
     )
 
 
-def _totals(totals: TotalCounts) -> list[tuple[object, ...]]:
-    slots = {kind: totals.stats.get(name, 0) for kind, name in _SLOTS.items()}
+def _totals(totals: Totals) -> list[tuple[object, ...]]:
+    slots = {kind: totals.stats.get(name, 0) for kind, name in SLOT_NAMES.items()}
     return [
         ("gpu_tot_sim_cycle", totals.cycles, "cycles"),
         ("gpu_tot_sim_insn", totals.thread_instructions, "thread instructions"),
