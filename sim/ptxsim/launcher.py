@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import (
     HEAP_BYTES,
     STACK_BYTES,
@@ -233,8 +233,8 @@ def _warp_slots(gpu: Gpu, scheme: Scheme, grid: tuple[int, int, int], threads: i
     return gpu.sm.count * gpu.sm.warps * -(-resident // gpu.sm.warps)
 
 
-_plans: Remembered[SharingPlan] = Remembered(32)
-_registers: Remembered[int] = Remembered(32)
+_plans: IdentityCache[SharingPlan] = IdentityCache(32)
+_registers: IdentityCache[int] = IdentityCache(32)
 """Of machines: the resident CTAs, by what they need."""
 
 
