@@ -5,30 +5,16 @@ from itertools import groupby
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, slot_rows
-from ptxtool.report.tables import Column, Table, shortened, table
+from ptxtool.report.tables import Table, head, shortened, table
 from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
 from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
-_LAUNCHES = (
-    Column("launch", "right"),
-    Column("kernel", style="cyan"),
-    Column("grid", "right"),
-    Column("block", "right"),
-    Column("CTAs/SM", "right"),
-    Column("cycles", "right", style="bold"),
-    Column("thread IPC", "right", style="bold"),
-    Column("L1 misses", "right"),
-    Column("L2 misses", "right"),
-    Column("DRAM reads", "right"),
+_LAUNCHES = head(
+    ">launch | kernel:cyan | >grid | >block | >CTAs/SM | >cycles:bold | >thread IPC:bold | >L1 misses | >L2 misses"
+    " | >DRAM reads"
 )
-_TOTALS = (Column("total"), Column("value", "right", style="bold"), Column("", style="cyan"))
-_STEPS = (
-    Column("launch", "right"),
-    Column("kernel", style="cyan"),
-    Column("grid", "right"),
-    Column("block", "right"),
-    Column("warp instructions", "right", style="bold"),
-)
+_TOTALS = head("total | >value:bold | :cyan")
+_STEPS = head(">launch | kernel:cyan | >grid | >block | >warp instructions:bold")
 _SHOWN = 40
 
 

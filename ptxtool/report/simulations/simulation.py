@@ -4,19 +4,12 @@ from collections.abc import Mapping
 
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.hotspots import hotspot_parts
-from ptxtool.report.tables import Column, Table, clip, shortened, table
+from ptxtool.report.tables import Table, clip, head, shortened, table
 from ptxtool.results.run_results import Run
 from ptxtool.results.simulation import SimResult, StallPoint
 
-_COUNTERS = (Column("counter"), Column("value", "right", style="bold"), Column("", style="cyan"))
-_STALLS = (
-    Column("line", "right"),
-    Column("stops", "right"),
-    Column("warp-cycles", "right"),
-    Column("first cycle", "right"),
-    Column("waited for"),
-    Column("instruction", style="code"),
-)
+_COUNTERS = head("counter | >value:bold | :cyan")
+_STALLS = head(">line | >stops | >warp-cycles | >first cycle | waited for | instruction:code")
 _STALLS_SHOWN = 10
 ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
 """What a title says of how a simulation ended."""
