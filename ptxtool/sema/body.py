@@ -18,6 +18,7 @@ from ptxtool.ir.nodes import (
     ScopeOpen,
     Statement,
 )
+from ptxtool.ir.symbols import LABEL_LISTS
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match
 from ptxtool.sema.calls import Signature, call_trouble, parts, prototype, signature, targets
@@ -28,7 +29,6 @@ from ptxtool.sema.variables import declaration_problems
 
 _LOC = re.compile(r"[0-9]{1,9}\s+[0-9]{1,9}\s+[0-9]{1,9}(?![\w.])")
 _LARGEST_WORD = 2**32 - 1
-_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 
 
 class _Registers:
@@ -66,7 +66,7 @@ class BodyCheck(InstructionCheck):
         self._lists: dict[str, Directive] = {}  # the `.callprototype` and its like behind a label
         label: Label | None = None
         for statement in function.body or ():
-            if type(statement) is Directive and label is not None and statement.name in _LISTS:
+            if type(statement) is Directive and label is not None and statement.name in LABEL_LISTS:
                 self._lists[label.name] = statement
             label = statement if type(statement) is Label else None
 

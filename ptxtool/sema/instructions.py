@@ -77,11 +77,6 @@ class InstructionCheck(FunctionCheck):
         self._seen: dict[int, _Seen] = {}
         self._by_name: dict[str, _Seen] = {}
         self._everywhere: dict[str, _Seen] = {}  # names that mean the same at every instruction
-        settled = () if self.is_ptxplus else function.registers.settled_ranges()
-        for declaration, prefix, numbers, first in settled:
-            if len(numbers) <= 4 * len(function.instructions):
-                whole, shift = _whole(declaration), first - numbers.start
-                self._everywhere.update({f"{prefix}{k}": (whole, (k + shift,)) for k in numbers})
         self._guards: set[int] = set()  # nothing is wrong with them
         self.stretches: list[Exposure] = [Exposure(0, set(), {})]
         self._is_64_bit = self.module.directive("address_size") == "64"
@@ -152,11 +147,12 @@ class InstructionCheck(FunctionCheck):
         entry = self._everywhere.get(text) or self._by_name.get(text)
         if entry is None:
             index = self.registers.resolve_index(text, n)
-            entry = UNDECLARED, ()
-            if index >= 0:
-                declaration = self.registers.declaration_of(index)
-                entry = _whole(declaration), (index,)
-            self._by_name[text] = entry
+            if index < 0:
+                entry = self._by_name[text] = UNDECLARED, ()
+                return entry
+            entry = _whole(self.registers.declaration_of(index)), (index,)
+            known = self._everywhere if self.registers.everywhere[text] else self._by_name
+            known[text] = entry
         return entry
 
     def _expose(self, node: Instruction, n: int, entries: list[_Seen], where: Places) -> None:

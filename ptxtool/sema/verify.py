@@ -157,7 +157,7 @@ class FunctionCheck:
     def _instructions(self, first: int, end: int) -> None:
         """Check instructions that stand side by side: nearly all operands are registers, or have been seen."""
         guards, forms = self._right_guards, self._forms
-        settled, specials = self.registers.settled, special_registers()
+        everywhere, specials = self.registers.everywhere, special_registers()
         for n, node in enumerate(self.function.instructions[first:end], first):
             if node.guard is not None and id(node.guard) not in guards:
                 n_found = len(self.found)
@@ -175,7 +175,7 @@ class FunctionCheck:
             for operand, place in zip(node.operands, form, strict=True):
                 _, takes_registers, right = place
                 word = operand.text if type(operand) is Name and takes_registers else ""
-                if (not word or not settled[word] or word in specials) and id(operand) not in right:
+                if (not word or not everywhere[word] or word in specials) and id(operand) not in right:
                     self._operand(operand, place, node, n)
 
     def _instruction(self, node: Instruction, n: int) -> None:
@@ -207,8 +207,8 @@ class FunctionCheck:
             else:
                 self._no_label(node, operand)
             return
-        n_found, settled = len(self.found), self.registers.settled
-        mentioned = [name for name in names(operand) if not settled[name.text]]  # others are registers
+        n_found, everywhere = len(self.found), self.registers.everywhere
+        mentioned = [name for name in names(operand) if not everywhere[name.text]]  # others are registers
         for name in mentioned:
             self._name(name, n, node, operand)
         if place.role:
@@ -218,7 +218,7 @@ class FunctionCheck:
 
     def _lasts(self, name: str) -> bool:
         """Whether what a name means here, if it means anything, it means in all that follows too, or something else."""
-        if self.registers.settled[name] is None:
+        if self.registers.everywhere[name] is None:
             return False
         return name not in self.variables or self.variables.is_outermost(name)
 
@@ -255,7 +255,7 @@ class FunctionCheck:
     def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
         """A name must be a register, a variable, a label, a function or a special register."""
         text = name.text
-        if self.registers.settled[text]:
+        if self.registers.everywhere[text]:
             return
         if self.registers.resolve_index(text, n) >= 0 or text == "_" or text in self.reported:
             return
