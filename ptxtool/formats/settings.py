@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpu import Gpu
 
 _NOT_SET = ("name", "description", "origin", "units")

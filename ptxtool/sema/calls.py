@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Declaration, Directive, Function, Group, Instruction, Name, Operand
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.functions import is_block, size_of

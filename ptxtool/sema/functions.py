@@ -7,7 +7,7 @@ directives), 11.9.3 (.alias).
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.names import span_of_word
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
 from ptxtool.isa.special import special

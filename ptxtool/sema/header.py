@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.ir.marks import RELEASES, misspelt
 from ptxtool.ir.names import names, operand_parts, span_of_word

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ptxtool.analysis.sharing.shared_use import ANY, SharedStop, SharedUse
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.report.tables import Column, Table, clip, heading, table
 
 _COLUMNS = (
