@@ -32,7 +32,7 @@ Meaning = tuple[int, tuple[int, ...]]
 
 
 class _Names(dict[str, Meaning]):
-    """The meaning of names that stand alone; those of plain ranges are there from the beginning, as in `MeaningEverywhere`."""
+    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once."""
 
     def __init__(self, side: "_Side", most: int):
         super().__init__()
