@@ -168,7 +168,7 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         written = [k for k in kernels if f"::{source_name(k)}".endswith(f"::{name}")]
         found = kernels[written[0]] if len(written) == 1 else None
     if found is None or found.body is None:
-        from ptxtool.base.nearest import did_you_mean
+        from ptxtool.base.phrases import did_you_mean
 
         what = "without a body" if found else "not"
         guess = did_you_mean(name, kernels) or did_you_mean(name, map(source_name, kernels))
@@ -406,7 +406,7 @@ def isa(opcode: str) -> "list[Form]":
     Raises E203 for one that the table does not have.
     """
     from ptxtool.base.diag import error
-    from ptxtool.base.nearest import did_you_mean
+    from ptxtool.base.phrases import did_you_mean
     from ptxtool.isa.table import table
     from ptxtool.report.kernels.instructions import forms_of, opcodes
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 
 
 def _words(text: str) -> frozenset[str]:

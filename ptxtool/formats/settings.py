@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 

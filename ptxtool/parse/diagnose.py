@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, Note, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE
 from ptxtool.parse.grammar import skip, terminals

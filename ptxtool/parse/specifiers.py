@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.types import TYPES

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module

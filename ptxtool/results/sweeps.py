@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU

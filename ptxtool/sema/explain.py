@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from ptxtool.base.nearest import did_you_mean, nearest
+from ptxtool.base.phrases import did_you_mean, nearest
 from ptxtool.isa.foreign import INSTRUCTIONS_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Instruction, Memory, Name, Operand
 from ptxtool.isa.foreign import NAMES_OF_CUDA
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.files import sample_names
 from ptxtool.formats.gpu_names import DEFAULT_GPU

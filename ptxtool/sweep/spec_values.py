@@ -8,7 +8,7 @@ from typing import Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.files import find_input, sample_names
 from ptxtool.formats.gpu import machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.results.sweeps import WAITING, Outcome, Record, SweepResult
 from ptxtool.sweep.plan import Planned
 

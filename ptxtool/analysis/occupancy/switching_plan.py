@@ -22,7 +22,7 @@ import msgspec
 
 from ptxtool.analysis.occupancy.occupancy import Count, Occupancy, SmLimits, occupancy
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 
 Scheme = Literal["none", "virtual-thread", "finereg"]
 SCHEMES: tuple[Scheme, ...] = ("none", "virtual-thread", "finereg")

@@ -5,7 +5,7 @@ given to the classes.
 Reference: docs/gpgpusim.md; timing-model sections 0 and 1.6, timing-model-42 section 1.6.
 """
 
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.given import Given
 from ptxtool.formats.gpgpusim.text import Setting

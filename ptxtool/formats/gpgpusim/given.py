@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.options import ALIASES, FIXED, NEW_NAMES, USED, is_unused

@@ -6,7 +6,7 @@ from typing import Any
 
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_data import Step
 from ptxtool.formats.launch.launch_places import place_of

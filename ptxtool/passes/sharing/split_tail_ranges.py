@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.analysis.sharing.shared_registers import private_registers
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import PtxError
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module

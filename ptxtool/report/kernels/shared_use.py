@@ -3,7 +3,7 @@
 from typing import Any
 
 from ptxtool.analysis.sharing.shared_use import ANY, SharedStop, SharedUse
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.report.tables import Table, clip, head, heading, table
 
 _COLUMNS = head("variable:cyan | >bytes | >offset | >accesses | >lines | >span:bold | first access:code")

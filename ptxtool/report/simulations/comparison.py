@@ -1,6 +1,6 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.simulation import byte_waited_for
 from ptxtool.report.tables import Table, clip, head, table

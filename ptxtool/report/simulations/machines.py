@@ -6,7 +6,7 @@ from ptxtool.analysis.occupancy.occupancy import LIMITERS
 from ptxtool.analysis.occupancy.overhead import Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.tables import Table, clip, head, table
 from ptxtool.results.register_counts import RegisterCounts

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.runs.schemes import Resource
 
 

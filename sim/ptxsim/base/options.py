@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function, Module
 
 Extent = int | Sequence[int]

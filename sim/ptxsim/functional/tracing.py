@@ -16,7 +16,7 @@ import numpy as np
 from ptxsim.base.program import Program
 from ptxsim.sanitizer.shadow_state import BEHIND, GOING, TRACED
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.defuse import DefUse
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES

@@ -26,7 +26,7 @@ from ptxsim.sanitizer.shadow_state import (
     SEGMENT,
 )
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function
 
 CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}

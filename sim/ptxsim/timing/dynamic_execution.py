@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 
 STALLS = ("window", "cumulative")
 DRAWS = ("cycle", "sticky")

@@ -23,7 +23,7 @@ from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import MAX_WARPS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
     "lrr": lrr,

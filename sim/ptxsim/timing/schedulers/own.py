@@ -23,7 +23,7 @@ from ptxsim.base import jit
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import POLICY
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import did_you_mean
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 
 _NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)

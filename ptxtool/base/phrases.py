@@ -1,4 +1,4 @@
-"""The name that a misspelt one was probably meant to be, and the sentence that suggests it."""
+"""Phrases of messages and reports: numbers with their nouns, and the name that a misspelt one was meant to be."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,6 +6,11 @@ from difflib import get_close_matches
 _LONGEST = 100
 """Longer words get no suggestion: they are no misspellings, and comparing them takes long."""
 _LOOK_ALIKE = str.maketrans("lIOo", "1100")
+
+
+def counted(n: object, noun: str, plural: str = "") -> str:
+    """A number with its noun, such as "1 register" and "0 registers"; `n` may be a text, shown unchanged."""
+    return f"{n} {noun if str(n) == '1' else plural or noun + 's'}"
 
 
 def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.base.nearest import did_you_mean, nearest
+from ptxtool.base.phrases import did_you_mean, nearest
 
 
 @pytest.mark.parametrize(
