@@ -104,8 +104,8 @@ class Exhibits:
                 "registers": (self.machine.sm.registers, threads * run["registers"]),
                 "scratchpad": (self.machine.sm.scratchpad_bytes, run["scratchpad_bytes"]),
             }[self.paper.resource]
-            ctas: int = run["resident_ctas"]
-            return 100 * (of - ctas * need) / of
+            share: float = 100 * (of - run["resident_ctas"] * need) / of
+            return share
 
         what = f"{self.paper.resource} of an SM that no CTA has, percent"
         series: Series = ("unused", unused, attrgetter("unused_percent"))
