@@ -22,6 +22,12 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
     return max(found, key=lambda choice: _common_beginning(word, choice), default="")
 
 
+def did_you_mean(word: str, candidates: Iterable[str], otherwise: str = "") -> str:
+    """Advice about a misspelt word: the candidate most like it, or else what `otherwise` says."""
+    near = nearest(word, candidates)
+    return f"did you mean '{near}'?" if near else otherwise
+
+
 def _common_beginning(a: str, b: str) -> int:
     """How many characters two words begin with alike."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -30,6 +30,7 @@ import numpy as np
 from ptxtool.analysis.flow.liveness import Liveness
 from ptxtool.base.bits import from_words, indices, to_words, word_count
 from ptxtool.base.diag import error
+from ptxtool.formats.files import read_bytes
 from ptxtool.ir.nodes import Function
 
 MAGIC = b"LIVEREGS"
@@ -199,11 +200,7 @@ def _c_comment(text: str) -> str:
 
 def load_vectors(path: str | Path) -> LiveVectors:
     """Read a JSON, npz or binary file. Raises `PtxError` (E501) where it cannot be read or is damaged."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as problem:
-        raise error("E501", f"cannot read '{path}': {problem.strerror}", help="check the path") from None
-    return decode(data, str(path))
+    return decode(read_bytes(path, "check the path"), str(path))
 
 
 def decode(data: bytes, name: str = "<bytes>") -> LiveVectors:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
@@ -183,10 +183,9 @@ class Record:
             node = node[part]
         if not isinstance(node, str | int | float):
             known = counter_names(self.counters)
-            near = nearest(name, known)
-            advice = f"did you mean '{near}'? " if near else ""
+            plain = ", ".join(n for n in known if "." not in n)
             what = "no counter" if node is None else "no single number:"
-            help = f"{advice}there are {', '.join(n for n in known if '.' not in n)}, and parts such as slots.stall"
+            help = f"{did_you_mean(name, known)} there are {plain}, and parts such as slots.stall".lstrip()
             raise error("E502", f"{what} '{name}'", help=help)
         return node
 
@@ -222,8 +221,7 @@ def _word(axis: str, value: Value) -> str:
 def check_axis(axis: str) -> None:
     """Raise E502 for what is no axis."""
     if axis not in AXES:
-        near = nearest(axis, AXES)
-        help = f"did you mean '{near}'?" if near else f"there are {', '.join(AXES)}"
+        help = did_you_mean(axis, AXES, f"there are {', '.join(AXES)}")
         raise error("E502", f"a sweep has no axis '{axis}'", help=help)
 
 
@@ -268,12 +266,8 @@ class SweepResult:
         for record in self.records:
             if record.label == label:
                 return record
-        near = nearest(label, [record.label for record in self.records])
-        help = (
-            f"did you mean '{near}'?"
-            if near
-            else f"the sweep has {len(self.records)} runs; .records has them"
-        )
+        labels = [record.label for record in self.records]
+        help = did_you_mean(label, labels, f"the sweep has {len(labels)} runs; .records has them")
         raise error("E502", f"no run labelled '{label}' in sweep '{self.name}'", help=help)
 
     def where(self, conditions: Iterable[tuple[str, str]]) -> "SweepResult":
