@@ -19,7 +19,7 @@ from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
-from ptxtool.base.source import Source
+from ptxtool.formats.files import read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
 from ptxtool.formats.gpu_parts import (
@@ -159,12 +159,7 @@ def _read(
             tell(told)  # type: ignore[misc]  # it is not None here
         below, layers = _read(_find(config.base, Path()), (), tell)
         return _merge(below, config.tables), (Layer(config.source, config.places), *layers)
-    try:
-        source = Source.from_bytes(str(path), path.read_bytes())
-    except OSError as problem:
-        raise error(
-            "E501", f"cannot read '{path}': {problem.strerror}", help="give a GPU name or a readable file"
-        ) from None
+    source = read_source(path, "give a GPU name or a readable file")
     data = read_toml(source, "see https://toml.io for the format")
     parent = data.pop("inherits", None)
     if parent is None:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
-from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
-from ptxtool.formats.files import sample_names
+from ptxtool.formats.files import read_source, sample_names
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_places import place_of
 from ptxtool.formats.toml import read_toml
@@ -76,11 +76,7 @@ class _Item:
 def read_spec(path: str | Path) -> Spec:
     """Read a sweep file. Raises E501, and E502 and the like for everything that is wrong with it."""
     path = Path(path)
-    try:
-        source = Source.from_bytes(str(path), path.read_bytes())
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error("E501", f"cannot read '{path}': {reason}", help="give the path of a sweep file") from None
+    source = read_source(path, "give the path of a sweep file")
     return _Reader(source, path).spec(read_toml(source, READ_MORE))
 
 
