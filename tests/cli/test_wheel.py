@@ -8,8 +8,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-
-CHECKOUT = Path(__file__).resolve().parents[2]
+from checkout import CHECKOUT
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:

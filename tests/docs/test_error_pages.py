@@ -19,8 +19,8 @@ A page is
     ## When to silence it                            of warnings
 
 A command that is not ptxtool's is run by the shell, to make what a page cannot hold. To write a page copy that of E201,
-change the text, the examples and the commands, and let `pytest --bless tests/cli/test_error_pages.py` fill in what they
-print and add the page to the index; then read what it wrote.
+change the text, the examples and the commands, and let `pytest --bless tests/docs/test_error_pages.py` fill in what
+they print and add the page to the index; then read what it wrote.
 """
 
 import re
@@ -30,11 +30,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 from smallkernel import Cli
 
 from ptxtool.base.diag import CODES
 
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "errors"
+PAGES = CHECKOUT / "docs" / "errors"
 INDEX = PAGES / "README.md"
 NOT_TO_BE_PROVOKED = {"E303"}  # a bug of ours: no file leads there
 SIMULATES = ("sim", "compare")
@@ -166,7 +167,7 @@ def test_the_index_lists_every_code(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("bless"):
         INDEX.write_text(head + index_tables(), encoding="utf-8")
     else:
-        advice = "pytest --bless tests/cli/test_error_pages.py writes the index"
+        advice = "pytest --bless tests/docs/test_error_pages.py writes the index"
         assert mark + text.partition(mark)[2] == index_tables(), advice
 
 

@@ -1,7 +1,7 @@
 """`docs/errors-compared.md`: what ptxtool says about each mistake, and what ptxas says where it is installed.
 
 A section has the lines of a mistake as a `ptx` block, then a block per program, `console ptxas` and `console ptxtool`.
-The lines stand in the kernel at the head of the page. `pytest --bless tests/cli/test_errors_compared.py` writes what
+The lines stand in the kernel at the head of the page. `pytest --bless tests/docs/test_errors_compared.py` writes what
 the programs print, for ptxas only where it is the version that the page names.
 """
 
@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 from ptxas import ptxas
 from smallkernel import Cli
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors-compared.md"
+PAGE = CHECKOUT / "docs" / "errors-compared.md"
 COMMANDS = {"ptxas": "ptxas -arch=sm_90 kernel.ptx", "ptxtool": "ptxtool check kernel.ptx"}
 PLACE = "\t// the lines of the example\n"
 _BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 from ptxtool.passes.ptxplus.lower import selected
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 PAGE = CHECKOUT / "docs" / "lower-ptxplus.md"
 SAXPY = CHECKOUT / "samples" / "saxpy" / "kernel.ptx"
 _TABLE = re.compile(r"(?<=\| kernel \| \|\n\|---\|---\|\n).*\Z", re.DOTALL)

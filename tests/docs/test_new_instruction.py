@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 
 import ptxtool
 
 PACKAGE = Path(ptxtool.__file__).parent
-CHECKOUT = Path(__file__).resolve().parents[2]
 CONTRIBUTING = CHECKOUT / "CONTRIBUTING.md"
 
 

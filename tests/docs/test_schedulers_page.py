@@ -1,12 +1,13 @@
 """The page on warp schedulers names every scheduler, and fields that there are; its examples: tests/docs."""
 
 import re
-from pathlib import Path
+
+from checkout import CHECKOUT
 
 import ptxsim.timing.schedulers
 from ptxsim.timing.sm_state import POLICY, SM
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "schedulers.md"
+PAGE = CHECKOUT / "docs" / "schedulers.md"
 
 
 def test_the_page_knows_every_scheduler_and_no_other_field() -> None:

@@ -25,8 +25,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checkout import TESTS
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = TESTS
 SUFFIXES = (".ptx", ".ptxplus")
 
 

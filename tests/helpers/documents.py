@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from checkout import CHECKOUT
 from click.testing import CliRunner
 
 from ptxtool.cli.main import main
 
-CHECKOUT = Path(__file__).resolve().parents[1]
 STORED = CHECKOUT / "tests" / "docs"
 """What nvcc writes for the CUDA files of the pages, for machines without this version of nvcc."""
 _FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(\S*)(?: +(.*?))?\s*$")

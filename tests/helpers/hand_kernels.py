@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from checkout import TESTS
 
 from ptxsim import Sampler, Surface, Texture
 from ptxtool.base.diag import PtxError
@@ -37,7 +38,7 @@ from ptxtool.isa.forms import Form
 from ptxtool.isa.table import table
 from ptxtool.parse import parse
 
-FOLDER = Path(__file__).parent / "hand"
+FOLDER = TESTS / "hand"
 _ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)")
 _NOTE = re.compile(
     r"//\s*(shows|because|launch|semantics|ends|scalar|given|wanted|texture|surface|sampler)\b\s*([\w$]*)\s*:\s*(.*)"

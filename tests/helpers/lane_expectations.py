@@ -509,7 +509,7 @@ EXPECTED: dict[str, Callable[..., Any]] = {
     "num_f64": lambda a, b, e: not (math.isnan(a) or math.isnan(b)),
 }
 DIRECTED = {"add_error", "mul_error", "div_error", "sqrt_error", "fma_error", "adjust"}
-"""Checked together, through the instructions that round in other directions (test_functional.py)."""
+"""Checked together, through the instructions that round in other directions (test_interpreter.py)."""
 
 _MODES = {0: "rn", 1: "rz", 4: "rna", 5: "rs"}
 _ROUNDINGS = ((0, 0), (1, 0), (4, 0), (5, 8), (5, 13))

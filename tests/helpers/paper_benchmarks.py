@@ -2,7 +2,7 @@
 
 Written from the algorithms, not from the kernels or the expressions of the launch files; searches and paths go another
 way than the kernels do. `FILES` are the `.npy` files of samples, which `benchmarks/make_samples.py` writes and
-`tests/sim/test_paper_benchmarks.py` makes again.
+`tests/sim/programs/test_paper_benchmarks.py` makes again.
 """
 
 from collections.abc import Callable, Mapping

@@ -5,7 +5,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+from checkout import CHECKOUT
+
+BENCHMARKS = CHECKOUT / "benchmarks"
 
 
 def module_of(path: Path) -> Any:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from casefile import CaseFailure, GoldenFailure, find_notes, read_notes, run_case
+from checkout import TESTS
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -42,7 +43,7 @@ def test_a_case_must_say_what_runs_and_why(tmp_path: Path, text: str, told: str)
 
 
 def test_a_failure_shows_a_diff_and_the_bless_command() -> None:
-    golden = Path(__file__).resolve().parents[1] / "cases" / "rewrite" / "k.out"
+    golden = TESTS / "cases" / "rewrite" / "k.out"
     text = str(GoldenFailure(golden, "a\nb\n", "a\nc"))
     assert "-b\n+c\n\\ no newline\n" in text
     assert text.endswith("pytest --bless tests/cases/rewrite")

@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-TESTS = Path(__file__).parent
+from checkout import TESTS
 
 
 def output_of(code: str, *arguments: str, compiled: bool) -> str:
-    """What a program prints that imports as a test in `tests/sim` does. Warnings are errors."""
-    paths = os.pathsep.join([*sys.path, str(TESTS), str(TESTS / "sim")])
+    """What a program prints that imports as a test does. Warnings are errors."""
+    paths = os.pathsep.join([*sys.path, str(TESTS), str(TESTS / "helpers")])
     environment = os.environ | {"PYTHONPATH": paths} | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
     command = [sys.executable, "-W", "error", "-c", code, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -3,11 +3,11 @@
 import random
 import re
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pytest
 from approximations import APPROXIMATIONS, allowed, approximation
+from checkout import CHECKOUT
 from exact_functions import error_in_places, exact
 from reference.interpreter import run_reference
 
@@ -100,7 +100,7 @@ def test_error(instruction: str, function: str, bounds: tuple[float, float], run
 
 
 def test_the_bounds_stand_in_the_documentation() -> None:
-    page = (Path(__file__).parents[2] / "docs/simulator.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs/simulator.md").read_text(encoding="utf-8")
     said = [line for line in page.splitlines() if re.match(r"\| `[a-z0-9.]+\.(approx|full)\.", line)]
     assert said == [a.row for a in APPROXIMATIONS]
 

@@ -3,11 +3,11 @@
 import struct
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkout import TESTS
 from reference.interpreter import run_reference
 from uncompiled import output_of
 
@@ -16,7 +16,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+PROGRAMS = TESTS / "programs"
 RUNS: list[Callable[..., Any]] = [ptxsim.run, ptxsim.launch]
 """The runs that users see; the reference interpreter checks them."""
 

@@ -4,17 +4,17 @@ Source and PTX: tests/cuda/packed.cu and what lies beside it.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkout import TESTS
 
 import ptxsim
 from ptxsim.functional import interpreter as functional
 from ptxtool.parse import parse
 
-CUDA = Path(__file__).parent.parent / "cuda"
+CUDA = TESTS / "cuda"
 N = 200
 BLOCK = 64
 

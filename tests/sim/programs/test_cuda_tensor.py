@@ -4,18 +4,18 @@ Sources and PTX are in tests/cuda; the comment above each source says how it was
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkout import TESTS
 
 import ptxsim
 from ptxsim.functional import interpreter as functional
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
-CUDA = Path(__file__).parent.parent / "cuda"
+CUDA = TESTS / "cuda"
 
 
 def load(name: str, kernel: str) -> Function:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from checkout import TESTS
 
 from ptxtool.base.diag import CODES, Diagnostic, PtxError
 from ptxtool.parse import parse
 from ptxtool.sema.module import check_module
 
-CASES = sorted((Path(__file__).resolve().parents[2] / "cases" / "check").glob("*.ptx*"))
+CASES = sorted((TESTS / "cases" / "check").glob("*.ptx*"))
 
 
 def diagnostics_of(path: Path) -> Sequence[Diagnostic]:

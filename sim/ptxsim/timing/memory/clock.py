@@ -24,7 +24,7 @@ from ptxsim.timing.memory.counts import (
 )
 from ptxsim.timing.memory.memory_state import FOREVER, POOL
 
-# what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
+# what is a time, record by record; the lists are complete: test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
 _NETWORK = ("next", "asking", "out_due")
 _INPUT = ("next", "free")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from checkout import CHECKOUT
 from gpgpusim_files import write_config
 
 from ptxtool.base.diag import Diagnostic, PtxError
@@ -285,7 +286,7 @@ def test_every_option_has_one_room() -> None:
 
 
 def test_the_page_says_what_becomes_of_every_option() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "gpgpusim.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs" / "gpgpusim.md").read_text(encoding="utf-8")
     for name, fixed in FIXED.items():
         refused = " (anything else is refused)" if fixed.refused else ""
         assert f"| `-{name} {fixed.has}` | {fixed.what}{refused} |" in page

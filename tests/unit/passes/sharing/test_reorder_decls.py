@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from checkout import TESTS
 
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
 
-FIGURE_7 = Path(__file__).resolve().parents[2] / "cases" / "rewrite" / "figure_7.ptxplus"
+FIGURE_7 = TESTS / "cases" / "rewrite" / "figure_7.ptxplus"
 
 
 def kernel(body: str) -> str:

@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import lane_expectations as expect
 import pytest
+from checkout import TESTS
 
 from ptxtool.isa.lanes import LaneError, load, operations
 
@@ -25,7 +25,7 @@ def test_lane_operation(name: str) -> None:
 @pytest.mark.slow
 def test_uncompiled_operations_give_the_same() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    script = Path(__file__).parent.parent / "lane_expectations.py"
+    script = TESTS / "helpers" / "lane_expectations.py"
     done = subprocess.run(
         [sys.executable, str(script), "2"], env=environment, capture_output=True, text=True, check=False
     )

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import CHECKOUT
 from scripts import module_of
 
 from ptxsim.frontends.python_kernels import Transfers, entry_name, renamed
 from ptxtool.base.diag import PtxError
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "python-kernels.md"
+DOCUMENT = CHECKOUT / "docs" / "python-kernels.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
 
 

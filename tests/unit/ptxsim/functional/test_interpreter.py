@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkout import CHECKOUT
 from reference_kernels import launches
 
 from ptxsim.functional.interpreter import run
@@ -673,6 +674,6 @@ def test_uncompiled_runs_give_the_same() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     selected = "ptxplus or ptx_values or generic or atomics or loops or conversions"
     command = [sys.executable, "-m", "pytest", "-k", selected, "-p", "no:cacheprovider", __file__]
-    root = Path(__file__).resolve().parents[2]
+    root = CHECKOUT
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]

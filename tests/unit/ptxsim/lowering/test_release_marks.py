@@ -1,7 +1,7 @@
 """Release marks: `.pragma "release_registers"` and `.pragma "release_scratchpad"` in a running kernel.
 
 600 registers for 32 threads, or 300 for 64: one CTA fits, at 99% and 98% a partner beside it, with 6 registers for
-itself: %s0 (number 7) is the first shared one. Scratchpad as in test_scratchpad_sharing.py: `low` is private.
+itself: %s0 (number 7) is the first shared one. Scratchpad as in test_scratchpad.py: `low` is private.
 """
 
 from typing import Any

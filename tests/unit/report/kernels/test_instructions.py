@@ -1,14 +1,11 @@
 """The instruction table as text: notation worked out by hand, and docs/isa.md current."""
 
-from pathlib import Path
-
 import pytest
+from checkout import CHECKOUT
 
 from ptxtool.isa.forms import Form
 from ptxtool.isa.table import load, table
 from ptxtool.report.kernels.instructions import form_data, form_lines, forms_of, markdown, opcodes
-
-CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def forms(row: str) -> tuple[Form, ...]:

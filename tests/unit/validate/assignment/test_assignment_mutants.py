@@ -8,9 +8,9 @@ value: where one does, the proof must fail; where none does, it holds.
 import random
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import pytest
+from checkout import TESTS
 from path_walks import reads_wrong, registers_of
 from renaming import rename, spread
 
@@ -21,7 +21,7 @@ from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.regalloc.placement import Proof
 from ptxtool.validate.assignment import check_assignment
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "programs"
+PROGRAMS = TESTS / "programs"
 LARGE = ("calls.ptx", "fft.sm90.ptx", "sort.sm75.ptx", "interpreter.sm90.ptx", "softmax.sm90.ptx")
 SMALL = ("mandelbrot.sm75.ptx", "histogram.sm90.ptx", "groups.sm90.ptx", "hash_table.sm90.ptx")
 MUTANTS = 20

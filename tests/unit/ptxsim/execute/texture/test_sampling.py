@@ -4,11 +4,11 @@ The hand-worked ones follow the CUDA C++ Programming Guide, "Texture Fetching": 
 fraction kept to 8 bits.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkout import TESTS
 from three_ways import three_ways
 
 import ptxsim
@@ -18,7 +18,7 @@ from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 
-CUDA = Path(__file__).parent.parent / "cuda" / "textures.ptx"
+CUDA = TESTS / "cuda" / "textures.ptx"
 LINE = np.array([10, 20, 40, 80], np.float32)
 
 
