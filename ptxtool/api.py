@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ptxtool.formats.gpu_names import DEFAULT_GPU
+
 if TYPE_CHECKING:
     from ptxsim.functional.tracing import Trace
     from ptxtool.analysis.compare.difference import Difference
@@ -76,8 +78,6 @@ __all__ = [
     "sweep",
     "write_vectors",
 ]
-
-DEFAULT_GPU = "tesla-c2050"
 
 # ---- text in, text out
 
@@ -168,13 +168,11 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         written = [k for k in kernels if f"::{source_name(k)}".endswith(f"::{name}")]
         found = kernels[written[0]] if len(written) == 1 else None
     if found is None or found.body is None:
-        from difflib import get_close_matches
+        from ptxtool.base.phrases import did_you_mean
 
         what = "without a body" if found else "not"
-        close = get_close_matches(name, list(kernels), 1) or get_close_matches(
-            name, map(source_name, kernels), 1
-        )
-        advice = f"did you mean '{close[0]}'? {named}" if close else named
+        guess = did_you_mean(name, kernels) or did_you_mean(name, map(source_name, kernels))
+        advice = f"{guess} {named}" if guess else named
         raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", where, start, end, advice)
     return found
 
@@ -408,14 +406,13 @@ def isa(opcode: str) -> "list[Form]":
     Raises E203 for one that the table does not have.
     """
     from ptxtool.base.diag import error
-    from ptxtool.base.nearest import nearest
+    from ptxtool.base.phrases import did_you_mean
     from ptxtool.isa.table import table
     from ptxtool.report.kernels.instructions import forms_of, opcodes
 
     found = forms_of(table(), opcode)
     if not found:
-        near = nearest(opcode, [*opcodes(table()), *table().forms])
-        help = f"did you mean '{near}'?" if near else "'ptxtool isa' lists them"
+        help = did_you_mean(opcode, [*opcodes(table()), *table().forms], "'ptxtool isa' lists them")
         raise error("E203", f"unknown instruction '{opcode}'", help=help)
     return found
 

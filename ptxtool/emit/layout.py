@@ -26,9 +26,8 @@ from ptxtool.ir.nodes import (
     ScopeClose,
     ScopeOpen,
 )
+from ptxtool.ir.symbols import LABEL_LISTS
 from ptxtool.parse.grammar import terminals
-
-_LABEL_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 
 MAX_LEVELS = 32
 """Blocks nested more deeply than this are not indented further, so that no input gives quadratic output."""
@@ -177,7 +176,7 @@ class _Layout:
                 lines.append(self.statements.declaration(statement, indent))
             elif isinstance(statement, Directive):
                 line = self.statements.directive(statement, indent)
-                if label is not None and gap is _NOTHING and statement.name in _LABEL_LISTS:
+                if label is not None and gap is _NOTHING and statement.name in LABEL_LISTS:
                     line = f"{indent}{label.name}: {line.removeprefix(indent)}"
                     lines.pop()
                 lines.append(line)

@@ -362,14 +362,14 @@ class _PlainPtx:
     def __init__(self, function: Function):
         self._function = function
         self._operands = Operands(function)
-        self._settled = function.registers.settled
+        self._everywhere = function.registers.everywhere
         self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
         # the registers of other operands than names, by identity: equal operand texts share one node
         self._read: dict[int, tuple[int, ...]] = {}
         self._written: dict[int, tuple[int, ...]] = {}
 
     def run(self) -> tuple[DefUse, ...]:
-        settled, known = self._settled, self._read
+        everywhere, known = self._everywhere, self._read
         result: list[DefUse] = []
         for position, node in enumerate(self._function.instructions):
             operands, guard = node.operands, node.guard
@@ -382,14 +382,14 @@ class _PlainPtx:
             if first:
                 target = operands[0] if last >= 0 else None
                 if type(target) is Name and not target.part:
-                    defs = settled[target.text]
+                    defs = everywhere[target.text]
                 else:
                     defs = None if target is None else self._target(target)
             uses: tuple[int, ...] = ()
             found = defs
             for operand in operands[first:last]:
                 if type(operand) is Name:
-                    found = settled[operand.text]
+                    found = everywhere[operand.text]
                 else:
                     found = known.get(id(operand))
                     if found is None:
@@ -398,7 +398,7 @@ class _PlainPtx:
                     break
                 uses += found
             if found is not None and guard is not None:
-                found = settled[guard.name]
+                found = everywhere[guard.name]
                 uses += found or ()
             if defs is None or found is None:
                 result.append(
@@ -417,7 +417,7 @@ class _PlainPtx:
         if found is None:
             writes, reads, _ = accessed(operand, "w")
             is_plain = not reads and all(whole for _, whole in writes)
-            found = self._everywhere(name for name, _ in writes) if is_plain else None
+            found = self._all_everywhere(name for name, _ in writes) if is_plain else None
             if found is not None:
                 self._written[id(operand)] = found
         return found
@@ -425,15 +425,15 @@ class _PlainPtx:
     def _source(self, operand: Operand) -> tuple[int, ...] | None:
         """The registers that an operand reads, None if they depend on the place."""
         access = accessed(operand, "r")
-        found = None if access.writes else self._everywhere(access.reads)
+        found = None if access.writes else self._all_everywhere(access.reads)
         if found is not None:
             self._read[id(operand)] = found
         return found
 
-    def _everywhere(self, names: Iterable[str]) -> tuple[int, ...] | None:
+    def _all_everywhere(self, names: Iterable[str]) -> tuple[int, ...] | None:
         found: tuple[int, ...] = ()
         for name in names:
-            register = self._settled[name]
+            register = self._everywhere[name]
             if register is None:
                 return None
             found += register

@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 
+from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.base.source import Source
 from ptxtool.ir.nodes import (
     Apply,
     Binary,
     Cast,
     Conditional,
     Dual,
+    Function,
     Group,
     Immediate,
     Memory,
     Name,
     Operand,
+    Statement,
     Unary,
     Vector,
 )
@@ -42,7 +46,7 @@ def operand_parts(node: Operand) -> Sequence[Operand]:
         return node.items
     if isinstance(node, Unary | Cast):
         return (node.operand,)
-    if isinstance(node, Binary):  # of `filter_mode = nearest` none: words of the language
+    if isinstance(node, Binary):  # `filter_mode = nearest` has none: these are words of the language
         return (node.left, node.right) if node.operator != "=" else ()
     if isinstance(node, Dual):
         return (node.first, node.second)
@@ -62,6 +66,29 @@ def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     stem = word.rstrip("0123456789")  # one of `name<count>`
     at = text.find(stem, start, end) if stem else -1
     return (at, at + len(stem)) if at >= 0 else (start, end)
+
+
+def diagnostic_at(
+    code: str,
+    message: str,
+    source: Source,
+    node: Statement | Function,
+    word: str,
+    help: str = "",
+    note: Note | None = None,
+) -> Diagnostic:
+    """A diagnostic at a word of a statement or of a function's head."""
+    span = span_of_word(source.text, node.start, _end(node), word)
+    return Diagnostic(code, message, source, *span, help, note)
+
+
+def note_at(message: str, source: Source, node: Statement | Function, word: str) -> Note:
+    """A note at a word of a statement or of a function's head."""
+    return Note(message, source, *span_of_word(source.text, node.start, _end(node), word))
+
+
+def _end(node: Statement | Function) -> int:
+    return node.body_start if isinstance(node, Function) else node.end
 
 
 def _is_word(character: str) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
@@ -32,7 +33,7 @@ Announce = Callable[[str], None]
 def ladder(
     kernel: Function,
     launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = DEFAULT_GPU,
     share_registers: Percent | None = None,
     registers: int | None = None,
     pipeline: str = UNROLL,

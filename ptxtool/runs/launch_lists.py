@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_data import Step
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import launch_of_step
@@ -104,7 +105,7 @@ class _Plan:
 def simulate_sequence(
     kernel_named: KernelNamed,
     launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = DEFAULT_GPU,
     *,
     scheduler: "str | Policy | None" = None,
     registers: int | None = None,

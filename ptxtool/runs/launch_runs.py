@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
-from ptxtool.results.run_results import Run, RunResult
+from ptxtool.results.run_results import Run
+from ptxtool.results.simulation import SimResult
 from ptxtool.runs.texture_arguments import given
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 def run_launch(
     kernel: Function,
     launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = DEFAULT_GPU,
     registers: int | None = None,
     scheduler: "str | Policy | None" = None,
     **options: Any,
@@ -65,7 +67,7 @@ def run_launch(
     return Run(result, tuple(arguments), checked, found)
 
 
-def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
+def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:
     """E408: a launch that the cycle limit ended."""
     done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
     what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"

@@ -85,8 +85,8 @@ def prepared(scheme: Scheme) -> Scheme:
     """The scheme with what `with_release` does before it marks: shared variables are laid out so that the shared part
     is used for short, and accessed as early as the end of a kernel allows; the registers at its end are private."""
     names = {
-        "registers": ("Settled", "settle-tail{{{share},registers=run}}"),
-        "scratchpad": ("Hastened", "layout-shared{{{share}}},hasten-last-access{{{share},registers=run}}"),
+        "registers": ("Settled", "split-tail-ranges{{{share},registers=run}}"),
+        "scratchpad": ("Hastened", "layout-shared{{{share}}},hoist-last-access{{{share},registers=run}}"),
     }
     return _further(scheme, *names[scheme.resource])
 

@@ -42,7 +42,7 @@ from ptxtool.sema.operands.operand_spans import operand_places, word_place
 from ptxtool.sema.operands.shapes import UNDECLARED, Shape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
 from ptxtool.sema.operands.verdict import Verdict, judge, takes_bounded
-from ptxtool.sema.upward_exposed import Exposure, Places, fixed_places, places
+from ptxtool.sema.upward_exposed import AccessedOperands, Region, accessed_operands
 from ptxtool.sema.verify import FunctionCheck
 
 _ELEMENTS = frozenset("xyzwrgba")
@@ -57,10 +57,10 @@ _BY_VALUE = Verdict(False, ())
 
 
 class _Known(NamedTuple):
-    """What is known of an opcode with operands of certain shapes; `places` None: the operands themselves decide."""
+    """What is known of an opcode with operands of certain shapes; `accessed` is None for calls."""
 
     verdict: Verdict | None
-    places: Places | None
+    accessed: AccessedOperands | None
 
 
 _registers: dict[tuple[str, ...], Shape] = {}  # by the qualifiers of their declaration
@@ -77,29 +77,15 @@ class InstructionCheck(FunctionCheck):
         self._seen: dict[int, _Seen] = {}
         self._by_name: dict[str, _Seen] = {}
         self._everywhere: dict[str, _Seen] = {}  # names that mean the same at every instruction
-        settled = () if self.is_ptxplus else function.registers.settled_ranges()
-        for declaration, prefix, numbers, first in settled:
-            if len(numbers) <= 4 * len(function.instructions):
-                whole, shift = _whole(declaration), first - numbers.start
-                self._everywhere.update({f"{prefix}{k}": (whole, (k + shift,)) for k in numbers})
-        self._guards: set[int] = set()  # nothing is wrong with them
-        self.stretches: list[Exposure] = [Exposure(0, set(), {})]
+        self.regions: list[Region] = [Region(0, set(), {})]
+        """Straight-line code, from one label or jump to the next, with its upward-exposed uses."""
         self._is_64_bit = self.module.directive("address_size") == "64"
-
-    def _instructions(self, first: int, end: int) -> None:
-        for n, node in enumerate(self.function.instructions[first:end], first):
-            self._instruction(node, n)
 
     def _instruction(self, node: Instruction, n: int) -> None:
         if self.is_ptxplus:
             super()._instruction(node, n)
             return
-        guard = node.guard
-        if guard is not None and id(guard) not in self._guards:
-            n_found = len(self.found)
-            self._guard(node, n)
-            if len(self.found) == n_found:
-                self._guards.add(id(guard))
+        self._guard_once(node, n)
         text, operands, seen = node.opcode.text, node.operands, self._seen
         entries = [seen.get(id(operand)) or self._see(operand, n) for operand in operands]
         key = (text, self._is_64_bit, *[entry[0] for entry in entries])
@@ -110,14 +96,16 @@ class InstructionCheck(FunctionCheck):
         if verdict is _BY_VALUE:
             verdict = self._judge_values(node, key, [entry[0] for entry in entries])
         if verdict is not None:
-            self._complain(node, verdict, n)
-        self._expose(node, n, entries, known.places or places(node))
+            self._report_verdict(node, verdict, n)
+        self._note_accesses(node, n, entries, known.accessed or accessed_operands(node))
 
     def _learn(self, node: Instruction, shapes: list[Shape]) -> _Known:
         text, operands = node.opcode.text, node.operands
         by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
         verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
-        return _Known(verdict, fixed_places(node))
+        match = table().match(text, len(operands), ptxplus=False)
+        is_call = match is not None and "call" in match.form.effects
+        return _Known(verdict, None if is_call else accessed_operands(node))
 
     def _judge_values(
         self, node: Instruction, key: tuple[object, ...], shapes: list[Shape]
@@ -152,74 +140,61 @@ class InstructionCheck(FunctionCheck):
         entry = self._everywhere.get(text) or self._by_name.get(text)
         if entry is None:
             index = self.registers.resolve_index(text, n)
-            entry = UNDECLARED, ()
-            if index >= 0:
-                declaration = self.registers.declaration_of(index)
-                entry = _whole(declaration), (index,)
-            self._by_name[text] = entry
+            if index < 0:
+                entry = self._by_name[text] = UNDECLARED, ()
+                return entry
+            entry = _whole(self.registers.declaration_of(index)), (index,)
+            known = self._everywhere if self.registers.everywhere[text] else self._by_name
+            known[text] = entry
         return entry
 
-    def _expose(self, node: Instruction, n: int, entries: list[_Seen], where: Places) -> None:
-        """Note the registers that an instruction reads before this stretch writes them, and those that it writes."""
-        _, written, exposed = self.stretches[-1]
-        if node.guard is not None:
-            for register in self._register(node.guard.name, n)[1]:
-                if register not in written:
-                    exposed.setdefault(register, n)
-        for k in where.read:
-            for register in entries[k][1]:
+    def _note_accesses(
+        self, node: Instruction, n: int, entries: list[_Seen], accessed: AccessedOperands
+    ) -> None:
+        """Note the registers that an instruction reads before this region writes them, and those that it writes."""
+        _, written, exposed = self.regions[-1]
+        reads = [self._register(node.guard.name, n)] if node.guard is not None else []
+        reads += [entries[k] for k in accessed.read]
+        for k in accessed.written:
+            if type(node.operands[k]) is Memory:  # its registers are an address
+                reads.append(entries[k])
+        for _, registers in reads:
+            for register in registers:
                 if register not in written and register not in exposed:
                     exposed[register] = n
-        for k in where.written:
+        for k in accessed.written:
             if type(node.operands[k]) is not Memory:
                 written.update(entries[k][1])
-            else:  # its registers are an address
-                for register in entries[k][1]:
-                    if register not in written and register not in exposed:
-                        exposed[register] = n
-        if where.ends:
-            self.stretches.append(Exposure(n + 1, set(), {}))
+        if accessed.ends:
+            self.regions.append(Region(n + 1, set(), {}))
 
-    def _complain(self, node: Instruction, verdict: Verdict, n: int) -> None:
-        match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
-        if not verdict.has_form:
-            self._unknown(node)
-        self._operands(node, match, n)
-        text = self.function.source.text
-        places = operand_places(node, text)
+    def _report_verdict(self, node: Instruction, verdict: Verdict, n: int) -> None:
+        self._operands(node, n)
+        source = self.function.source
+        spans = operand_places(node, source.text)
+        written = [" ".join(source.text[start:end].split()) for start, end in spans]
         if verdict.follows:
             self._follow(node, n)
-        if verdict.swapped is not None and verdict.swapped[1] < len(places):
-            self._tell_swapped(node, places, *verdict.swapped)
-            return
-        if verdict.better:
-            self._tell_better(node, verdict.better)
-            return
-        for k, trouble in verdict.problems:
-            start, end = places[k] if k < len(places) else (node.start, node.end)
-            written = " ".join(text[start:end].split())
-            message = f"'{written}' {trouble.message}"
+        if verdict.swapped is not None and verdict.swapped[1] < len(spans):
+            i, j = verdict.swapped
+            message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
+            written[i], written[j] = written[j], written[i]
+            help = f"write '{node.opcode.text} {', '.join(written)}'"
+            self.found.append(Diagnostic("E206", message, source, spans[i][0], spans[j][1], help))
+        elif verdict.better:  # several operands are of another type than the opcode says: the opcode is wrong
+            words = zip(node.opcode.text.split("."), verdict.better.split("."), strict=True)
+            wrong = next(old for old, new in words if old != new)
+            message = f"'{node.opcode.text}' takes '.{wrong}', its operands are of another type"
+            help = f"did you mean '{verdict.better}'?"
             self.found.append(
-                Diagnostic(trouble.code, message, self.function.source, start, end, trouble.help)
+                Diagnostic("E207", message, source, *word_place(node, source.text, wrong), help)
             )
-
-    def _tell_swapped(self, node: Instruction, places: list[tuple[int, int]], i: int, j: int) -> None:
-        text = self.function.source.text
-        written = [" ".join(text[start:end].split()) for start, end in places]
-        message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
-        written[i], written[j] = written[j], written[i]
-        help = f"write '{node.opcode.text} {', '.join(written)}'"
-        span = places[i][0], places[j][1]
-        self.found.append(Diagnostic("E206", message, self.function.source, *span, help))
-
-    def _tell_better(self, node: Instruction, better: str) -> None:
-        """Several operands are of another type than the opcode says: the opcode is wrong, not they."""
-        words = zip(node.opcode.text.split("."), better.split("."), strict=True)
-        wrong = next(old for old, new in words if old != new)
-        source = self.function.source
-        start, end = word_place(node, source.text, wrong)
-        message = f"'{node.opcode.text}' takes '.{wrong}', its operands are of another type"
-        self.found.append(Diagnostic("E207", message, source, start, end, f"did you mean '{better}'?"))
+        else:
+            for k, problem in verdict.problems:
+                start, end = spans[k] if k < len(spans) else (node.start, node.end)
+                operand = written[k] if k < len(spans) else " ".join(source.text[start:end].split())
+                message = f"'{operand}' {problem.message}"
+                self.found.append(Diagnostic(problem.code, message, source, start, end, problem.help))
 
     def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
         if self.is_ptxplus:
@@ -242,18 +217,18 @@ class InstructionCheck(FunctionCheck):
             super()._no_label(node, operand)
 
     def _scope_changed(self) -> None:
+        super()._scope_changed()
         self._seen.clear()
         self._by_name.clear()
-        self._guards.clear()
 
     def _statement(self, statement: Statement, n: int) -> None:
         super()._statement(statement, n)
-        if type(statement) is Label and self.stretches[-1].start != n:
-            self.stretches.append(Exposure(n, set(), {}))
+        if type(statement) is Label and self.regions[-1].start != n:
+            self.regions.append(Region(n, set(), {}))
 
     def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
         if self.is_ptxplus or isinstance(node, Directive) or self._name_shape(Name(text), n) is UNDECLARED:
-            super()._label(text, n, node)  # what else stands there is no label, which is told already
+            super()._label(text, n, node)  # anything else is no label, which is reported already
 
     def _follow(self, node: Instruction, n: int) -> None:
         """Look up the names of an instruction that lead to others: functions, prototypes, lists of targets."""

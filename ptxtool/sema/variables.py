@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.ir.constants import constant
-from ptxtool.ir.names import names, span_of_word
+from ptxtool.ir.names import diagnostic_at, names
 from ptxtool.ir.nodes import (
     Apply,
     Declaration,
@@ -27,7 +27,6 @@ from ptxtool.ir.nodes import (
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
-from ptxtool.sema.header import version_of
 from ptxtool.sema.operands.type_fit import FLOATS, INTEGERS
 
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
@@ -71,19 +70,18 @@ def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
             before = external.get(declarator.name)
             if before is None:
                 continue
-            place = span_of_word(module.source.text, item.start, item.end, declarator.name)
+            name = declarator.name
             note = Note("first declared here", module.source, before.start, before.end)
             sizes = {d.name: d.dimensions for d in before.declarators}[declarator.name]
             if (item.type, item.vector, item.space) != (before.type, before.vector, before.space) or (
                 sizes != declarator.dimensions and sizes[:1] != (None,)
             ):
-                message = f"'{declarator.name}' has another type than before"
-                yield Diagnostic(
-                    "E212", message, module.source, *place, "declare it alike in both places", note
-                )
+                message, help = f"'{name}' has another type than before", "declare it alike in both places"
+                yield diagnostic_at("E212", message, module.source, item, name, help, note)
             elif not item.linkage:
-                message = f"'{declarator.name}' is '.extern' before and has no linkage here"
-                yield Diagnostic("E212", message, module.source, *place, "write '.visible' before it", note)
+                message = f"'{name}' is '.extern' before and has no linkage here"
+                help = "write '.visible' before it"
+                yield diagnostic_at("E212", message, module.source, item, name, help, note)
 
 
 def bank_problems(module: Module) -> Iterator[Diagnostic]:
@@ -96,12 +94,10 @@ def bank_problems(module: Module) -> Iterator[Diagnostic]:
         for declarator in item.declarators:
             total += width * n_elements(declarator)  # ptxas packs them
             if total > _MOST_CONSTANT_BYTES:
-                place = span_of_word(module.source.text, item.start, item.end, declarator.name)
-                message = (
-                    f"the '.const' variables up to '{declarator.name}' take {total} bytes, there are 65536"
-                )
+                name = declarator.name
+                message = f"the '.const' variables up to '{name}' take {total} bytes, there are 65536"
                 help = "declare large tables in '.global'"
-                yield Diagnostic("E212", message, module.source, *place, help)
+                yield diagnostic_at("E212", message, module.source, item, name, help)
                 return
 
 
@@ -123,13 +119,11 @@ class _Check:
         self.words = [*item.linkage, *item.qualifiers]
 
     def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
-        source = self.module.source
-        start, end = span_of_word(source.text, self.item.start, self.item.end, word or self.name)
-        return Diagnostic("E212", message, source, start, end, help)
+        return diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
 
     def space_problems(self) -> Iterator[Diagnostic]:
         name, space, item = self.name, self.space, self.item
-        version = version_of(self.module)
+        version = self.module.version
         if item.type in OPAQUE and self.place == "body":
             yield self.problem(
                 f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
@@ -173,7 +167,7 @@ class _Check:
         item, name = self.item, self.name
         is_array = any(d.dimensions for d in item.declarators)
         passes = item.type not in _NARROW or is_array or (item.type == "pred" and self.space != "reg")
-        if self.place == "func" and self.has_body and not passes and version_of(self.module) >= (2, 0):
+        if self.place == "func" and self.has_body and not passes and self.module.version >= (2, 0):
             help = f"write '.{_NARROW[item.type]}' in its place"
             message = f"'{name}' is '.{item.type}', which functions do not pass"
             yield self.problem(message, help, f".{item.type}")
@@ -332,10 +326,9 @@ class _Check:
         elif mask and fold(Immediate(mask)) not in _MASKS:
             help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
             yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
-        elif mask and version_of(self.module) < _SINCE_MASKS:
-            start, end = span_of_word(self.module.source.text, self.item.start, self.item.end, mask)
+        elif mask and self.module.version < _SINCE_MASKS:
             message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
-            yield Diagnostic("W205", message, self.module.source, start, end, "raise '.version'")
+            yield diagnostic_at("W205", message, self.module.source, self.item, mask, "raise '.version'")
 
     @cached_property
     def _above(self) -> frozenset[str]:

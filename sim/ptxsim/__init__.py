@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from ptxsim.launcher import launch
     from ptxsim.machine import Machine
     from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture
-    from ptxsim.observe.stats import SimResult, StallPoint
     from ptxsim.observe.timeline import Timeline
-    from ptxsim.observe.totals import Totals
     from ptxsim.timing.dynamic_execution import DynamicExecution, DynamicResult
+    from ptxtool.results.simulation import SimResult, StallPoint, Totals
 
 __all__ = [
     "DynamicExecution",
@@ -46,12 +45,12 @@ _HOMES = {
     "FunctionalResult": "ptxsim.functional_run",
     "Machine": "ptxsim.machine",
     "Sampler": "ptxsim.memory_image.texture_objects",
-    "SimResult": "ptxsim.observe.stats",
-    "StallPoint": "ptxsim.observe.stats",
+    "SimResult": "ptxtool.results.simulation",
+    "StallPoint": "ptxtool.results.simulation",
     "Surface": "ptxsim.memory_image.texture_objects",
     "Texture": "ptxsim.memory_image.texture_objects",
     "Timeline": "ptxsim.observe.timeline",
-    "Totals": "ptxsim.observe.totals",
+    "Totals": "ptxtool.results.simulation",
     "Trace": "ptxsim.functional.tracing",
     "from_numba": "ptxsim.frontends.numba_kernels",
     "from_triton": "ptxsim.frontends.triton_kernels",

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import (
     HEAP_BYTES,
     STACK_BYTES,
@@ -30,7 +30,7 @@ from ptxsim.memory_image.address_names import variable_at
 from ptxsim.memory_image.faults import TOUCHED_REGISTER, fault
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
-from ptxsim.observe.stats import SimResult, StallPoint, slot_counts
+from ptxsim.observe.stats import slot_counts
 from ptxsim.observe.timeline import Timeline, recorded
 from ptxsim.timing.build import build
 from ptxsim.timing.core import cycle
@@ -51,7 +51,9 @@ from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, swit
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult, StallPoint
 
 
 def launch(
@@ -60,7 +62,7 @@ def launch(
     block: Extent,
     args: Sequence[Any] = (),
     *,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    gpu: str | Path | Gpu = DEFAULT_GPU,
     scheduler: str | Policy | None = None,
     share_registers: int | str | Fraction = 0,
     share_scratchpad: int | str | Fraction = 0,
@@ -231,8 +233,8 @@ def _warp_slots(gpu: Gpu, scheme: Scheme, grid: tuple[int, int, int], threads: i
     return gpu.sm.count * gpu.sm.warps * -(-resident // gpu.sm.warps)
 
 
-_plans: Remembered[SharingPlan] = Remembered(32)
-_registers: Remembered[int] = Remembered(32)
+_plans: IdentityCache[SharingPlan] = IdentityCache(32)
+_registers: IdentityCache[int] = IdentityCache(32)
 """Of machines: the resident CTAs, by what they need."""
 
 

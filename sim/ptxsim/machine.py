@@ -17,18 +17,18 @@ from typing import Any
 from ptxsim.base.options import Extent
 from ptxsim.functional_run import FunctionalResult, run
 from ptxsim.launcher import launch
-from ptxsim.observe.stats import SimResult
-from ptxsim.observe.totals import Totals
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult, Totals
 
 
 class Machine:
     """A GPU that remembers. `options` are those of `ptxsim.launch` for all launches; each may have its own."""
 
-    def __init__(self, gpu: str | Path | Gpu = "tesla-c2050", **options: Any):
+    def __init__(self, gpu: str | Path | Gpu = DEFAULT_GPU, **options: Any):
         self.gpu = machine_of(gpu)
         self.options = options
         self.results: list[SimResult] = []

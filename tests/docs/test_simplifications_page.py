@@ -4,7 +4,8 @@ import re
 
 from scripts import BENCHMARKS, module_of
 
-from ptxtool.formats.gpu import gpu_names, load_gpu
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu_names import gpu_names
 from ptxtool.formats.settings import with_settings
 
 PAGE = (BENCHMARKS.parent / "docs" / "simplifications.md").read_text(encoding="utf-8")

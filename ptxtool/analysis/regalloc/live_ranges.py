@@ -125,7 +125,7 @@ class _Builder:
             first = self._first_named[k]
             kills_one[first : first + self._n_defs[k]] = [r in steps[k].kills for r in steps[k].defs]
 
-        at_start = _live_at_start(live)
+        at_start = frozenset(indices(live.block_in[0]) if live.block_in else ())
         undefined = _undefined_at_start(live, at_start)
         at_end = [*successive_indices(live.block_out)]
         cut: list[tuple[int, int]] = []  # blocks with registers that have no value yet at their start
@@ -349,15 +349,3 @@ def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[in
     reached = solve(cfg.successors, [*defined, 0], [0] * (n + 1), direction="forward").entry
     at_entry = from_indices(waiting)
     return [at_entry & ~reached[b] for b in range(n)]
-
-
-def _live_at_start(live: Liveness) -> frozenset[int]:
-    """The registers that are live before the first instruction."""
-    if not live.cfg.blocks:
-        return frozenset()
-    found = {*indices(live.block_out[0])}
-    for i in reversed(live.cfg.blocks[0].instructions):
-        step = live.def_uses[i]
-        found.difference_update(step.kills)
-        found.update(step.uses)
-    return frozenset(found)

@@ -1,6 +1,6 @@
 """The end of a kernel in private registers: which live ranges move there, and which are copied.
 
-For `settle-tail`, which runs before `release-registers`. A release mark comes behind the last instruction that names a
+For `split-tail-ranges`, run before `release-registers`. A release mark comes behind the last instruction that names a
 shared register, which most often stores a result: address and value have whatever registers the allocator took. For an
 instruction h outside of loops let D be all that may come after it, itself included. From h on a warp needs no shared
 register if everything that D names is private. So every value in a shared register that D names gets a private one:

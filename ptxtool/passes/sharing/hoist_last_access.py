@@ -1,4 +1,4 @@
-"""hasten-last-access: a kernel's last accesses to the shared scratchpad come as early as they can.
+"""hoist-last-access: a kernel's last accesses to the shared scratchpad come as early as they can.
 
 Under scratchpad sharing a CTA that has accessed the shared part holds the lock of its pair until its last access
 (`release-scratchpad` marks where that is). The end of a kernel often loads from shared memory, computes, stores, and
@@ -35,7 +35,7 @@ from ptxtool.analysis.sharing.release_points import last_touches
 from ptxtool.analysis.sharing.shared_access import touches_shared_scratchpad
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.analysis.sharing.shared_registers import given_registers
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark, Shown
@@ -45,13 +45,13 @@ from ptxtool.validate.schedule import check_schedule
 
 
 @dataclass(frozen=True)
-class HastenLastAccess:
+class HoistLastAccess:
     """Put the last accesses to the shared scratchpad before what they do not need."""
 
     share: Share = ""
     registers: Annotated[int, Shown("N", "default: as many as are live at once")] = 0
     scratchpad: Scratchpad = 0
-    name: ClassVar[str] = "hasten-last-access"
+    name: ClassVar[str] = "hoist-last-access"
 
     def __post_init__(self) -> None:
         check_options(self.name, self.share, registers=self.registers, scratchpad=self.scratchpad)

@@ -1,4 +1,4 @@
-"""settle-tail: the end of a kernel in private registers, so that the lock can be released before it.
+"""split-tail-ranges: the end of a kernel in private registers, so that the lock can be released before it.
 
 Under register sharing a warp holds the lock of its pair until it names a shared register for the last time, and the
 last instructions, which compute addresses and store results, name what registers the allocator took. Live ranges that
@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.analysis.sharing.shared_registers import private_registers
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import PtxError
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SettleTail:
+class SplitTailRanges:
     """Move the registers that a kernel's end names to private ones, so that it needs no lock."""
 
     share: Share = ""
     registers: Registers = 0
-    name: ClassVar[str] = "settle-tail"
+    name: ClassVar[str] = "split-tail-ranges"
 
     def __post_init__(self) -> None:
         check_options(self.name, self.share, registers=self.registers)

@@ -14,7 +14,8 @@ from uncompiled import output_of
 import ptxsim
 import ptxtool
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.gpu import Gpu, gpu_names, load_gpu
+from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu_names import gpu_names
 from ptxtool.parse import parse
 
 FINEREG = "gtx980-finereg"

@@ -46,13 +46,13 @@ LAUNCH = 'grid = 1\nblock = 32\n[[args]]\nname = "x"\ntype = "u32"\ncount = 32\n
         ("release-scratchpad{share=run}", "release-scratchpad{share=25/2}"),
         ("release-registers{share=run,registers=run}", "release-registers{share=90,registers=20}"),
         (
-            "a, hasten-last-access{registers = run, share= run }",
-            "a, hasten-last-access{registers=20,share=25/2}",
+            "a, hoist-last-access{registers = run, share= run }",
+            "a, hoist-last-access{registers=20,share=25/2}",
         ),
         ("reorder-decls{order=late,share=run,counts=run}", "reorder-decls{order=late,share=90,counts=run}"),
         (
-            "settle-tail{share=runs},release-registers{share=50}",
-            "settle-tail{share=runs},release-registers{share=50}",
+            "split-tail-ranges{share=runs},release-registers{share=50}",
+            "split-tail-ranges{share=runs},release-registers{share=50}",
         ),
     ],
 )
@@ -61,9 +61,10 @@ def test_the_text_of_a_pipeline(pipeline: str, expected: str) -> None:
 
 
 def test_registers_that_nobody_says_are_the_kernels_own() -> None:
-    given = "settle-tail{share=run,registers=run},release-registers{registers=run}"
+    given = "split-tail-ranges{share=run,registers=run},release-registers{registers=run}"
     assert (
-        for_run(given, Fraction(0), Fraction(0), lambda: None) == "settle-tail{share=0},release-registers{}"
+        for_run(given, Fraction(0), Fraction(0), lambda: None)
+        == "split-tail-ranges{share=0},release-registers{}"
     )
 
 
@@ -91,14 +92,14 @@ def test_marks_stand_where_each_run_wants_them(tile: Configuration) -> None:
 
 
 def test_a_pass_about_registers_shares_nothing_where_scratchpad_is_shared(tile: Configuration) -> None:
-    asked = "settle-tail{share=run,registers=run},release-registers{share=run,registers=run}"
+    asked = "split-tail-ranges{share=run,registers=run},release-registers{share=run,registers=run}"
     other = replace(tile, passes=asked, share_scratchpad=90)
     (planned,) = plan([other], api.kernel)
     assert planned.task.text == TILE
 
 
 def test_the_baseline_is_one_run_with_and_without_passes(tile: Configuration) -> None:
-    passes = "layout-shared{share=run},hasten-last-access{share=run,registers=run},delay-first-use{share=run}"
+    passes = "layout-shared{share=run},hoist-last-access{share=run,registers=run},delay-first-use{share=run}"
     first, second = plan([replace(tile, passes=passes), replace(tile, passes="")], api.kernel)
     assert first.key == second.key
     assert first.configuration.axes["passes"] == passes

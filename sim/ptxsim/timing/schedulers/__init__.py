@@ -23,7 +23,7 @@ from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import MAX_WARPS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
     "lrr": lrr,
@@ -84,10 +84,8 @@ def _built_in(name: str) -> Policy:
     kind, _, number = name.partition(":")
     if kind not in SCHEDULERS:
         known = ", ".join(sorted(SCHEDULERS))
-        near = nearest(kind, SCHEDULERS)
-        guess = f"did you mean '{near}'? " if near else ""
-        help_text = f"{guess}the schedulers are {known}; one of your own is FILE.py:FUNCTION"
-        raise error("E502", f"no warp scheduler '{name}'", help=help_text)
+        there = f"the schedulers are {known}; one of your own is FILE.py:FUNCTION"
+        raise error("E502", f"no warp scheduler '{name}'", help=did_you_mean(kind, SCHEDULERS, then=there))
     module = SCHEDULERS[kind]
     window = getattr(module, "window", None)
     compiled_window = _whole() if window is None else _compiled(WINDOW, window)

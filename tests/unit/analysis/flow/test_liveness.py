@@ -220,7 +220,7 @@ def test_unreachable_code_has_its_own_live_registers() -> None:
     assert rows(liveness(ptx("ret; st.global.u32 [%rd0], %r1; ret;"))) == ["", "r1 rd0", ""]
 
 
-def test_a_block_longer_than_a_chunk_is_the_same_block() -> None:
+def test_a_long_block() -> None:
     n = 2000
     kernel = ptx("mov.b32 %r1, 1;" + "add.s32 %r2, %r2, %r3;" * n + "st.global.u32 [%rd0], %r1; ret;")
     live = liveness(kernel)

@@ -1,4 +1,4 @@
-"""hasten-last-access: what comes behind the last access, what must not, and how many registers it takes."""
+"""hoist-last-access: what comes behind the last access, what must not, and how many registers it takes."""
 
 import random
 
@@ -15,7 +15,7 @@ from ptxtool.passes import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 n)\n{\n"
 REGISTERS = "\t.reg .pred %p;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<2>;\n\t.shared .b32 tile[8];\n"
-PASS = "hasten-last-access{share=90,registers=20}"
+PASS = "hoist-last-access{share=90,registers=20}"
 LOAD = "ld.shared.u32 %r1, [tile];"
 STORE = "st.global.u32 [%rd0], %r1;"
 
@@ -88,9 +88,9 @@ def test_what_may_pass(first: str, second: str) -> None:
 
 def test_only_the_shared_part_counts() -> None:
     lines = ["mov.u32 %r2, 1;", LOAD, "ret;"]
-    assert hastened(*lines, passes="hasten-last-access{share=50}") == lines  # bytes 0 to 15 of 32 are private
+    assert hastened(*lines, passes="hoist-last-access{share=50}") == lines  # bytes 0 to 15 of 32 are private
     beyond = [lines[0], "ld.shared.u32 %r1, [tile+16];", "ret;"]
-    assert hastened(*beyond, passes="hasten-last-access{share=50}") == [beyond[1], beyond[0], "ret;"]
+    assert hastened(*beyond, passes="hoist-last-access{share=50}") == [beyond[1], beyond[0], "ret;"]
 
 
 def loads_and_stores(n: int) -> list[str]:
@@ -106,7 +106,7 @@ def test_registers_bound_what_comes_early() -> None:
     loads = [line for line in lines if line.startswith("ld.shared")]
     assert hastened(*lines)[:8] == loads
     for registers in range(3, 11):
-        result = rewrite(parse(source(lines)), f"hasten-last-access{{share=90,registers={registers}}}").module
+        result = rewrite(parse(source(lines)), f"hoist-last-access{{share=90,registers={registers}}}").module
         assert pressure(result.kernels["k"]).maximum <= registers
         behind = len(lines) - 1 - code(result).index(loads[-1])
         assert behind == (registers - 2 + 1 if registers < 10 else len(loads) + 2)
@@ -114,7 +114,7 @@ def test_registers_bound_what_comes_early() -> None:
 
 def test_without_a_number_the_kernels_own_is_the_bound() -> None:
     lines = loads_and_stores(4)
-    assert hastened(*lines, passes="hasten-last-access{share=90}") == lines
+    assert hastened(*lines, passes="hoist-last-access{share=90}") == lines
 
 
 def test_comments_and_remarks() -> None:
@@ -136,19 +136,19 @@ def test_comments_and_remarks() -> None:
 )
 def test_nothing_to_do(options: str, lines: list[str], remark: str) -> None:
     module = parse(source([*lines, "ret;"]))
-    result = rewrite(module, f"hasten-last-access{{{options}}}")
+    result = rewrite(module, f"hoist-last-access{{{options}}}")
     assert result.module is module
     assert result.remarks[0].message == remark
 
 
 def test_registers_are_no_less_than_none() -> None:
     with pytest.raises(PtxError, match=r"E502.*registers = -4 is less than 0"):
-        rewrite(parse(source([LOAD, "ret;"])), "hasten-last-access{share=90,registers=-4}")
+        rewrite(parse(source([LOAD, "ret;"])), "hoist-last-access{share=90,registers=-4}")
 
 
 def test_it_needs_a_share() -> None:
     with pytest.raises(PtxError, match=r"E301.*needs the sharing percentage"):
-        rewrite(parse(source(["ret;"])), "hasten-last-access")
+        rewrite(parse(source(["ret;"])), "hoist-last-access")
 
 
 def test_ptxplus_names_memory_by_letters() -> None:
@@ -161,7 +161,7 @@ def test_ptxplus_names_memory_by_letters() -> None:
     ]
     head = ".version 1.4+\n.entry k (.param .u32 n)\n{\n\t.reg .u32 $r<6>;\n"
     text = head + "".join(f"\t{line}\n" for line in lines) + "}\n"
-    after = rewrite(parse(text, "k.ptxplus"), "hasten-last-access{share=90,scratchpad=40,registers=9}")
+    after = rewrite(parse(text, "k.ptxplus"), "hoist-last-access{share=90,scratchpad=40,registers=9}")
     assert code(after.module) == [lines[k] for k in (1, 3, 0, 2, 4)]
 
 
@@ -169,7 +169,7 @@ def test_ptxplus_names_memory_by_letters() -> None:
 @given(st.integers(0, 1 << 32), st.sampled_from([0, 30, 400]))
 def test_no_more_registers_than_allowed(seed: int, registers: int) -> None:
     module = parse(write(random.Random(seed)), f"{seed}.ptx")
-    passes = f"hasten-last-access{{share=90,registers={registers}}}"
+    passes = f"hoist-last-access{{share=90,registers={registers}}}"
     after = rewrite(module, passes).module
     for name, kernel in after.kernels.items():
         before, found = pressure(module.kernels[name]), pressure(kernel)

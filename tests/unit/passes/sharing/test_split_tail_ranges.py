@@ -1,4 +1,4 @@
-"""settle-tail: what moves, what is copied, what stays, and what that is worth. `%r0` to `%r2` are private."""
+"""split-tail-ranges: what moves, what is copied, what stays, and what that is worth. `%r0` to `%r2` are private."""
 
 import pytest
 
@@ -10,8 +10,8 @@ from ptxtool.passes import rewrite
 
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
 REGISTERS = "\t.reg .b32 %r<7>;\n\t.reg .b64 %rd<8>;\n\t.reg .pred %p<2>;\n"
-PASS = "settle-tail{share=50,registers=6}"
-WIDE = "settle-tail{share=50,registers=2}"  # one private register: %rd0
+PASS = "split-tail-ranges{share=50,registers=6}"
+WIDE = "split-tail-ranges{share=50,registers=2}"  # one private register: %rd0
 
 
 def source(lines: list[str], registers: str = REGISTERS) -> str:
@@ -98,7 +98,7 @@ def test_kernels_that_stay() -> None:
     assert rewritten([*LOOP, *end], PASS, vector)[1] == (
         "left alone: registers of vector type have no physical register"
     )
-    assert rewritten([*LOOP, *end], "settle-tail{share=0}")[1] == "nothing is shared at 0%"
+    assert rewritten([*LOOP, *end], "split-tail-ranges{share=0}")[1] == "nothing is shared at 0%"
 
 
 def test_no_name_that_a_block_hides() -> None:
@@ -119,9 +119,9 @@ def test_no_name_that_a_block_hides() -> None:
 @pytest.mark.parametrize(
     ("pipeline", "message"),
     [
-        ("settle-tail", "E301.*needs the sharing percentage"),
-        ("settle-tail{share=100}", "E502.*leaves a CTA no private part"),
-        ("settle-tail{share=50,registers=-1}", "E502.*less than 0"),
+        ("split-tail-ranges", "E301.*needs the sharing percentage"),
+        ("split-tail-ranges{share=100}", "E502.*leaves a CTA no private part"),
+        ("split-tail-ranges{share=50,registers=-1}", "E502.*less than 0"),
     ],
 )
 def test_wrong_options(pipeline: str, message: str) -> None:

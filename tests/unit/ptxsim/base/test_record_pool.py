@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ptxsim
-from ptxsim.base import record_pool as spares
+from ptxsim.base import record_pool
 from ptxsim.timing.machine_records import memory_records, sm_records
 from ptxsim.timing.memory.copied import leave, leave_in_empty
 from ptxsim.timing.memory.memory_state import L1, make_memory
@@ -100,8 +100,8 @@ def launch(kernel: Function, gpu: Gpu, **options: Any) -> tuple[ptxsim.SimResult
     return ptxsim.launch(kernel, args=[x, N], gpu=gpu, **given), x
 
 
-def stock(gpu: Gpu) -> list[spares.Records]:
-    return [records for records in spares._stock if records.gpu is gpu]
+def stock(gpu: Gpu) -> list[record_pool.PooledRecords]:
+    return [records for records in record_pool._pool if records.gpu is gpu]
 
 
 @pytest.mark.parametrize("name", GPUS)
@@ -144,10 +144,10 @@ def test_a_sequence_of_kernels_gives_back_each_ones_sms_as_they_were_made(
     assert_new(records)
 
 
-def assert_new(records: spares.Records) -> None:
-    assert records.make is not None
-    new = records.make(records.gpu).array
-    assert records.array.tobytes() == new.tobytes(), records.make.__name__
+def assert_new(records: record_pool.PooledRecords) -> None:
+    assert records.create is not None
+    new = records.create(records.gpu).array
+    assert records.array.tobytes() == new.tobytes(), records.create.__name__
 
 
 @pytest.mark.parametrize("name", GPUS)
@@ -188,18 +188,18 @@ def test_launches_at_the_same_time_have_records_of_their_own(kernels: dict[str, 
 
 def test_records_are_handed_out_once() -> None:
     gpu = load_gpu("tesla-c2050")
-    one, other = (spares.take(sm_records, gpu) for _ in range(2))
+    one, other = (record_pool.acquire(sm_records, gpu) for _ in range(2))
     assert one is not other
-    spares.give_back(one)
-    assert spares.take(sm_records, gpu) is one
-    assert spares.take(memory_records, gpu).array.dtype != one.array.dtype
+    record_pool.release(one)
+    assert record_pool.acquire(sm_records, gpu) is one
+    assert record_pool.acquire(memory_records, gpu).array.dtype != one.array.dtype
 
 
 def test_the_stock_is_bounded() -> None:
     gpu = load_gpu("tesla-c2050")
-    for records in [spares.take(sm_records, gpu) for _ in range(20)]:
-        spares.give_back(records)
-    assert len(spares._stock) == spares._KEPT
+    for records in [record_pool.acquire(sm_records, gpu) for _ in range(20)]:
+        record_pool.release(records)
+    assert len(record_pool._pool) == record_pool._CAPACITY
 
 
 def test_copies_that_are_known_leave_what_they_left_before() -> None:

@@ -169,7 +169,7 @@ def test_a_wide_table_is_taken_apart() -> None:
 @pytest.mark.parametrize("rows", [("kernel",), ("passes",)])
 def test_long_pipelines_leave_room_for_values_and_bars(rows: tuple[str, ...]) -> None:
     start = (
-        "layout-shared{share=run},hasten-last-access{share=run,registers=run},release-scratchpad{share=run}"
+        "layout-shared{share=run},hoist-last-access{share=run,registers=run},release-scratchpad{share=run}"
     )
     pipelines = [f"{start},unroll-decls,reorder-decls{{order={order}}}" for order in ("text", "cfg")]
     runs = [record("k", "", 10.0 * n, passes=passes) for n, passes in enumerate(pipelines, 1)]

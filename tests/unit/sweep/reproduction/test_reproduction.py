@@ -7,31 +7,31 @@ from ptxtool.formats.gpu import load_gpu
 from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
 from ptxtool.results.exhibits import Exhibit, Finding, Reproduction, Value
 from ptxtool.runs.schemes import ladder_schemes
-from ptxtool.sweep.reproduction.exhibits import Exhibits, Measured
+from ptxtool.sweep.reproduction.exhibits import Counters, Exhibits
 from ptxtool.sweep.reproduction.findings import findings, geometric_mean, rank_correlation
 from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
 from ptxtool.sweep.reproduction.schemes import full_scheme, limited_schemes, unlimited_schemes
 
 
-def run(thread_ipc: float, resident_ctas: int = 3) -> Measured:
+def run(thread_ipc: float, resident_ctas: int = 3) -> Counters:
     """The counters of a run that nobody made."""
-    return Measured(
-        cycles=1000,
-        thread_ipc=thread_ipc,
-        resident_ctas=resident_ctas,
-        registers=36,
-        scratchpad_bytes=7200,
-        block=(16, 16, 1),
-        slots={"stall": 40, "idle": 10, "scoreboard": 5},
-        l1={"misses": 3},
-        l2={"misses": 2},
-    )
+    return {
+        "cycles": 1000,
+        "thread_ipc": thread_ipc,
+        "resident_ctas": resident_ctas,
+        "registers": 36,
+        "scratchpad_bytes": 7200,
+        "block": (16, 16, 1),
+        "slots": {"stall": 40, "idle": 10, "scoreboard": 5},
+        "l1": {"misses": 3},
+        "l2": {"misses": 2},
+    }
 
 
-def made_up(name: str) -> dict[tuple[str, str], Measured]:
+def made_up(name: str) -> dict[tuple[str, str], Counters]:
     """Runs whose gains are exactly those of the papers, and whose CTAs are those of their tables."""
     told = paper(name)
-    runs: dict[tuple[str, str], Measured] = {}
+    runs: dict[tuple[str, str], Counters] = {}
     for a in told.application:
         for scheme in limited_schemes(told):
             runs[a.name, scheme.name] = run(100 * (1 + a.ladder.get(scheme.name, 0) / 100))
@@ -106,13 +106,13 @@ def test_rungs_share_one_resource() -> None:
         assert first.options == {}
         assert len(shared) == n
         assert all(scheme.options[f"share_{resource}"] == 90 for scheme in shared)
-    hasten = "hasten-last-access{share=90,registers=20}"
+    hasten = "hoist-last-access{share=90,registers=20}"
     assert shared[-1].pipeline(20) == f"layout-shared{{share=90}},{hasten},release-scratchpad{{share=90}}"
     marked = ladder_schemes("registers", 90, release=True)[-1]  # type: ignore[arg-type]
     assert marked.pipeline(20).endswith(
-        ",settle-tail{share=90,registers=20},release-registers{share=90,registers=20}"
+        ",split-tail-ranges{share=90,registers=20},release-registers{share=90,registers=20}"
     )
-    assert marked.pipeline(None).endswith(",settle-tail{share=90},release-registers{share=90}")
+    assert marked.pipeline(None).endswith(",split-tail-ranges{share=90},release-registers{share=90}")
 
 
 def test_early_release_is_judged_with_and_without_its_marks() -> None:
