@@ -24,7 +24,7 @@ from ptxtool.analysis.flow.loops import Loops, loops, loops_of
 from ptxtool.analysis.regalloc.in_flight import held
 from ptxtool.analysis.regalloc.linear_scan import Item, Member, Packing, Singles, pack, place_fixed
 from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
-from ptxtool.analysis.regalloc.physical import place_of
+from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.analysis.regalloc.rematerialisation import recipes
 from ptxtool.analysis.regalloc.spills import FILES, Relief, Tenancy, Values
 from ptxtool.base.diag import error
@@ -292,7 +292,7 @@ class _Assigner:
 
     def _named_unit(self, web: int) -> int:
         """The unit that the name of a web's register says, -1 if it says none."""
-        place = place_of(self.function.registers[self.ranges.register[web]])
+        place = units_of(self.function.registers[self.ranges.register[web]])
         return -1 if place is None else place.first
 
     @cached_property

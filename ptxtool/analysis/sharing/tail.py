@@ -35,7 +35,7 @@ from ptxtool.analysis.flow.frequency import static_probabilities, visits
 from ptxtool.analysis.regalloc.assignment import groups, refuse
 from ptxtool.analysis.regalloc.in_flight import held
 from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
-from ptxtool.analysis.regalloc.physical import place_of
+from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.analysis.sharing.release_points import may_touch
 from ptxtool.cfg.dominance import dominators
 from ptxtool.ir.nodes import Function
@@ -147,7 +147,7 @@ class _Settler:
     def _cells(self, register: int) -> tuple[tuple[str, int], ...]:
         """The units that a register is; one without a number is a place of its own."""
         if register not in self._cells_of:
-            place = place_of(self.kernel.registers[register])
+            place = units_of(self.kernel.registers[register])
             self._cells_of[register] = (
                 tuple((place.file, place.first + u) for u in range(place.units))
                 if place
