@@ -33,7 +33,7 @@ from ptxtool.passes.sharing.share import Registers, Share, check_options, requir
 
 if TYPE_CHECKING:
     from ptxtool.analysis.regalloc.assignment import Assignment
-    from ptxtool.analysis.sharing.tail import Settled
+    from ptxtool.analysis.sharing.tail import TailSplit
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class SettleTail:
 
     def _settle(self, kernel: Function, private: int) -> tuple[tuple[TextEdit, ...], tuple[int, ...], str]:
         """The edits of one kernel, the origins of its instructions, and what there is to say."""
-        from ptxtool.analysis.sharing.tail import settled  # numpy: only who allocates waits for it
+        from ptxtool.analysis.sharing.tail import split_tail  # numpy: only who allocates waits for it
         from ptxtool.passes.regalloc.renaming import rename_among_declared
 
         if any(mark.release == REGISTERS for mark in release_marks(kernel)):
             return (), (), "nothing to do: it has release marks, which come behind this pass"
         try:
-            found = settled(kernel, private)
+            found = split_tail(kernel, private)
         except PtxError as declined:
             return (), (), f"left alone: {declined.diagnostics[0].message}"
         if found is None:
@@ -90,18 +90,18 @@ class SettleTail:
         )
 
 
-def _lines(kernel: Function, found: "Settled") -> str:
+def _lines(kernel: Function, found: "TailSplit") -> str:
     return ", ".join(dict.fromkeys(str(kernel.line(c.instruction)) for c in found.copies))
 
 
-def _assignment(found: "Settled") -> "Assignment":
+def _assignment(found: "TailSplit") -> "Assignment":
     """What was found, as the places of values: a place is a register of the kernel, by its index."""
     from ptxtool.analysis.regalloc.assignment import Assignment
-    from ptxtool.analysis.regalloc.spills import Tenancy, words
+    from ptxtool.analysis.regalloc.spills import SpillState, words
 
     ranges = found.ranges
     unit = {web: found.moves.get(web, k) for web, k in enumerate(ranges.register)}
-    tenancy = Tenancy(ranges.n_points, words(ranges.segments), found)
+    spills = SpillState(ranges.n_points, words(ranges.intervals))
     for copy in found.copies:
-        unit[tenancy.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
-    return Assignment(ranges, tenancy, unit, {}, {}, 0)
+        unit[spills.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
+    return Assignment(ranges, spills, unit, {}, {}, 0)
