@@ -6,17 +6,7 @@ Errors E211 (calls) and E212 (declarations) of a body, and names that mean two t
 import re
 from collections.abc import Iterable
 
-from ptxtool.ir.nodes import (
-    Declaration,
-    Directive,
-    Function,
-    Instruction,
-    Label,
-    Name,
-    ScopeClose,
-    ScopeOpen,
-    Statement,
-)
+from ptxtool.ir import nodes
 from ptxtool.ir.symbols import LABEL_LISTS
 from ptxtool.isa.literals import integer
 from ptxtool.sema.calls import Signature, call_problem, parts, prototype, signature, targets
@@ -34,11 +24,11 @@ class _Registers:
     """The names of the registers that one block declares."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Declaration] = {}
-        self.ranges: dict[str, tuple[int, Declaration]] = {}
-        self.lowest: dict[str, tuple[int, Declaration]] = {}
+        self.names: dict[str, nodes.Declaration] = {}
+        self.ranges: dict[str, tuple[int, nodes.Declaration]] = {}
+        self.lowest: dict[str, tuple[int, nodes.Declaration]] = {}
 
-    def add_variable(self, name: str, declaration: Declaration) -> None:
+    def add_variable(self, name: str, declaration: nodes.Declaration) -> None:
         """Note a variable whose name a later range may repeat: for each prefix the lowest number."""
         prefix = name.rstrip("0123456789")
         number = name[len(prefix) :]
@@ -47,7 +37,7 @@ class _Registers:
             if lowest is None or int(number) < lowest[0]:
                 self.lowest[prefix] = int(number), declaration
 
-    def find(self, name: str) -> Declaration | None:
+    def find(self, name: str) -> nodes.Declaration | None:
         """The declaration of a register in this block, None if there is none."""
         if name in self.names:
             return self.names[name]
@@ -60,39 +50,39 @@ class _Registers:
 class BodyCheck(InstructionCheck):
     """Everything that is checked statement by statement."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         super().__init__(function)
         self._registers = [_Registers()]
         self._lists: dict[
-            str, Directive
+            str, nodes.Directive
         ] = {}  # a `.callprototype`, `.branchtargets` or `.calltargets`, by its label
-        label: Label | None = None
+        label: nodes.Label | None = None
         for statement in function.body or ():
-            if type(statement) is Directive and label is not None and statement.name in LABEL_LISTS:
+            if type(statement) is nodes.Directive and label is not None and statement.name in LABEL_LISTS:
                 self._lists[label.name] = statement
-            label = statement if type(statement) is Label else None
+            label = statement if type(statement) is nodes.Label else None
 
-    def _statement(self, statement: Statement, n: int) -> None:
+    def _statement(self, statement: nodes.Statement, n: int) -> None:
         super()._statement(statement, n)
         if self.is_ptxplus:
             return
         match statement:
-            case ScopeOpen():
+            case nodes.ScopeOpen():
                 self._registers.append(_Registers())
-            case ScopeClose():
+            case nodes.ScopeClose():
                 self._registers.pop()
-            case Label(name=name):
+            case nodes.Label(name=name):
                 other = self.variables.here(name) or self._registers[-1].names.get(name)
                 if other is not None:
                     self._twice(name, statement, other)
-            case Directive(name="loc"):
+            case nodes.Directive(name="loc"):
                 self._loc(statement)
-            case Declaration():
+            case nodes.Declaration():
                 self.found += declaration_problems(self.module, statement, "body")
             case _:
                 pass
 
-    def _loc(self, node: Directive) -> None:
+    def _loc(self, node: nodes.Directive) -> None:
         """A line directive: whole numbers of 32 bits."""
         if _LOC.match(node.text):  # nearly all
             return
@@ -101,7 +91,7 @@ class BodyCheck(InstructionCheck):
                 help = "'.loc' takes the number of a '.file', a line and a column"
                 self._report("E213", f"'{word}' is no whole number of 32 bits", node, word, help)
 
-    def _declare(self, declaration: Declaration) -> None:
+    def _declare(self, declaration: nodes.Declaration) -> None:
         super()._declare(declaration)
         if self.is_ptxplus:
             return
@@ -122,33 +112,33 @@ class BodyCheck(InstructionCheck):
             if other is not None:
                 self._twice(name, declaration, other)
 
-    def _guard(self, node: Instruction, n: int) -> None:
+    def _guard(self, node: nodes.Instruction, n: int) -> None:
         super()._guard(node, n)
         if self.is_ptxplus and node.guard is not None:
             self._report_problems(node, guard_problems(node.guard))
 
-    def _operands(self, node: Instruction, n: int) -> None:
+    def _operands(self, node: nodes.Instruction, n: int) -> None:
         super()._operands(node, n)
         if self.is_ptxplus:
             self._report_problems(node, operand_problems(node, self.registers, n))
 
-    def _follow(self, node: Instruction, n: int) -> None:
+    def _follow(self, node: nodes.Instruction, n: int) -> None:
         if node.opcode.base == "call":
             self._call(node, n)
             return
         for operand in node.operands:
-            text = operand.text if isinstance(operand, Name) else ""
+            text = operand.text if isinstance(operand, nodes.Name) else ""
             if text and text in self.label_names and self._lists.get(text) is None:
                 help = "write 'name: .branchtargets label, ...;' before it, and name that"
                 self._report("E206", f"'{text}' is no list of branch targets", node, text, help)
 
-    def _call(self, node: Instruction, n: int) -> None:
+    def _call(self, node: nodes.Instruction, n: int) -> None:
         called = parts(node)
         if called is None:
             help = "write 'call f, (arguments);'"
             self._report("E211", "a call names a function", node, node.opcode.text, help)
             return
-        assert isinstance(called.target, Name)
+        assert isinstance(called.target, nodes.Name)
         target = called.target.text
         found = self._shape(called.target, n)
         expected: list[Signature] = []
@@ -168,9 +158,9 @@ class BodyCheck(InstructionCheck):
         if problems and None not in problems:
             self._report_problems(node, filter(None, problems[:1]))
 
-    def _listed(self, node: Instruction, name: object, target: str) -> list[Signature]:
+    def _listed(self, node: nodes.Instruction, name: object, target: str) -> list[Signature]:
         """What the functions of an indirect call may take, by its prototype or list of targets."""
-        if not isinstance(name, Name):
+        if not isinstance(name, nodes.Name):
             message = f"the call through '{target}' has no prototype"
             help = "write 'name: .callprototype (...) _ (...);' before it, and ', name' at its end"
             self._report("E211", message, node, target, help)
@@ -195,7 +185,7 @@ class BodyCheck(InstructionCheck):
             found.append(signature(function))
         return found
 
-    def _report_problems(self, node: Instruction, problems: Iterable[Problem]) -> None:
+    def _report_problems(self, node: nodes.Instruction, problems: Iterable[Problem]) -> None:
         for problem in problems:
             self._report(problem.code, problem.message, node, problem.word, problem.help)
 

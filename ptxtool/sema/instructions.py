@@ -12,27 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.ir import nodes
 from ptxtool.ir.defuse import accessed
-from ptxtool.ir.nodes import (
-    Binary,
-    Cast,
-    Conditional,
-    Declaration,
-    Directive,
-    Dual,
-    Function,
-    Group,
-    Immediate,
-    Instruction,
-    Label,
-    Memory,
-    Name,
-    Operand,
-    Statement,
-    String,
-    Unary,
-    Vector,
-)
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
@@ -71,7 +52,7 @@ _verdicts: dict[tuple[object, ...], Verdict | None] = {}  # by the values of con
 class InstructionCheck(FunctionCheck):
     """The checks of one function, its instructions held against the table."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         super().__init__(function)
         # by identity, for equal operand texts share their node: what an operand is, and the registers in it
         self._seen: dict[int, _Seen] = {}
@@ -81,7 +62,7 @@ class InstructionCheck(FunctionCheck):
         """Straight-line code, from one label or jump to the next, with its upward-exposed uses."""
         self._is_64_bit = self.module.directive("address_size") == "64"
 
-    def _instruction(self, node: Instruction, n: int) -> None:
+    def _instruction(self, node: nodes.Instruction, n: int) -> None:
         if self.is_ptxplus:
             super()._instruction(node, n)
             return
@@ -99,7 +80,7 @@ class InstructionCheck(FunctionCheck):
             self._report_verdict(node, verdict, n)
         self._note_accesses(node, n, entries, known.accessed or accessed_operands(node))
 
-    def _learn(self, node: Instruction, shapes: list[Shape]) -> _Known:
+    def _learn(self, node: nodes.Instruction, shapes: list[Shape]) -> _Known:
         text, operands = node.opcode.text, node.operands
         by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
         verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
@@ -108,7 +89,7 @@ class InstructionCheck(FunctionCheck):
         return _Known(verdict, None if is_call else accessed_operands(node))
 
     def _judge_values(
-        self, node: Instruction, key: tuple[object, ...], shapes: list[Shape]
+        self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[Shape]
     ) -> Verdict | None:
         """The verdict where the values of constants decide too."""
         known = (*key, *map(fold, node.operands))
@@ -117,8 +98,8 @@ class InstructionCheck(FunctionCheck):
             verdict = _verdicts[known] = judge(node.opcode.text, node.operands, shapes, self._is_64_bit)
         return verdict
 
-    def _see(self, operand: Operand, n: int) -> _Seen:
-        if type(operand) is Name:
+    def _see(self, operand: nodes.Operand, n: int) -> _Seen:
+        if type(operand) is nodes.Name:
             entry = self._register(operand.text, n)
             if operand.part or not entry[1]:
                 entry = self._name_shape(operand, n), entry[1]
@@ -127,9 +108,9 @@ class InstructionCheck(FunctionCheck):
         self._seen[id(operand)] = entry
         return entry
 
-    def _registers_in(self, operand: Operand, n: int) -> tuple[int, ...]:
+    def _registers_in(self, operand: nodes.Operand, n: int) -> tuple[int, ...]:
         """The registers that an operand names."""
-        if type(operand) is Immediate:
+        if type(operand) is nodes.Immediate:
             return ()
         if _is_plain(operand):
             return self._register(operand.base.text, n)[1]  # type: ignore[union-attr]
@@ -149,26 +130,26 @@ class InstructionCheck(FunctionCheck):
         return entry
 
     def _note_accesses(
-        self, node: Instruction, n: int, entries: list[_Seen], accessed: AccessedOperands
+        self, node: nodes.Instruction, n: int, entries: list[_Seen], accessed: AccessedOperands
     ) -> None:
         """Note the registers that an instruction reads before this region writes them, and those that it writes."""
         _, written, exposed = self.regions[-1]
         reads = [self._register(node.guard.name, n)] if node.guard is not None else []
         reads += [entries[k] for k in accessed.read]
         for k in accessed.written:
-            if type(node.operands[k]) is Memory:  # its registers are an address
+            if type(node.operands[k]) is nodes.Memory:  # its registers are an address
                 reads.append(entries[k])
         for _, registers in reads:
             for register in registers:
                 if register not in written and register not in exposed:
                     exposed[register] = n
         for k in accessed.written:
-            if type(node.operands[k]) is not Memory:
+            if type(node.operands[k]) is not nodes.Memory:
                 written.update(entries[k][1])
         if accessed.ends:
             self.regions.append(Region(n + 1, set(), {}))
 
-    def _report_verdict(self, node: Instruction, verdict: Verdict, n: int) -> None:
+    def _report_verdict(self, node: nodes.Instruction, verdict: Verdict, n: int) -> None:
         self._operands(node, n)
         source = self.function.source
         spans = operand_places(node, source.text)
@@ -196,23 +177,25 @@ class InstructionCheck(FunctionCheck):
                 message = f"'{operand}' {problem.message}"
                 self.found.append(Diagnostic(problem.code, message, source, start, end, problem.help))
 
-    def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
+    def _fits(self, role: str, operand: nodes.Operand, node: nodes.Instruction) -> None:
         if self.is_ptxplus:
             super()._fits(role, operand, node)
 
-    def _unknown(self, node: Instruction) -> None:
+    def _unknown(self, node: nodes.Instruction) -> None:
         found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
         source = self.function.source
         start, end = word_place(node, source.text, found.word)
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
-        indexed = (o.symbol for o in node.operands if type(o) is Memory and o.symbol and o.symbol[0] in "%$")
+        indexed = (
+            o.symbol for o in node.operands if type(o) is nodes.Memory and o.symbol and o.symbol[0] in "%$"
+        )
         if not self.is_ptxplus and (register := next(indexed, "")):
             help = f"is a ',' missing behind '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
-    def _no_label(self, node: Instruction, operand: Operand) -> None:
+    def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         if self.is_ptxplus:
             super()._no_label(node, operand)
 
@@ -221,50 +204,54 @@ class InstructionCheck(FunctionCheck):
         self._seen.clear()
         self._by_name.clear()
 
-    def _statement(self, statement: Statement, n: int) -> None:
+    def _statement(self, statement: nodes.Statement, n: int) -> None:
         super()._statement(statement, n)
-        if type(statement) is Label and self.regions[-1].start != n:
+        if type(statement) is nodes.Label and self.regions[-1].start != n:
             self.regions.append(Region(n, set(), {}))
 
-    def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
-        if self.is_ptxplus or isinstance(node, Directive) or self._name_shape(Name(text), n) is UNDECLARED:
+    def _label(self, text: str, n: int, node: nodes.Instruction | nodes.Directive) -> None:
+        if (
+            self.is_ptxplus
+            or isinstance(node, nodes.Directive)
+            or self._name_shape(nodes.Name(text), n) is UNDECLARED
+        ):
             super()._label(text, n, node)  # anything else is no label, which is reported already
 
-    def _follow(self, node: Instruction, n: int) -> None:
+    def _follow(self, node: nodes.Instruction, n: int) -> None:
         """Look up the names of an instruction that lead to others: functions, prototypes, lists of targets."""
 
     # ---- what an operand is
 
-    def _shape(self, operand: Operand, n: int) -> Shape:
+    def _shape(self, operand: nodes.Operand, n: int) -> Shape:
         match operand:
-            case Name():
+            case nodes.Name():
                 return self._name_shape(operand, n)
-            case Immediate():
+            case nodes.Immediate():
                 return _constant(operand.text)
-            case Memory():
+            case nodes.Memory():
                 return self._memory_shape(operand, n)
-            case Vector():
+            case nodes.Vector():
                 return shape("vector", "", tuple(self._shape(i, n) for i in operand.items))
-            case Dual():
+            case nodes.Dual():
                 return shape("pair", "", (self._shape(operand.first, n), self._shape(operand.second, n)))
-            case Group(items=(item,)):
+            case nodes.Group(items=(item,)):
                 inner = self._shape(item, n)
                 return inner if inner.kind == "constant" else shape("list")
-            case String():
+            case nodes.String():
                 return shape("text")
-            case Unary(operator=sign):
+            case nodes.Unary(operator=sign):
                 inner = self._shape(operand.operand, n)
                 if inner.kind == "constant":
                     return shape("constant", "int") if sign in "!~" else inner
                 return shape({"!": "negated", "-": "minus"}.get(sign, "sum"), "", (inner,))
-            case Binary():
+            case nodes.Binary():
                 return self._expression_shape(operand, n)
-            case Cast() | Conditional():
+            case nodes.Cast() | nodes.Conditional():
                 return shape("constant", "int")
             case _:
                 return shape("list")
 
-    def _expression_shape(self, operand: Binary, n: int) -> Shape:
+    def _expression_shape(self, operand: nodes.Binary, n: int) -> Shape:
         left, right = self._shape(operand.left, n), self._shape(operand.right, n)
         if left.kind == "constant" and right.kind == "constant":
             is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
@@ -275,18 +262,18 @@ class InstructionCheck(FunctionCheck):
             "sum", "" if (right.kind, right.type) == ("constant", "int") else "offset", (left, right)
         )
 
-    def _memory_shape(self, operand: Memory, n: int) -> Shape:
+    def _memory_shape(self, operand: nodes.Memory, n: int) -> Shape:
         if _is_plain(operand):
             offset = operand.offset
             is_integer = offset is None or _constant(offset.text).type == "int"  # type: ignore[union-attr]
             return shape("memory", "" if is_integer else "offset", (self._name_shape(operand.base, n),))  # type: ignore[arg-type]
         inside = [i for i in (operand.base, operand.offset) if i is not None]
         if operand.symbol:
-            inside.insert(0, Name(operand.symbol))
+            inside.insert(0, nodes.Name(operand.symbol))
             if not self._is_array(operand.symbol, n):
                 return shape("memory", "index", (UNDECLARED,))
         base = self._shape(inside[0], n) if inside else shape("constant", "int")
-        if isinstance(operand.base, Name) and operand.base.part and not operand.symbol:
+        if isinstance(operand.base, nodes.Name) and operand.base.part and not operand.symbol:
             base = shape("selected", operand.base.part)
         rest = [self._shape(i, n) for i in inside[1:]]
         is_integer = all(
@@ -302,10 +289,10 @@ class InstructionCheck(FunctionCheck):
         """Whether a name is that of an array, or of nothing."""
         variable = self.variable(name)
         if variable is None or self.registers.resolve_index(name, n) >= 0:
-            return self._name_shape(Name(name), n) is UNDECLARED
+            return self._name_shape(nodes.Name(name), n) is UNDECLARED
         return any(d.name == name and d.dimensions for d in variable.declarators)
 
-    def _name_shape(self, name: Name, n: int) -> Shape:
+    def _name_shape(self, name: nodes.Name, n: int) -> Shape:
         text, part = name.text, name.part
         whole, index = self._register(text, n)
         if index:
@@ -334,7 +321,7 @@ class InstructionCheck(FunctionCheck):
             return shape("special", found.type, older, 4 if found.parts and not part else 1)
         return UNDECLARED
 
-    def _variable_shape(self, declaration: Declaration) -> Shape:
+    def _variable_shape(self, declaration: nodes.Declaration) -> Shape:
         if declaration.type in _OPAQUE:
             return shape("opaque", declaration.type)
         if declaration in self.function.params:
@@ -343,12 +330,12 @@ class InstructionCheck(FunctionCheck):
             return shape("variable", "param::out")
         return shape("variable", declaration.space)
 
-    def variable(self, text: str) -> Declaration | None:
+    def variable(self, text: str) -> nodes.Declaration | None:
         """The variable or parameter of that name that is in force here."""
         return self.variables.get(text) or self.module.variables.get(text)
 
 
-def _whole(declaration: Declaration) -> Shape:
+def _whole(declaration: nodes.Declaration) -> Shape:
     """What a register of a declaration is."""
     found = _registers.get(declaration.qualifiers)
     if found is None:
@@ -357,15 +344,15 @@ def _whole(declaration: Declaration) -> Shape:
     return found
 
 
-def _is_plain(operand: Operand) -> bool:
+def _is_plain(operand: nodes.Operand) -> bool:
     """Whether an operand is `[name]` or `[name+number]`, as most memory operands are."""
     return (
-        type(operand) is Memory
-        and type(operand.base) is Name
+        type(operand) is nodes.Memory
+        and type(operand.base) is nodes.Name
         and not operand.base.part
         and not operand.symbol
         and not operand.coordinates
-        and (operand.offset is None or type(operand.offset) is Immediate)
+        and (operand.offset is None or type(operand.offset) is nodes.Immediate)
     )
 
 

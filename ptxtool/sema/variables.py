@@ -11,19 +11,9 @@ from functools import cached_property
 from itertools import takewhile
 
 from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.ir import nodes
 from ptxtool.ir.constants import constant
 from ptxtool.ir.names import diagnostic_at, names
-from ptxtool.ir.nodes import (
-    Apply,
-    Declaration,
-    Declarator,
-    Function,
-    Immediate,
-    Module,
-    Name,
-    Operand,
-    Vector,
-)
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
@@ -42,7 +32,7 @@ _SINCE_MASKS = (7, 1)
 
 
 def declaration_problems(
-    module: Module, item: Declaration, place: str, *, has_body: bool = True
+    module: nodes.Module, item: nodes.Declaration, place: str, *, has_body: bool = True
 ) -> Iterator[Diagnostic]:
     """What is wrong with a declaration; `place` is "module", "body", "entry" (its parameters) or "func".
 
@@ -59,9 +49,9 @@ def declaration_problems(
             yield from check.value_problems(declarator, declarator.value)
 
 
-def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
+def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
     """An `.extern` variable whose definition has another type or size, or nobody else can see."""
-    external: dict[str, Declaration] = {}
+    external: dict[str, nodes.Declaration] = {}
     for item in module.declarations():
         for declarator in item.declarators:
             if "extern" in item.linkage:
@@ -84,7 +74,7 @@ def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
                 yield diagnostic_at("E212", message, module.source, item, name, help, note)
 
 
-def bank_problems(module: Module) -> Iterator[Diagnostic]:
+def bank_problems(module: nodes.Module) -> Iterator[Diagnostic]:
     """Constants that do not fit their bank of 64 KB; told where it overflows."""
     total = 0
     for item in module.declarations():
@@ -101,18 +91,18 @@ def bank_problems(module: Module) -> Iterator[Diagnostic]:
                 return
 
 
-def n_elements(declarator: Declarator) -> int:
+def n_elements(declarator: nodes.Declarator) -> int:
     """The number of elements of a variable, from its sizes or its initial values."""
     sizes = list(declarator.dimensions)
     if sizes and sizes[0] is None:
-        sizes[0] = len(declarator.value.items) if isinstance(declarator.value, Vector) else 0
+        sizes[0] = len(declarator.value.items) if isinstance(declarator.value, nodes.Vector) else 0
     return math.prod(size or 0 for size in sizes)
 
 
 class _Check:
     """One declaration and where it stands."""
 
-    def __init__(self, module: Module, item: Declaration, place: str, has_body: bool):
+    def __init__(self, module: nodes.Module, item: nodes.Declaration, place: str, has_body: bool):
         self.module, self.item, self.place, self.has_body = module, item, place, has_body
         self.space = item.space.partition("[")[0]
         self.name = item.declarators[0].name if item.declarators else ""
@@ -207,7 +197,7 @@ class _Check:
             message = f"'.align {item.align}': an alignment is a power of two"
             yield self.problem(message, "write 1, 2, 4, 8, 16, ...", ".align")
 
-    def size_problems(self, declarator: Declarator) -> Iterator[Diagnostic]:
+    def size_problems(self, declarator: nodes.Declarator) -> Iterator[Diagnostic]:
         sizes, name = declarator.dimensions, declarator.name
         if declarator.count is not None and declarator.count > _MOST_REGISTERS:
             yield self.problem(f"'{name}<{declarator.count}>' is too many registers", "write fewer", name)
@@ -229,7 +219,7 @@ class _Check:
 
     # ---- initial values
 
-    def value_problems(self, declarator: Declarator, value: Operand) -> Iterator[Diagnostic]:
+    def value_problems(self, declarator: nodes.Declarator, value: nodes.Operand) -> Iterator[Diagnostic]:
         name, type_ = declarator.name, self.item.type
         if self.space not in ("global", "const"):
             help = (
@@ -253,11 +243,11 @@ class _Check:
         sizes = [*declarator.dimensions, *([self.item.vector] if self.item.vector > 1 else [])]
         yield from self._elements(name, value, sizes)
 
-    def _elements(self, name: str, value: Operand, sizes: list[int | None]) -> Iterator[Diagnostic]:
+    def _elements(self, name: str, value: nodes.Operand, sizes: list[int | None]) -> Iterator[Diagnostic]:
         if not sizes:
             yield from self._element(name, value)
             return
-        if not isinstance(value, Vector):
+        if not isinstance(value, nodes.Vector):
             yield self.problem(
                 f"'{name}' is an array, its initial value is none", "write '{' and '}' around it", name
             )
@@ -276,9 +266,9 @@ class _Check:
             if found:
                 return
 
-    def _element(self, name: str, value: Operand) -> Iterator[Diagnostic]:
+    def _element(self, name: str, value: nodes.Operand) -> Iterator[Diagnostic]:
         type_ = self.item.type
-        if isinstance(value, Vector):
+        if isinstance(value, nodes.Vector):
             yield self.problem(f"'{name}' has more initial values than elements", "remove the braces", name)
             return
         mentioned = [n.text for n in names(value) if n.text != "WARP_SZ"]
@@ -308,11 +298,11 @@ class _Check:
             help = "write a whole number, or declare it with a '.b' or '.f' type"
             yield self.problem(f"'{name}' is '.{type_}', its initial value a fraction", help, name)
 
-    def _address(self, name: str, value: Operand, other: str) -> Iterator[Diagnostic]:
+    def _address(self, name: str, value: nodes.Operand, other: str) -> Iterator[Diagnostic]:
         type_ = self.item.type
         declared = self.module.variables.get(other)
         function = self.module.functions.get(other)
-        mask = value.function if isinstance(value, Apply) and value.function != "generic" else ""
+        mask = value.function if isinstance(value, nodes.Apply) and value.function != "generic" else ""
         fitting = _ADDRESSES | {"u8"} if mask else _ADDRESSES
         if declared is not None and declared.space.partition("[")[0] not in ("global", "const"):
             message = f"the initial value of '{name}' is the address of '{other}' in '.{declared.space}'"
@@ -323,7 +313,7 @@ class _Check:
         elif (declared is not None or function is not None) and type_ not in fitting:
             help = "addresses are '.u64' (or '.u32' with '.address_size 32'); '0xff(x)' is a byte of one, for '.u8'"
             yield self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
-        elif mask and fold(Immediate(mask)) not in _MASKS:
+        elif mask and fold(nodes.Immediate(mask)) not in _MASKS:
             help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
             yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
         elif mask and self.module.version < _SINCE_MASKS:
@@ -335,19 +325,19 @@ class _Check:
         """What the statements above declare: variables and functions, which need not have a value or body there."""
         found: set[str] = set()
         for item in takewhile(lambda i: i.start < self.item.start, self.module.items):
-            if isinstance(item, Function):
+            if isinstance(item, nodes.Function):
                 found.add(item.name)
-            elif isinstance(item, Declaration):
+            elif isinstance(item, nodes.Declaration):
                 found.update(d.name for d in item.declarators)
         return frozenset(found)
 
 
-def _is_independent(module: Module) -> bool:
+def _is_independent(module: nodes.Module) -> bool:
     return "texmode_independent" in (module.directive("target") or "")
 
 
-def _worth(operand: Operand) -> int:
+def _worth(operand: nodes.Operand) -> int:
     """A name in a constant that has no address: the size of a warp."""
-    if isinstance(operand, Name) and operand.text == "WARP_SZ":
+    if isinstance(operand, nodes.Name) and operand.text == "WARP_SZ":
         return 32
     raise ValueError("it is no number")

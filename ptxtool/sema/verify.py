@@ -21,23 +21,9 @@ from collections.abc import Iterator
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
+from ptxtool.ir import nodes
 from ptxtool.ir.marks import RELEASES, misspelt
 from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
-from ptxtool.ir.nodes import (
-    Declaration,
-    Directive,
-    Function,
-    Immediate,
-    Instruction,
-    Label,
-    Memory,
-    Module,
-    Name,
-    Operand,
-    ScopeClose,
-    ScopeOpen,
-    Statement,
-)
 from ptxtool.ir.scopes import Scopes
 from ptxtool.ir.symbols import hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
@@ -53,11 +39,11 @@ _NO_REGISTERS = frozenset({"l", "m"})
 """Roles of operands that a plain register cannot have: labels and addresses in brackets."""
 
 
-def verify(module: Module) -> tuple[Diagnostic, ...]:
+def verify(module: nodes.Module) -> tuple[Diagnostic, ...]:
     """Everything wrong or unknown in a module, in textual order."""
     found = list(module_declarations(module))
     for item in module.items:
-        if isinstance(item, Function):
+        if isinstance(item, nodes.Function):
             found += FunctionCheck(item).run()
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
 
@@ -65,15 +51,15 @@ def verify(module: Module) -> tuple[Diagnostic, ...]:
 class FunctionCheck:
     """The checks of one function, statement by statement. `ptxtool.check` adds its own."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         self.function = function
         self.module = function.module
         self.is_ptxplus = self.module.is_ptxplus
         self.registers = function.registers
         self.labels = function.label_table
-        self.label_names = {s.name for _, s in function.other_statements if type(s) is Label}
-        self.variables = Scopes[Declaration]()
-        self.block_labels: list[dict[str, Label]] = [{}]
+        self.label_names = {s.name for _, s in function.other_statements if type(s) is nodes.Label}
+        self.variables = Scopes[nodes.Declaration]()
+        self.block_labels: list[dict[str, nodes.Label]] = [{}]
         self.reported: set[str] = set()
         self.undeclared = Undeclared(function)
         self.found: list[Diagnostic] = []
@@ -90,7 +76,7 @@ class FunctionCheck:
         for directive in function.directives:
             if directive.name == "tex":  # PTXPlus: textures named in the kernel's head
                 name = directive.text.split()[-1]
-                texture = Declaration(directive.start, directive.end, (), "tex", (), None, ())
+                texture = nodes.Declaration(directive.start, directive.end, (), "tex", (), None, ())
                 self.variables.declare(name, texture)
         for duplicate in self.registers.duplicates:
             self._twice(duplicate.name, duplicate.declaration, self.registers[duplicate.first].declaration)
@@ -106,28 +92,28 @@ class FunctionCheck:
         for n, node in enumerate(self.function.instructions[first:end], first):
             self._instruction(node, n)
 
-    def _statement(self, statement: Statement, n: int) -> None:
+    def _statement(self, statement: nodes.Statement, n: int) -> None:
         """Anything but an instruction; `n` is the instruction that follows."""
         match statement:
-            case Declaration():
+            case nodes.Declaration():
                 self._declare(statement)
                 self._scope_changed()
-            case Label():
+            case nodes.Label():
                 first = self.block_labels[-1].setdefault(statement.name, statement)
                 if first is not statement:
                     self._twice(statement.name, statement, first)
-            case Directive(name="pragma"):
+            case nodes.Directive(name="pragma"):
                 if word := misspelt(statement):
                     message = f"pragma '{word}' releases nothing"
                     self._report("W210", message, statement, word, did_you_mean(word, RELEASES))
-            case Directive(name="branchtargets"):
+            case nodes.Directive(name="branchtargets"):
                 for word in statement.text.split(","):
                     self._label(word.strip(), n, statement)
-            case ScopeOpen():
+            case nodes.ScopeOpen():
                 self.variables.enter()
                 self.block_labels.append({})
                 self._scope_changed()
-            case ScopeClose():
+            case nodes.ScopeClose():
                 self.variables.leave()
                 self.block_labels.pop()
                 self._scope_changed()
@@ -140,7 +126,7 @@ class FunctionCheck:
         for operands in self._right.values():
             operands.clear()
 
-    def _declare(self, declaration: Declaration) -> None:
+    def _declare(self, declaration: nodes.Declaration) -> None:
         if declaration.space == "reg":
             return
         for declarator in declaration.declarators:
@@ -151,12 +137,12 @@ class FunctionCheck:
 
     # ---- instructions
 
-    def _instruction(self, node: Instruction, n: int) -> None:
+    def _instruction(self, node: nodes.Instruction, n: int) -> None:
         """Check one instruction, the `n`-th of the function."""
         self._guard_once(node, n)
         self._operands(node, n)
 
-    def _guard_once(self, node: Instruction, n: int) -> None:
+    def _guard_once(self, node: nodes.Instruction, n: int) -> None:
         guard = node.guard
         if guard is not None and id(guard) not in self._right_guards:
             n_found = len(self.found)
@@ -164,7 +150,7 @@ class FunctionCheck:
             if len(self.found) == n_found:
                 self._right_guards.add(id(guard))
 
-    def _operands(self, node: Instruction, n: int) -> None:
+    def _operands(self, node: nodes.Instruction, n: int) -> None:
         """Check that the instruction is known, and its operands: nearly all are registers, or have been seen."""
         key = node.opcode.text, len(node.operands)
         roles = self._roles.get(key)
@@ -177,17 +163,19 @@ class FunctionCheck:
             else:
                 self._roles[key] = roles
         for operand, role in zip(node.operands, roles, strict=True):
-            is_register = type(operand) is Name and role not in _NO_REGISTERS and self._is_register(operand)
+            is_register = (
+                type(operand) is nodes.Name and role not in _NO_REGISTERS and self._is_register(operand)
+            )
             if not is_register and id(operand) not in self._right[role]:
                 self._operand(operand, role, node, n)
 
-    def _is_register(self, name: Name) -> bool:
+    def _is_register(self, name: nodes.Name) -> bool:
         """Whether a name means a register at every instruction."""
         return bool(self.registers.everywhere[name.text]) and name.text not in special_registers()
 
-    def _operand(self, operand: Operand, role: str, node: Instruction, n: int) -> None:
+    def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
         if role == "l":
-            if type(operand) is Name:
+            if type(operand) is nodes.Name:
                 self._label(operand.text, n, node)
             else:
                 self._no_label(node, operand)
@@ -200,13 +188,13 @@ class FunctionCheck:
         if len(self.found) == n_found:
             self._right[role].add(id(operand))
 
-    def _guard(self, node: Instruction, n: int) -> None:
+    def _guard(self, node: nodes.Instruction, n: int) -> None:
         guard = node.guard
         assert guard is not None
         register = self.registers.resolve(guard.name, n)
         if register is None:
             n_found = len(self.found)
-            self._name(Name(guard.name), n, node, None)
+            self._name(nodes.Name(guard.name), n, node, None)
             is_silent = len(self.found) == n_found and guard.name not in self.reported
             if is_silent and not self.is_ptxplus and not guard.condition:
                 help = "a guard is a '.pred' register, which 'setp' writes"
@@ -226,7 +214,7 @@ class FunctionCheck:
             help = did_you_mean(guard.condition, known, "'.ne' and '.equ' are the usual ones", mark=".")
             self._report("E206", f"no condition '.{guard.condition}'", node, word, help)
 
-    def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
+    def _name(self, name: nodes.Name, n: int, node: nodes.Instruction, operand: nodes.Operand | None) -> None:
         """A name must be a register, a variable, a label, a function or a special register."""
         text = name.text
         if self.registers.everywhere[text]:
@@ -265,14 +253,14 @@ class FunctionCheck:
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
 
     @staticmethod
-    def _is_segment(text: str, operand: Operand | None) -> bool:
+    def _is_segment(text: str, operand: nodes.Operand | None) -> bool:
         """True for the symbol of a memory operand that PTXPlus leaves undeclared."""
         if operand is None or not _HARDWARE_SEGMENT.fullmatch(text):
             return False
-        pending: list[Operand] = [operand]
+        pending: list[nodes.Operand] = [operand]
         while pending:
             item = pending.pop()
-            if type(item) is Memory and item.symbol == text:
+            if type(item) is nodes.Memory and item.symbol == text:
                 return True
             pending += operand_parts(item)
         return False
@@ -282,7 +270,7 @@ class FunctionCheck:
         return {
             item.text.split(",")[0].strip()
             for item in self.module.items
-            if isinstance(item, Directive) and item.name in ("alias", "constptr")
+            if isinstance(item, nodes.Directive) and item.name in ("alias", "constptr")
         }
 
     def _visible(self, n: int) -> list[str]:
@@ -296,7 +284,7 @@ class FunctionCheck:
             *special_registers(),
         ]
 
-    def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
+    def _label(self, text: str, n: int, node: nodes.Instruction | nodes.Directive) -> None:
         if text in self.reported or self.labels.resolve(text, n) is not None:
             return
         if self.registers.resolve_index(text, n) >= 0:
@@ -309,28 +297,28 @@ class FunctionCheck:
             help = did_you_mean(text, self.label_names, f"add '{text}:' before the target")
         self._report("E202", f"label '{text}' is not declared", node, text, help)
 
-    def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
+    def _fits(self, role: str, operand: nodes.Operand, node: nodes.Instruction) -> None:
         """What no register allocation could make right: a constant as destination, an address without brackets."""
-        if role in ("w", "rw", "p") and type(operand) is Immediate:
+        if role in ("w", "rw", "p") and type(operand) is nodes.Immediate:
             message = f"'{node.opcode.text}' cannot write to the constant '{operand.text}'"
             self._report("E206", message, node, operand.text, "the first operand is the destination")
-        elif role in ("w", "rw", "p") and type(operand) is Name and special(operand.text) is not None:
+        elif role in ("w", "rw", "p") and type(operand) is nodes.Name and special(operand.text) is not None:
             message = f"'{operand.text}' cannot be written"
             self._report("E206", message, node, operand.text, "special registers are read only")
-        elif role == "m" and isinstance(operand, Immediate | Name) and self._is_bare(operand):
+        elif role == "m" and isinstance(operand, nodes.Immediate | nodes.Name) and self._is_bare(operand):
             message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
 
-    def _is_bare(self, operand: Immediate | Name) -> bool:
+    def _is_bare(self, operand: nodes.Immediate | nodes.Name) -> bool:
         """Whether what stands in the place of an address lacks its brackets; in PTXPlus only registers do."""
         return not self.is_ptxplus or operand.text.startswith(("$r", "$ofs"))
 
-    def _no_label(self, node: Instruction, operand: Operand) -> None:
-        written = operand.text if isinstance(operand, Immediate) else ""
+    def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
+        written = operand.text if isinstance(operand, nodes.Immediate) else ""
         message = f"'{node.opcode.text}' needs a label" + (f", not '{written}'" if written else "")
         self._report("E206", message, node, written, "name a label of this function")
 
-    def _unknown(self, node: Instruction) -> None:
+    def _unknown(self, node: nodes.Instruction) -> None:
         message, help, _ = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
         source = self.function.source
         start, _ = span_of_word(source.text, node.start, node.end, node.opcode.base)
@@ -339,7 +327,9 @@ class FunctionCheck:
 
     # ---- reports
 
-    def _twice(self, name: str, node: Declaration | Label, first: Declaration | Label) -> None:
+    def _twice(
+        self, name: str, node: nodes.Declaration | nodes.Label, first: nodes.Declaration | nodes.Label
+    ) -> None:
         help = "rename one, or put it into a '{ }' block"
         self.found.append(_again(self.function.source, name, node, first, help))
 
@@ -347,29 +337,29 @@ class FunctionCheck:
         self,
         code: str,
         message: str,
-        node: Instruction | Declaration | Label | Directive,
+        node: nodes.Instruction | nodes.Declaration | nodes.Label | nodes.Directive,
         word: str,
         help: str,
     ) -> None:
         self.found.append(diagnostic_at(code, message, self.function.source, node, word, help))
 
 
-def module_declarations(module: Module) -> Iterator[Diagnostic]:
+def module_declarations(module: nodes.Module) -> Iterator[Diagnostic]:
     """Names declared twice at module scope, and names that initialisers use."""
-    seen: dict[str, Declaration | Function] = {}
+    seen: dict[str, nodes.Declaration | nodes.Function] = {}
     for item in module.items:
-        if isinstance(item, Function):
+        if isinstance(item, nodes.Function):
             before = seen.get(item.name)
-            if isinstance(before, Declaration) or (
+            if isinstance(before, nodes.Declaration) or (
                 before is not None and before.body is not None and item.body is not None
             ):
                 yield _again(module.source, item.name, item, before)
             if before is None or item.body is not None:
                 seen[item.name] = item
-        elif isinstance(item, Declaration):
+        elif isinstance(item, nodes.Declaration):
             for declarator in item.declarators:
                 before = seen.get(declarator.name)
-                external = not isinstance(before, Function) and (
+                external = not isinstance(before, nodes.Function) and (
                     "extern" in item.linkage or (before is not None and "extern" in before.linkage)
                 )
                 if before is not None and not external:
@@ -382,8 +372,8 @@ def module_declarations(module: Module) -> Iterator[Diagnostic]:
 def _again(
     source: Source,
     name: str,
-    second: Declaration | Label | Function,
-    first: Declaration | Label | Function,
+    second: nodes.Declaration | nodes.Label | nodes.Function,
+    first: nodes.Declaration | nodes.Label | nodes.Function,
     help: str = "rename or remove one of them",
 ) -> Diagnostic:
     """A name declared twice, and where it is declared first (if that is another statement)."""
@@ -391,7 +381,7 @@ def _again(
     return diagnostic_at("E204", f"'{name}' is declared twice", source, second, name, help, note)
 
 
-def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
+def _initialiser(module: nodes.Module, item: nodes.Declaration, value: nodes.Operand) -> Iterator[Diagnostic]:
     for name in dict.fromkeys(n.text for n in names(value)):
         if name not in module.variables and name not in module.functions and special(name) is None:
             known = [*module.variables, *module.functions]

@@ -119,6 +119,8 @@ class _Planner:
         self._fits: set[Any] = set()
 
     def planned(self, asked: Configuration, label: str) -> Planned:
+        from ptxsim.launch_options import LaunchOptions
+
         kernel = self._kernel(asked)
         launch = self._launch(asked, kernel)
         function = self._function(kernel, asked.entry or launch.launch.kernel, asked)
@@ -144,7 +146,7 @@ class _Planner:
             "files": list(files.values()),
             "gpu": self._gpu_digest(gpu),
             "scheduler": Path(scheduler).name if own else scheduler,
-            "options": [[name, str(value)] for name, value in options],
+            "options": [[name, str(value)] for name, value in sorted(options.items())],
             "simulator": simulator_version(),
         }
         task = Task(
@@ -158,10 +160,9 @@ class _Planner:
             launch_text=launch.text,
             folder=launch.folder,
             files=tuple(files.items()),
-            gpu=gpu,
             scheduler=scheduler,
             scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
-            options=options,
+            options=LaunchOptions(gpu=gpu, **options),
         )
         return Planned(asked, label, task, outcome)
 
@@ -311,12 +312,10 @@ def _one_scheduler(launch: "Launch") -> "Launch":
     return replace(launch, scheduler=first.scheduler, scheduler_place=first.scheduler_place)
 
 
-def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
-    """The options of the launch that say something. Raises E502."""
+def _options(asked: Configuration) -> dict[str, Any]:
+    """The options of the launch that differ from their defaults, and the semantics. Raises E502."""
     options: dict[str, Any] = {"ptxplus_semantics": asked.ptxplus_semantics}
-    shared = [name for name in ("share_registers", "share_scratchpad") if _share(asked, name)]
-    for name in shared:
-        options[name] = _share(asked, name)
+    shared = {n: p for n in ("share_registers", "share_scratchpad") if (p := _share(asked, n))}
     if len(shared) > 1:
         help = "share the resource that limits the kernel; a sweep leaves combinations out with [[exclude]]"
         raise error("E502", "registers and scratchpad shared at once", help=help)
@@ -336,10 +335,7 @@ def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
 
             whole(name, value, 1)
             options[name] = value
-    from ptxsim.base.options import is_as_gpgpu_sim
-
-    is_as_gpgpu_sim(asked.ptxplus_semantics)
-    return tuple(sorted(options.items()))
+    return options | shared
 
 
 def _passes(asked: Configuration, launch: "Launch") -> str:

@@ -115,4 +115,4 @@ def test_shared_memory_that_no_machine_has(declared, dynamic):
         "{\n.reg .b32 %r1;\nmov.u32 %r1, big;\nst.shared.u32 [%r1], 1;\nret;\n}\n"
     )
     with pytest.raises(PtxError, match=f"E402.*has {declared} bytes of shared memory"):
-        ptxsim.run(kernel(text), 1, 32, [], dynamic)
+        ptxsim.run(kernel(text), 1, 32, [], dynamic_shared=dynamic)

@@ -15,8 +15,6 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-import numba
-
 from ptxsim.base import jit
 from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
 from ptxsim.timing.schedulers.own import OwnPolicy
@@ -120,4 +118,4 @@ def _whole() -> Any:
 
 @cache
 def _compiled(signature: Any, function: Callable[..., int]) -> Any:
-    return numba.njit(signature, **jit.OPTIONS)(function)
+    return jit.uncached(signature)(function)

@@ -129,13 +129,13 @@ def test_spilling_fits_into_what_one_instruction_needs() -> None:
 
 def test_slots_are_aligned_and_shared_by_values_of_different_times() -> None:
     found = assign(ptx(CROWD), 4)
-    values = found.tenancy.values
+    values = found.spills.values
     taken: dict[tuple[int, int], int] = {}
     for value, offset in found.slot.items():
         n_bytes = 4 * int(values.width[value])
         assert offset % n_bytes == 0
         assert offset + n_bytes <= found.frame_bytes
-        for start, end in values.segments[value]:
+        for start, end in values.intervals[value]:
             for point in range(start, end):
                 for byte in range(offset, offset + n_bytes):
                     assert taken.setdefault((point, byte), value) == value
@@ -155,7 +155,7 @@ def test_predicates_beyond_the_file_become_words() -> None:
     assert assign(ptx(body)).predicates == 3
     found = assign(ptx(body), 255, 1)
     assert found.predicates == 1
-    assert len(found.tenancy.left["word"]) >= 2
+    assert len(found.spills.word) >= 2
     with pytest.raises(TooFewRegisters):
         assign(ptx(body), 255, 0)
 

@@ -3,18 +3,18 @@
 import pytest
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.flow.accesses import Segment
+from ptxtool.analysis.flow.accesses import Interval
 from ptxtool.analysis.regalloc.live_ranges import Ranges, live_ranges
 
 
-def webs(ranges: Ranges) -> list[tuple[str, tuple[Segment, ...]]]:
+def webs(ranges: Ranges) -> list[tuple[str, tuple[Interval, ...]]]:
     """Register and ranges of every web, in order of register and first point."""
     names = [ranges.function.registers[k].name for k in ranges.register]
-    return sorted(zip(names, ranges.segments, strict=True), key=lambda web: (web[0], web[1]))
+    return sorted(zip(names, ranges.intervals, strict=True), key=lambda web: (web[0], web[1]))
 
 
-def of(body: str, name: str) -> list[tuple[Segment, ...]]:
-    return [segments for register, segments in webs(live_ranges(ptx(body))) if register == name]
+def of(body: str, name: str) -> list[tuple[Interval, ...]]:
+    return [intervals for register, intervals in webs(live_ranges(ptx(body))) if register == name]
 
 
 def test_two_values_of_one_register_are_two_webs() -> None:

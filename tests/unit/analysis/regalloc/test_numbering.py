@@ -73,6 +73,6 @@ def test_the_count_stays() -> None:
         plain = assign(ptx(body))
         for order in ("first-use", "pressure"):
             found = numbered(plain, order)  # type: ignore[arg-type]
-            widths = found.tenancy.values.width[[*found.unit]].tolist()
+            widths = found.spills.values.width[[*found.unit]].tolist()
             ends = [u + w for (n, u), w in zip(found.unit.items(), widths, strict=True)]
             assert found.registers == plain.registers >= max(ends[: plain.registers])

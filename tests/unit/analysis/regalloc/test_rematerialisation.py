@@ -1,15 +1,15 @@
-"""How constants are computed anew: recipes of small kernels, worked out by hand."""
+"""How constants are computed anew: sequences of small kernels, worked out by hand."""
 
 from kernels import ptx
 
-from ptxtool.analysis.regalloc.rematerialisation import recipes
+from ptxtool.analysis.regalloc.rematerialisation import rematerialisation_sequences
 from ptxtool.ir.defuse import def_use
 
 
 def of(body: str) -> dict[str, tuple[int, ...]]:
     kernel = ptx(body)
-    found = recipes(kernel, def_use(kernel))
-    return {kernel.registers[k].name: recipe for k, recipe in found.items()}
+    found = rematerialisation_sequences(kernel, def_use(kernel))
+    return {kernel.registers[k].name: sequence for k, sequence in found.items()}
 
 
 def test_what_is_computed_from_nothing_that_changes() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.analysis.sharing.tail import settled
+from ptxtool.analysis.sharing.tail import split_tail
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
@@ -130,6 +130,6 @@ def test_wrong_options(pipeline: str, message: str) -> None:
 
 
 def test_a_kernel_without_instructions() -> None:
-    found = settled(parse(source([])).kernels["k"], 3)
+    found = split_tail(parse(source([])).kernels["k"], 3)
     assert found is not None
     assert not found.moves
