@@ -21,7 +21,7 @@ from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.files import read_source, sample_names
 from ptxtool.formats.gpu_names import DEFAULT_GPU
-from ptxtool.formats.launch.launch_places import place_of
+from ptxtool.formats.launch.launch_tables import key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
@@ -122,10 +122,10 @@ class _Reader:
     def place(self, key: str, table: str = "", index: int = 0) -> Place:
         """The span of a key, written with `-` or `_`."""
         for written in (key, key.replace("_", "-")):
-            place = place_of(self.source, table, index, written)
+            place = key_span(self.source, table, index, written)
             if place != (0, 0) and self.source.text[place[0] : place[1]] == written:
                 return place
-        return place_of(self.source, table, index)
+        return key_span(self.source, table, index)
 
     def place_in_list(self, place: Place, given: Any) -> Place:
         """The span of a value behind its key, that of the key if it is not found."""
@@ -148,7 +148,7 @@ class _Reader:
         for key, value in given.items():
             name = key.replace("-", "_")
             if name in found or name not in allowed:
-                place = place_of(self.source, table, index, key)
+                place = key_span(self.source, table, index, key)
                 help = did_you_mean(name, allowed, f"keys are {', '.join(allowed)}")
                 if name in found:
                     self.complain(f"'{key}' is given twice", place, "give it once")
