@@ -120,28 +120,13 @@ class LazyGroup(click.Group):
         return BUG
 
 
-def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"ptxtool {version('ptxtool')}")
-        ctx.exit()
-
-
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="FILE is a PTX or PTXPlus file, - for standard input, or the name of a packaged sample such as sgemm. "
     "Results go to standard output, diagnostics to standard error.",
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_version,
-    help="Show the version and exit.",
-)
+@click.version_option(package_name="ptxtool", message="ptxtool %(version)s")
 def main() -> None:
     """Parse, inspect, rewrite and simulate GPU assembly (PTX and PTXPlus)."""
 

@@ -19,25 +19,10 @@ from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
+from ptxtool.formats import gpu_parts as parts
 from ptxtool.formats.files import read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
-from ptxtool.formats.gpu_parts import (
-    L2,
-    Clocks,
-    Dispatch,
-    Dram,
-    Fetch,
-    Icnt,
-    L1c,
-    L1d,
-    L1t,
-    Ldst,
-    Part,
-    Pipeline,
-    Sharing,
-    Timing,
-)
 from ptxtool.formats.layers import Layer, Origin, locate
 from ptxtool.formats.toml import read_toml
 from ptxtool.isa.table import table
@@ -46,27 +31,27 @@ Tell = Callable[[Diagnostic], object]
 """Called with each W501: what a GPGPU-Sim file says and the simulator has not."""
 
 
-class Gpu(Part, frozen=True):
+class Gpu(parts.Part, frozen=True):
     """A machine. `latency[unit][kind]`: `unit` of the instruction table, kind "int", "fp32" or "fp64"."""
 
     name: str
     description: str
     scheduler: str
-    clocks: Clocks
+    clocks: parts.Clocks
     sm: SmLimits
-    fetch: Fetch
-    pipeline: Pipeline
-    latency: dict[str, dict[Literal["int", "fp32", "fp64"], Timing]]
-    dispatch: Dispatch
-    sharing: Sharing
+    fetch: parts.Fetch
+    pipeline: parts.Pipeline
+    latency: dict[str, dict[Literal["int", "fp32", "fp64"], parts.Timing]]
+    dispatch: parts.Dispatch
+    sharing: parts.Sharing
     switching: Switching
-    ldst: Ldst
-    l1c: L1c
-    l1t: L1t
-    l1d: L1d
-    icnt: Icnt
-    l2: L2
-    dram: Dram
+    ldst: parts.Ldst
+    l1c: parts.L1c
+    l1t: parts.L1t
+    l1d: parts.L1d
+    icnt: parts.Icnt
+    l2: parts.L2
+    dram: parts.Dram
     origin: Origin | None = None
 
     def placed(self, problem: PtxError) -> PtxError:
@@ -190,7 +175,10 @@ def _merge(below: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
 
 
 _Kinds = msgspec.defstruct(
-    "_Kinds", [("int", Timing), ("fp32", Timing), ("fp64", Timing)], forbid_unknown_fields=True, frozen=True
+    "_Kinds",
+    [("int", parts.Timing), ("fp32", parts.Timing), ("fp64", parts.Timing)],
+    forbid_unknown_fields=True,
+    frozen=True,
 )
 
 

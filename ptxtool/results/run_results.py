@@ -5,7 +5,7 @@ in percent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ptxtool.base.diag import Diagnostic
@@ -125,17 +125,7 @@ class Comparison:
         """Wrong results of any rung; memory that differs between rungs counts as one."""
         found: list[Diagnostic] = []
         for rung in self.rungs:
-            for told in rung.run.problems:
-                found.append(
-                    Diagnostic(
-                        told.code,
-                        f"{rung.name}: {told.message}",
-                        told.source,
-                        told.start,
-                        told.end,
-                        told.help,
-                    )
-                )
+            found += [replace(each, message=f"{rung.name}: {each.message}") for each in rung.run.problems]
             if not rung.same_memory:
                 message = f"{rung.name}: memory differs from that of {self.rungs[0].name}"
                 help = "a kernel with a data race has no one result; otherwise this is a bug of ours: please report it"

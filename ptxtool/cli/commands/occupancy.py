@@ -9,22 +9,7 @@ import click
 from ptxtool import api
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.cli.common import (
-    gpu_option,
-    json_option,
-    launch_of,
-    load,
-    machine,
-    no_ptxas_option,
-    of_kernel,
-    one_kernel_option,
-    output_option,
-    put_report,
-    register_counts,
-    share_registers_option,
-    share_scratchpad_option,
-    switching_option,
-)
+from ptxtool.cli import common
 from ptxtool.cli.streams import print_note
 from ptxtool.ir.blocks import block_bound, threads_problem
 
@@ -56,8 +41,8 @@ class Extent(click.ParamType[int]):
 
 @click.command(short_help="Resident CTAs and their limiter; with sharing, the plan.")
 @click.argument("file", metavar="[FILE]", required=False)
-@one_kernel_option
-@gpu_option
+@common.one_kernel_option
+@common.gpu_option
 @click.option(
     "--registers",
     type=click.IntRange(1),
@@ -75,13 +60,13 @@ class Extent(click.ParamType[int]):
     metavar="BYTES",
     help="Scratchpad of an SM, instead of the GPU's.",
 )
-@share_registers_option()
-@share_scratchpad_option
-@switching_option("The CTAs that are active and resident where these are switched, instead.")
+@common.share_registers_option()
+@common.share_scratchpad_option
+@common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
-@no_ptxas_option
-@json_option
-@output_option
+@common.no_ptxas_option
+@common.json_option
+@common.output_option
 def command(
     file: str | None,
     kernel: str | None,
@@ -110,7 +95,7 @@ def command(
         raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
-    chosen = machine(gpu)
+    chosen = common.machine(gpu)
     settled: _Needs | None = None
     if file is not None:
         settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
@@ -126,17 +111,17 @@ def command(
     if curve:
         plans = api.register_curve(block, scratchpad or 0, **limits, **shares)
         curve_data = {"curve": [plan.to_dict() for plan in plans]}
-        put_report(as_json, output, lambda: curve_data, lambda: [curve_table(plans)])
+        common.put_report(as_json, output, lambda: curve_data, lambda: [curve_table(plans)])
         return 0
     needs = block, registers or 0, scratchpad or 0
     more = settled.to_dict() if settled else {}
     if switched:
         found = api.switched_occupancy(*needs, scheme=switching or "", **limits)
-        put_report(as_json, output, lambda: found.to_dict() | more, lambda: switching_parts(found))
+        common.put_report(as_json, output, lambda: found.to_dict() | more, lambda: switching_parts(found))
         return 0
     plan = api.occupancy(*needs, **(limits | shares))
     about = (settled.counts, settled.source) if settled else ()
-    put_report(as_json, output, lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
+    common.put_report(as_json, output, lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
     return 0
 
 
@@ -176,11 +161,11 @@ def _from_file(
 ) -> _Needs:
     """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
     given = None not in (kernel, registers, block, scratchpad)
-    beside = None if given else launch_of(file, needed=block is None)
-    module = load(file)
+    beside = None if given else common.launch_of(file, needed=block is None)
+    module = common.load(file)
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
-    launch = of_kernel(beside, function)
-    (counts,) = register_counts(module, [function], no_ptxas)
+    launch = common.of_kernel(beside, function)
+    (counts,) = common.register_counts(module, [function], no_ptxas)
     if scratchpad is None:
         scratchpad = api.static_scratchpad(function)
         if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
