@@ -7,7 +7,7 @@ paper, or both. Findings say in a line whether the two have the same shape.
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -63,9 +63,7 @@ class Exhibit:
             "place": self.place,
             "quantity": self.quantity,
             "notes": list(self.notes),
-            "values": [
-                {"row": v.row, "column": v.column, "ours": v.ours, "paper": v.paper} for v in self.values
-            ],
+            "values": [asdict(value) for value in self.values],
         }
 
 
@@ -116,11 +114,8 @@ class Reproduction:
             "sources": list(self.sources),
             "complete": self.complete,
             "runs": self.n_runs,
-            "findings": [
-                {"question": f.question, "ours": f.ours, "paper": f.paper, "agrees": f.agrees}
-                for f in self.findings
-            ],
-            "failures": [{"row": f.row, "scheme": f.scheme, "reason": f.reason} for f in self.failures],
+            "findings": [asdict(finding) for finding in self.findings],
+            "failures": [asdict(failure) for failure in self.failures],
             "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
         }
 

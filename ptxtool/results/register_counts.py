@@ -1,7 +1,7 @@
 """The registers per thread of a kernel from three sides: live at once, allocated, and by ptxas where there is one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.analysis.regalloc.register_need import RegisterNeed, register_need
@@ -19,11 +19,7 @@ class PtxasUsage:
 
     def to_dict(self) -> dict[str, int]:
         """Plain data for `--json`."""
-        return {
-            "registers": self.registers,
-            "stack_bytes": self.stack_bytes,
-            "spill_bytes": self.spill_bytes,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,12 @@ the records of one sweep in the order in which they were asked for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent
 from ptxtool.base.diag import error
@@ -119,23 +121,14 @@ class Outcome:
     memory: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "counters": dict(self.counters),
-            "checked": list(self.checked),
-            "problems": [dict(problem) for problem in self.problems],
-            "memory": self.memory,
-        }
+        """Plain data, for the store and `--json`."""
+        plain = asdict(self)
+        return plain | {"checked": list(self.checked), "problems": list(plain["problems"])}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Outcome":
-        return cls(
-            data["status"],
-            data["counters"],
-            tuple(data["checked"]),
-            tuple(data["problems"]),
-            data["memory"],
-        )
+        """What `to_dict` returned."""
+        return msgspec.convert(data, cls)
 
 
 WAITING = Outcome("waiting")

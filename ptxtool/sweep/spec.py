@@ -31,26 +31,20 @@ _LISTS = {
     "gpus": "gpu",
     "set": "set",
     "schedulers": "scheduler",
-    "share_registers": "share_registers",
-    "share_scratchpad": "share_scratchpad",
-    "dynamic": "dynamic",
-    "passes": "passes",
-    "registers": "registers",
+    **{axis: axis for axis in ("share_registers", "share_scratchpad", "dynamic", "passes", "registers")},
 }
 """The keys with lists of values, and their axes."""
 _OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "passes", "registers")
 _SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles")
 _TABLES = ("scheme", "exclude")
-_DEFAULTS: dict[str, list[Any]] = {
-    "gpus": [DEFAULT_GPU],
-    "set": [""],
-    "schedulers": [""],
-    "share_registers": [0],
-    "share_scratchpad": [0],
-    "dynamic": [False],
-    "passes": [""],
-    "registers": [""],
+_DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(_LISTS, ""),
+    "gpus": DEFAULT_GPU,
+    "share_registers": 0,
+    "share_scratchpad": 0,
+    "dynamic": False,
 }
+"""The value of a key without a list."""
 
 Place = tuple[int, int]
 
@@ -176,7 +170,7 @@ class _Reader:
                 "missing key 'kernels'", (0, 0), f'for example kernels = ["sgemm"]; samples are {samples}'
             )
             return []
-        given = tables.get(key, _DEFAULTS.get(key))
+        given = tables.get(key, [_DEFAULTS[key]])
         if not isinstance(given, list) or not given:
             wrong = "is an empty list" if given == [] else "must be a list of values"
             self.complain(f"'{key}' {wrong}", place, f"for example {key} = {_example(key)}")
@@ -343,4 +337,4 @@ def _example(key: str) -> str:
         "registers": [32],
         "set": ["", "sm.count=7"],
     }
-    return json.dumps(examples.get(key, _DEFAULTS.get(key)))
+    return json.dumps(examples.get(key, [_DEFAULTS[key]]))

@@ -73,6 +73,11 @@ class Given:
         if given is not None:
             self.places[key] = given
 
+    def take(self, key: str, name: str, least: int = 0) -> None:
+        """Set a key of the GPU file to the whole number of an option, if this version has the option."""
+        if self.setting(name) is not None:
+            self.put(key, self.whole(name, least), name)
+
     def tell(self, message: str, help: str, setting: Setting | None = None) -> None:
         """A W501, at the option where the file gives it."""
         if setting is not None and setting.end > setting.start:

@@ -111,10 +111,9 @@ def _l1d(given: Given) -> None:
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
     skipped = ["cg", "global"] if given.is_on("gpgpu_gmem_skip_L1D") else ["cg"]
     given.put("l1d.bypass", skipped, "gpgpu_gmem_skip_L1D")
-    has_pipe = given.setting("gpgpu_l1_latency") is not None
-    given.put("l1d.latency_cycles", given.whole("gpgpu_l1_latency") if has_pipe else 0, "gpgpu_l1_latency")
-    if given.setting("gpgpu_smem_latency") is not None:
-        given.put("ldst.shared_pipe_cycles", given.whole("gpgpu_smem_latency"), "gpgpu_smem_latency")
+    given.put("l1d.latency_cycles", 0)
+    given.take("l1d.latency_cycles", "gpgpu_l1_latency")
+    given.take("ldst.shared_pipe_cycles", "gpgpu_smem_latency")
     given.put("l1d.flush_when_empty", given.is_on("gpgpu_flush_l1_cache"), "gpgpu_flush_l1_cache")
     rules = given.need("gpgpu_coalesce_arch")
     given.put("ldst.uncached_segment_bytes", 128 if values.whole(rules) == 13 else 32, rules.name)
@@ -140,7 +139,7 @@ def _l2(given: Given) -> None:
     queues = given.need("gpgpu_dram_partition_queues")
     for key, size in zip(("icnt", "dram", "fill", "reply"), values.numbers(queues, ":", (4,)), strict=True):
         given.put(f"l2.{key}_queue", size, queues.name)
-    given.put("l2.rop_cycles", given.whole("gpgpu_l2_rop_latency"), "gpgpu_l2_rop_latency")
+    given.take("l2.rop_cycles", "gpgpu_l2_rop_latency")
     given.put("l2.copies_fill", given.is_on("gpgpu_perf_sim_memcpy"), "gpgpu_perf_sim_memcpy")
 
 
@@ -149,7 +148,7 @@ def _dram(given: Given) -> None:
     given.put("dram.channels", channels, "gpgpu_n_mem")
     given.put("dram.slices_per_channel", slices, "gpgpu_n_sub_partition_per_mchannel")
     given.put("l2.slices", channels * slices, "gpgpu_n_mem")
-    given.put("dram.fixed_cycles", given.whole("dram_latency"), "dram_latency")
+    given.take("dram.fixed_cycles", "dram_latency")
     for key, name in (
         ("scheduler_queue", "gpgpu_frfcfs_dram_sched_queue_size"),
         ("return_queue", "gpgpu_dram_return_queue_size"),
@@ -214,10 +213,8 @@ def _address_map(given: Given) -> None:
 
 
 def _network(given: Given) -> None:
-    if given.setting("icnt_flit_size") is not None:
-        given.put("icnt.flit_bytes", given.whole("icnt_flit_size", 1), "icnt_flit_size")
-    ejection = "gpgpu_n_cluster_ejection_buffer_size"
-    given.put("icnt.response_fifo", given.whole(ejection, 1), ejection)
+    given.take("icnt.flit_bytes", "icnt_flit_size", 1)
+    given.take("icnt.response_fifo", "gpgpu_n_cluster_ejection_buffer_size", 1)
     mode, file = given.need("network_mode"), given.setting("inter_config_file")
     instead = f"the network is that of {given.base}"
     if values.whole(mode) != 1:
