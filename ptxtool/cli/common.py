@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ptxtool.formats.gpu import Gpu
-    from ptxtool.formats.launch.launch_data import Step
+    from ptxtool.formats.launch.launch_data import LaunchEntry
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
     from ptxtool.report.listing import Part
@@ -164,7 +164,7 @@ def scope(per: str) -> Literal["warp", "thread"]:
     return "thread" if per == "thread" else "warp"
 
 
-def load(file: str, *, in_place: bool = False) -> "Module":
+def load_module(file: str, *, in_place: bool = False) -> "Module":
     """Parse and verify a file; warnings are printed, errors raised.
 
     With `in_place` an output of the command may be the file itself. An unknown instruction is a warning here: only
@@ -316,7 +316,7 @@ def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
     return _all_read(launch)
 
 
-def of_kernel(launch: "Launch | None", kernel: "Function") -> "Launch | Step | None":
+def of_kernel(launch: "Launch | None", kernel: "Function") -> "Launch | LaunchEntry | None":
     """What a launch file says of a kernel: its launch, of a list the first of it; None where it is for others."""
     for entry in (launch.steps or (launch,)) if launch else ():
         if entry.kernel is None:

@@ -18,7 +18,7 @@ _INPUTS, _OUTPUTS = "ptxtool.inputs", "ptxtool.outputs"
 _DATABASE = b"SQLite format 3\0"
 
 
-class OutputFile(click.ParamType[str]):
+class OutputPath(click.ParamType[str]):
     """The path of a file to be written."""
 
     name = "path"
@@ -42,14 +42,14 @@ class OutputFile(click.ParamType[str]):
         outputs[option] = path
 
 
-class OutputFolder(OutputFile):
+class OutputFolder(OutputPath):
     """The path of a folder that files are written into."""
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
         require_folder(Path(path))
 
 
-OUTPUT, OUTPUT_FOLDER = OutputFile(), OutputFolder()
+OUTPUT, OUTPUT_FOLDER = OutputPath(), OutputFolder()
 
 
 def reads(path: str | Path, what: str) -> None:

@@ -143,7 +143,7 @@ class SweepStatus(Termination, _Line):
         self._write(sweep_line(at, now - self._since, self._width()))
 
 
-class Status(_Line):
+class SimulationStatus(_Line):
     """The line about a simulation."""
 
     def __init__(self, quiet: bool = False) -> None:

@@ -23,7 +23,7 @@ from ptxtool.formats import gpu_parts as parts
 from ptxtool.formats.files import read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
-from ptxtool.formats.layers import Layer, Origin, locate
+from ptxtool.formats.layers import GpuFiles, Layer, locate
 from ptxtool.formats.toml import read_toml
 from ptxtool.isa.table import table
 
@@ -31,7 +31,7 @@ Tell = Callable[[Diagnostic], object]
 """Called with each W501: what a GPGPU-Sim file says and the simulator has not."""
 
 
-class Gpu(parts.Part, frozen=True):
+class Gpu(parts.GpuTable, frozen=True):
     """A machine. `latency[unit][kind]`: `unit` of the instruction table, kind "int", "fp32" or "fp64"."""
 
     name: str
@@ -52,7 +52,7 @@ class Gpu(parts.Part, frozen=True):
     icnt: parts.Icnt
     l2: parts.L2
     dram: parts.Dram
-    origin: Origin | None = None
+    origin: GpuFiles | None = None
 
     def placed(self, problem: PtxError) -> PtxError:
         """The same errors, those that name a key of this machine with the place where a file gives it."""
@@ -118,7 +118,7 @@ def _load(path: Path, tell: Tell | None) -> tuple[Gpu, tuple[Layer, ...]]:
     except msgspec.ValidationError as problem:
         raise _complain(str(problem), layers) from None
     _check_units(gpu, layers)
-    return msgspec.structs.replace(gpu, origin=Origin(layers)), layers
+    return msgspec.structs.replace(gpu, origin=GpuFiles(layers)), layers
 
 
 def _find(name: str, folder: Path) -> Path:
@@ -233,7 +233,7 @@ def _complain(message: str, layers: tuple[Layer, ...]) -> PtxError:
         text, advice = f"unknown key '{'.'.join(keys)}'", f"{DEFAULT_GPU}.toml has every key with its meaning"
     else:
         text, advice = f"'{'.'.join(keys)}': {_lower(text)}", f"{DEFAULT_GPU}.toml shows what is meant"
-    place = Origin(layers).find(keys)
+    place = GpuFiles(layers).find(keys)
     return error("E502", text, *(place or (layers[0].source, 0, 0)), help=advice)
 
 

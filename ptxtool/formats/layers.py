@@ -12,7 +12,7 @@ from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.text import Setting
 
-Place = tuple[Source, int, int]
+KeyPlace = tuple[Source, int, int]
 _KEY = re.compile(r"[a-z]\w*\.[A-Za-z]\w*")
 
 
@@ -23,7 +23,7 @@ class Layer:
     source: Source
     settings: Mapping[str, Setting] | None = None
 
-    def find(self, keys: tuple[str, ...]) -> Place | None:
+    def find(self, keys: tuple[str, ...]) -> KeyPlace | None:
         """Where a key is given, None if it is not; a place that ends at 0 where an option's default gives it."""
         if self.settings is not None:
             given = self.settings.get(".".join(keys))
@@ -33,12 +33,12 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Origin:
+class GpuFiles:
     """The files that a machine was read from, its own first. No part of what the machine is: all are equal."""
 
     layers: tuple[Layer, ...] = field(compare=False, repr=False)
 
-    def find(self, keys: tuple[str, ...]) -> Place | None:
+    def find(self, keys: tuple[str, ...]) -> KeyPlace | None:
         """Where a key is given: in the first of the files that does."""
         return next(filter(None, (layer.find(keys) for layer in self.layers)), None)
 

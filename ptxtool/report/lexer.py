@@ -23,9 +23,9 @@ from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
-Kind = Any
+TokenKind = Any
 """A kind of token; Pygments has no static types."""
-Token = tuple[int, Kind, str]
+Token = tuple[int, TokenKind, str]
 
 _TOKEN = re.compile(
     r"""(?P<blank>\s+)
@@ -139,7 +139,7 @@ def _opcode(start: int, value: str) -> Iterator[Token]:
         start += len(modifier)
 
 
-def _operand(start: int, value: str, otherwise: Kind) -> Iterator[Token]:
+def _operand(start: int, value: str, otherwise: TokenKind) -> Iterator[Token]:
     """A name in an operand, perhaps with a part: `%r1`, `%tid.x`, `$r1.lo`, a guard's `$p0.ne`."""
     name, dot, part = value.partition(".")
     if special(name) is not None:
@@ -151,7 +151,7 @@ def _operand(start: int, value: str, otherwise: Kind) -> Iterator[Token]:
         yield start + len(name), Keyword.Pseudo, dot + part
 
 
-def _dotted(word: str, otherwise: Kind) -> Kind:
+def _dotted(word: str, otherwise: TokenKind) -> TokenKind:
     return Keyword.Type if word[1:] in TYPES or word[1:] in _VECTORS else otherwise
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Value:
+class ExhibitValue:
     """One cell. `ours` is None where a run failed, `paper` where the papers print nothing."""
 
     row: str
@@ -32,7 +32,7 @@ class Exhibit:
     title: str
     place: str
     quantity: str
-    values: tuple[Value, ...]
+    values: tuple[ExhibitValue, ...]
     digits: int = 2
     signed: bool = False
     notes: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Exhibit:
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(value.column for value in self.values))
 
-    def at(self, row: str, column: str) -> Value | None:
+    def at(self, row: str, column: str) -> ExhibitValue | None:
         """The value of a cell; None if it has none."""
         return next((v for v in self.values if (v.row, v.column) == (row, column)), None)
 

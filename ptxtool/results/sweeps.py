@@ -20,7 +20,7 @@ from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
-Status = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
+RunStatus = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
 """What became of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
 ours; has not run. The last three are run again when the sweep is."""
 
@@ -38,7 +38,7 @@ AXES = (
 )
 """What may vary in a sweep, in the order of tables. "" stands for what was not said."""
 
-Value = str | int | float | bool
+AxisValue = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Configuration:
         return str(self.kernel) if self.text is not None else Path(self.kernel).stem
 
     @property
-    def axes(self) -> dict[str, Value]:
+    def axes(self) -> dict[str, AxisValue]:
         """What is asked for, under the names of `AXES`."""
         gpu = self.gpu.name if isinstance(self.gpu, Gpu) else str(self.gpu)
         return {
@@ -106,7 +106,7 @@ def _percent(value: Percent) -> int | float | str:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StoredResult:
     """What a run leaves, whoever asked for it: what the store keeps under the run's key.
 
     `counters` are those of `SimResult.to_dict()` but for the issues of single instructions and what was printed; {}
@@ -114,7 +114,7 @@ class Outcome:
     digest of all arguments afterwards: two runs with the same digest left the same bytes.
     """
 
-    status: Status
+    status: RunStatus
     counters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     checked: tuple[str, ...] = ()
     problems: tuple[Mapping[str, Any], ...] = ()
@@ -126,12 +126,12 @@ class Outcome:
         return plain | {"checked": list(self.checked), "problems": list(plain["problems"])}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Outcome":
+    def from_dict(cls, data: Mapping[str, Any]) -> "StoredResult":
         """What `to_dict` returned."""
         return msgspec.convert(data, cls)
 
 
-WAITING = Outcome("waiting")
+WAITING = StoredResult("waiting")
 """Of a run that has not ended."""
 
 
@@ -140,12 +140,12 @@ class Record:
     """One run of a sweep and what became of it."""
 
     label: str
-    axes: Mapping[str, Value]
+    axes: Mapping[str, AxisValue]
     key: str
-    outcome: Outcome
+    outcome: StoredResult
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RunStatus:
         return self.outcome.status
 
     @property
@@ -196,7 +196,7 @@ _SAID = {
 """How the values of some axes are told from those of others."""
 
 
-def joined(values: Mapping[str, Value]) -> str:
+def joined(values: Mapping[str, AxisValue]) -> str:
     """Values of axes as the name of a run, a row or a column; "default" where none says anything.
 
     Different values have different names, but for what the user has called the same.
@@ -205,7 +205,7 @@ def joined(values: Mapping[str, Value]) -> str:
     return " ".join(words) or "default"
 
 
-def _word(axis: str, value: Value) -> str:
+def _word(axis: str, value: AxisValue) -> str:
     if axis == "dynamic":
         return "dynamic" if value is True else f"dynamic({value})"
     return _SAID.get(axis, "{}").format(value)

@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Generator, Sequence
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.results.sweeps import Outcome
+from ptxtool.results.sweeps import StoredResult
 from ptxtool.sweep.task import Task, execute, failed
 
-Results = Generator[tuple[str, Outcome], None, None]
+Results = Generator[tuple[str, StoredResult], None, None]
 """Outcomes by key, as they come."""
 
 
@@ -62,7 +62,7 @@ def _pool(tasks: Sequence[Task], jobs: int) -> Results:
         yield from parallel(delayed(_keyed)(task) for task in tasks)
 
 
-def _alone(task: Task) -> Outcome:
+def _alone(task: Task) -> StoredResult:
     """Make a run in a process of its own."""
     try:
         for _, outcome in _pool([task], 2):
@@ -90,7 +90,7 @@ def _compile_once() -> None:
     _ = ptxsim.launch
 
 
-def _keyed(task: Task) -> tuple[str, Outcome]:
+def _keyed(task: Task) -> tuple[str, StoredResult]:
     return task.key, execute(task)
 
 

@@ -22,7 +22,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.files import read_bytes
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
-from ptxtool.results.sweeps import AXES, Configuration, Outcome, joined
+from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
 from ptxtool.runs.run_values import asked_registers, for_run
 from ptxtool.sweep.task import Task, failed
 from ptxtool.sweep.version import simulator_version
@@ -41,7 +41,7 @@ class Planned:
     configuration: Configuration
     label: str
     task: Task
-    outcome: Outcome | None = None
+    outcome: StoredResult | None = None
 
     @property
     def key(self) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ptxtool.base.diag import error
-from ptxtool.results.sweeps import Configuration, Outcome, SweepResult
+from ptxtool.results.sweeps import Configuration, StoredResult, SweepResult
 from ptxtool.sweep.cluster import check_cluster, run_on_cluster
 from ptxtool.sweep.local import Results, run_here
 from ptxtool.sweep.plan import KernelNamed, Planned, plan
@@ -27,7 +27,7 @@ class SweepProgress:
     label: str = ""
 
 
-Watch = Callable[[SweepProgress], object]
+OnProgress = Callable[[SweepProgress], object]
 """Called before the first run and after each."""
 
 
@@ -39,7 +39,7 @@ def run_sweep(
     name: str = "sweep",
     jobs: int | None = None,
     cluster: Any = None,
-    progress: Watch | None = None,
+    progress: OnProgress | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> SweepResult:
     """Make all runs that are not in the store, and return the records of all.
@@ -93,7 +93,11 @@ class _Watcher:
     """Counts runs, equal ones each for itself, for whoever looks on."""
 
     def __init__(
-        self, planned: tuple[Planned, ...], stored: set[str], known: dict[str, Outcome], watch: Watch | None
+        self,
+        planned: tuple[Planned, ...],
+        stored: set[str],
+        known: dict[str, StoredResult],
+        watch: OnProgress | None,
     ):
         self._labels: dict[str, list[str]] = {}
         for each in planned:
@@ -106,7 +110,7 @@ class _Watcher:
         self._failed = self.declined
         self._tell("")
 
-    def ended(self, key: str, outcome: Outcome) -> None:
+    def ended(self, key: str, outcome: StoredResult) -> None:
         labels = self._labels[key]
         self.simulated += 1
         self.equal += len(labels) - 1

@@ -21,7 +21,7 @@ from ptxtool.base.nearest import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.files import read_source, sample_names
 from ptxtool.formats.gpu_names import DEFAULT_GPU
-from ptxtool.formats.launch.launch_tables import key_span
+from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
@@ -46,8 +46,6 @@ _DEFAULTS: dict[str, Any] = {
 }
 """The value of a key without a list."""
 
-Place = tuple[int, int]
-
 
 @dataclass(frozen=True)
 class Spec:
@@ -64,17 +62,17 @@ class _Item:
 
     given: Any
     value: Any
-    place: Place
+    place: Span
 
 
 def read_spec(path: str | Path) -> Spec:
     """Read a sweep file. Raises E501, and E502 and the like for everything that is wrong with it."""
     path = Path(path)
     source = read_source(path, "give the path of a sweep file")
-    return _Reader(source, path).spec(read_toml(source, READ_MORE))
+    return _SpecReader(source, path).spec(read_toml(source, READ_MORE))
 
 
-class _Reader:
+class _SpecReader:
     """Turns the tables into configurations; collects what is wrong on the way."""
 
     def __init__(self, source: Source, path: Path):
@@ -106,14 +104,14 @@ class _Reader:
 
     # ---- what is wrong, and where
 
-    def complain(self, message: str, place: Place, help: str = "") -> None:
+    def complain(self, message: str, place: Span, help: str = "") -> None:
         self.problems.append(Diagnostic("E502", message, self.source, *place, help or READ_MORE))
 
     def stop_if_wrong(self) -> None:
         if self.problems:
             raise PtxError(dict.fromkeys(self.problems))
 
-    def place(self, key: str, table: str = "", index: int = 0) -> Place:
+    def place(self, key: str, table: str = "", index: int = 0) -> Span:
         """The span of a key, written with `-` or `_`."""
         for written in (key, key.replace("_", "-")):
             place = key_span(self.source, table, index, written)
@@ -121,7 +119,7 @@ class _Reader:
                 return place
         return key_span(self.source, table, index)
 
-    def place_in_list(self, place: Place, given: Any) -> Place:
+    def place_in_list(self, place: Span, given: Any) -> Span:
         """The span of a value behind its key, that of the key if it is not found."""
         words = [json.dumps(given, ensure_ascii=False), f"'{given}'", str(given)]
         stop = re.compile(r"(?m)^[ \t]*(\[\[?[\w-]+\]|[\w-]+[ \t]*=)").search(self.source.text, place[1])
@@ -190,7 +188,7 @@ class _Reader:
             self.check_names(items)
         return items
 
-    def item(self, axis: str, given: Any, place: Place) -> _Item | None:
+    def item(self, axis: str, given: Any, place: Span) -> _Item | None:
         """A value that has been checked, None for one that is wrong."""
         try:
             value = value_of(axis, given, self.path.parent)

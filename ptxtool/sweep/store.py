@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ptxtool.base.diag import error
 from ptxtool.base.nearest import did_you_mean
-from ptxtool.results.sweeps import WAITING, Outcome, Record, SweepResult
+from ptxtool.results.sweeps import WAITING, Record, StoredResult, SweepResult
 from ptxtool.sweep.plan import Planned
 
 _APPLICATION = 0x70747873  # "ptxs"
@@ -152,7 +152,7 @@ class Store:
             rows = self._db.execute("SELECT key FROM results WHERE status NOT IN (?, ?)", _AGAIN)
             return {key for (key,) in rows} & set(keys)
 
-    def put(self, key: str, outcome: Outcome) -> None:
+    def put(self, key: str, outcome: StoredResult) -> None:
         """Keep an outcome; a result that is there stays, as an equal run has an equal one."""
         text = json.dumps(outcome.to_dict())
         with self._explained(), self._transaction():
@@ -184,7 +184,9 @@ class Store:
                 (name,),
             ).fetchall()
         records = tuple(
-            Record(label, json.loads(axes), key, Outcome.from_dict(json.loads(text)) if text else WAITING)
+            Record(
+                label, json.loads(axes), key, StoredResult.from_dict(json.loads(text)) if text else WAITING
+            )
             for label, axes, key, text in rows
         )
         return SweepResult(name, records)

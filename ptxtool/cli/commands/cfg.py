@@ -33,7 +33,7 @@ def command(file: str, kernel: str | None, form: str, as_json: bool, output: str
 
     if as_json and form != "text":
         raise click.UsageError("--json is a format of its own: leave out --format")
-    module = common.load(file)
+    module = common.load_module(file)
     if form == "svg":
         common.put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), output)
         return 0

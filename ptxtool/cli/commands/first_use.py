@@ -82,7 +82,7 @@ def command(
 
     percent = percentage(share_registers, "--share-registers")
     launch = _launch_for(file, percent, registers)
-    module = common.load(file)
+    module = common.load_module(file)
     chosen = common.kernels(module, kernel)
     private = _private(chosen, launch, percent, registers)
     uses = {
@@ -110,7 +110,7 @@ def _shared(
     if not percent and scratchpad is not None:
         raise click.UsageError("--scratchpad says nothing without --share-scratchpad")
     launch = common.launch_of(file, needed=True) if percent and scratchpad is None else None
-    module = common.load(file)
+    module = common.load_module(file)
     chosen = common.kernels(module, kernel)
 
     def used(function: "Function") -> "tuple[SharedUse, int | None]":

@@ -37,7 +37,7 @@ def command(file: str, kernel: str | None, per: str, form: str, as_json: bool, o
     """
     if as_json and form != "text":
         raise click.UsageError("--json prints the listing as JSON: leave out --format")
-    module = common.load(file)
+    module = common.load_module(file)
     if form != "text":
         from ptxtool.formats.vectors import encode, live_vectors
 

@@ -96,7 +96,7 @@ def command(
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
     chosen = common.machine(gpu)
-    settled: _Needs | None = None
+    settled: _CtaNeeds | None = None
     if file is not None:
         settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
@@ -126,7 +126,7 @@ def command(
 
 
 @dataclass(frozen=True)
-class _Needs:
+class _CtaNeeds:
     """What a CTA needs, from the command line, the launch file and the kernel.
 
     `source` is where the number of registers comes from, `silence` why the launch file gives no block.
@@ -158,11 +158,11 @@ def _from_file(
     scratchpad: int | None,
     no_ptxas: bool,
     gpu: "Gpu",
-) -> _Needs:
+) -> _CtaNeeds:
     """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
     given = None not in (kernel, registers, block, scratchpad)
     beside = None if given else common.launch_of(file, needed=block is None)
-    module = common.load(file)
+    module = common.load_module(file)
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
     launch = common.of_kernel(beside, function)
     (counts,) = common.register_counts(module, [function], no_ptxas)
@@ -199,4 +199,4 @@ def _from_file(
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
-    return _Needs(registers, block, scratchpad, source, counts, silence)
+    return _CtaNeeds(registers, block, scratchpad, source, counts, silence)

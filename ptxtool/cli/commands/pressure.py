@@ -22,7 +22,7 @@ def command(
     """
     from ptxtool.report.kernels.pressure import pressure_parts
 
-    module = common.load(file)
+    module = common.load_module(file)
     chosen = common.kernels(module, kernel)
     counts = {c.kernel.name: c for c in common.register_counts(module, chosen, no_ptxas)}
     pressures = {f.name: api.pressure(f, common.scope(per)) for f in chosen}

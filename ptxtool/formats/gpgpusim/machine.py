@@ -16,7 +16,7 @@ from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.core import read_core
 from ptxtool.formats.gpgpusim.given import sort_options
 from ptxtool.formats.gpgpusim.memory import read_memory
-from ptxtool.formats.gpgpusim.text import Setting, load, read_settings
+from ptxtool.formats.gpgpusim.text import Setting, config_source, read_settings
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ def is_config(path: Path) -> bool:
     """Whether a file is GPGPU-Sim's: by its name, or because it begins with an option."""
     if path.suffix in (".toml", ".config"):
         return path.suffix == ".config"
-    words = (line.split("#")[0].split() for line in load(path).text.splitlines())
+    words = (line.split("#")[0].split() for line in config_source(path).text.splitlines())
     first = next((word[0] for word in words if word), "")
     return first.startswith("-") and not first.startswith("--")
 
 
 def read_config(path: Path) -> Config:
     """Read a GPGPU-Sim file. Raises E501, E502."""
-    source = load(path)
+    source = config_source(path)
     given = sort_options(path, source, read_settings(path))
     given.put("name", f"{path} over {given.base}")
     given.put("description", f"options of GPGPU-Sim {given.version}.x over {given.base}")

@@ -18,7 +18,7 @@ from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError
 from ptxtool.formats.launch.launch_textures import Opaque
 
-Value = np.ndarray | np.generic
+InputValue = np.ndarray | np.generic
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Input:
 
     name: str
     type: str
-    value: Value = field(repr=False)
+    value: InputValue = field(repr=False)
     output: bool = False
     undefined: bool = False
     """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` knows nobody wrote."""
@@ -61,7 +61,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Step:
+class LaunchEntry:
     """One of a list of launches. `arguments` are names of inputs, and numbers."""
 
     kernel: str | None
@@ -104,7 +104,7 @@ class Launch:
     heap_bytes: int | None = None
     scheduler: str | None = None
     scheduler_place: tuple[int, int] = (0, 0)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()
     """Those that arguments and expected results come from."""
     arguments_place: tuple[int, int] | None = None

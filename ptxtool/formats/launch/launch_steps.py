@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ptxtool.base.diag import error
-from ptxtool.formats.launch.launch_data import Input, Launch, Step
+from ptxtool.formats.launch.launch_data import Input, Launch, LaunchEntry
 from ptxtool.formats.launch.launch_tables import LaunchTable, key_span
 from ptxtool.formats.launch.launch_values import DTYPES, ValueProblem, make_value
 from ptxtool.ir.nodes import Function
@@ -23,7 +23,7 @@ _KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time")
 MOST_STEPS = 1_000_000
 
 
-def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[Step, ...]:
+def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[LaunchEntry, ...]:
     """The launches of a file in order, each as often as it is repeated; none where the file has no list."""
     if "launch" not in head.values:
         if "repeat" in head.values:
@@ -32,7 +32,7 @@ def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[Step, ...]
         return ()
     for_all = {key: head.values[key] for key in _FOR_ALL if key in head.values}
     names = {i.name: i for i in inputs}
-    once: list[Step] = []
+    once: list[LaunchEntry] = []
     for row in head.rows("launch", _KEYS):
         step = _step(replace(row, values={**for_all, **row.values}), names)
         once += [step] * row.whole("repeat", 1, 1)
@@ -45,7 +45,7 @@ def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[Step, ...]
     return tuple(once * n)
 
 
-def _step(row: LaunchTable, names: Mapping[str, Input]) -> Step:
+def _step(row: LaunchTable, names: Mapping[str, Input]) -> LaunchEntry:
     arguments = row.values.get("args", [])
     known = f"arguments are {', '.join(names) or 'none'}; define them as [[args]]"
     if not isinstance(arguments, list):
@@ -75,7 +75,7 @@ def _copy_back(row: LaunchTable, names: Mapping[str, Input]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def launch_of_step(launch: Launch, step: Step, kernel: Function) -> Launch:
+def launch_of_step(launch: Launch, step: LaunchEntry, kernel: Function) -> Launch:
     """An entry of a list as a launch for a kernel: its arguments in the order of the parameters.
 
     Raises E401 for a number that a parameter cannot be.

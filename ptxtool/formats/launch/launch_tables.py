@@ -10,7 +10,7 @@ from typing import Any
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
-from ptxtool.formats.launch.launch_data import Step
+from ptxtool.formats.launch.launch_data import LaunchEntry
 
 MAX_BLOCK = (MAX_THREADS, MAX_THREADS, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -94,7 +94,7 @@ class LaunchTable:
             raise self.fail(f"'{name}' must be a table of {what}", span=key_span(self.source, name))
         return given
 
-    def launch(self) -> Step:
+    def launch(self) -> LaunchEntry:
         """What a launch says, of the whole file or of an entry of its list; arguments and the like apart."""
         for key in ("grid", "block"):
             if key not in self.values:
@@ -104,7 +104,7 @@ class LaunchTable:
         if n > MAX_THREADS:
             help = "use fewer threads per CTA and more CTAs"
             raise self.fail(f"a block of {n} threads; at most {MAX_THREADS} fit", "block", help)
-        return Step(
+        return LaunchEntry(
             kernel=self.text("kernel"),
             grid=self.extents("grid", MAX_GRID),
             block=block,

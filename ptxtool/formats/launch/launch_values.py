@@ -26,7 +26,7 @@ assert DTYPES.keys() <= TYPES.keys()
 SOURCES = ("value", "range", "random", "file", "expr")
 MAX_ELEMENTS = 1 << 30
 
-Shape = tuple[int, ...] | None
+ArrayShape = tuple[int, ...] | None
 
 
 class ValueProblem(Exception):
@@ -140,7 +140,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _shape(spec: Mapping[str, Any]) -> Shape:
+def _shape(spec: Mapping[str, Any]) -> ArrayShape:
     if "shape" in spec and "count" in spec:
         raise ValueProblem("count", "'shape' and 'count' say the same thing: give one of them")
     key = "shape" if "shape" in spec else "count"
@@ -158,7 +158,7 @@ def _shape(spec: Mapping[str, Any]) -> Shape:
     return tuple(extents)
 
 
-def _value(given: Any, dtype: Any, shape: Shape) -> np.ndarray:
+def _value(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
     if isinstance(given, str) and given.lower().startswith("0x"):
         try:
             given = int(given, 16)
@@ -192,7 +192,7 @@ def _range(given: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def _random(given: Any, dtype: Any, shape: Shape) -> np.ndarray:
+def _random(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
     if not isinstance(given, dict) or set(given) - {"seed", "low", "high"}:
         raise ValueProblem("random", f"'{_short(given)}' where a table of seed, low and high must stand")
     if shape is None:
@@ -246,7 +246,7 @@ def npy_type(given: str, folder: Path) -> str:
     return found
 
 
-def _expr(given: Any, dtype: Any, shape: Shape, known: Mapping[str, Any]) -> np.ndarray:
+def _expr(given: Any, dtype: Any, shape: ArrayShape, known: Mapping[str, Any]) -> np.ndarray:
     if not isinstance(given, str):
         raise ValueProblem("expr", f"'{_short(given)}' where an expression in quotes must stand")
     try:
