@@ -1,7 +1,7 @@
-"""`ptxtool COMMAND ...`: finds the command, and turns everything that can go wrong into a message and an exit code.
+"""`ptxtool COMMAND ...`: finds the command, and turns every failure into a message and an exit code.
 
 Commands are modules of this package, imported when they are called, so that `ptxtool --help` imports none of them.
-Exit codes: 0 done, 1 diagnostics, 2 usage, 70 our bug, 130 interrupted, 141 nobody reads the output.
+Exit codes: 0 done, 1 diagnostics, 2 usage, 70 our bug, 130 interrupted, 141 standard output was closed.
 """
 
 import os
@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
         return result if isinstance(result, int) else OK
 
     def _bug(self, bug: Exception) -> int:
-        """An exception nobody expected: say that it is our fault and how to report it."""
+        """An unexpected exception: print that it is a bug of ptxtool and how to report it."""
         if os.environ.get("PTXTOOL_DEBUG") == "1":
             import traceback
 

@@ -67,7 +67,7 @@ _GAP = re.compile(r"[\s;]|\Z")
 _FIRST_STATEMENT = re.compile(r"\ufeff?(?:\s|//[^\n]*|/\*.*?\*/)*\.version[ \t]+[0-9]+\.[0-9]", re.DOTALL)
 
 _START, _DECLARED, _FUNCTION, _GUARD, _OPERANDS, _TARGETS = range(6)
-"""Where a word stands: where a statement may begin, behind a dotted word, behind `.entry` or `.func`, behind `@`, in
+"""Where a word stands: where a statement may begin, after a dotted word, after `.entry` or `.func`, after `@`, in
 the operands of an instruction, in those of a branch."""
 
 
@@ -112,7 +112,7 @@ class PtxLexer(Lexer):  # type: ignore[misc]
 
 
 def _word(text: str, start: int, value: str, place: int) -> tuple[Iterator[Token], int]:
-    """The tokens of a word, perhaps with dotted parts, and the place behind it."""
+    """The tokens of a word, perhaps with dotted parts, and the place after it."""
     base = value.partition(".")[0]
     end = start + len(value)
     if place >= _OPERANDS:
@@ -163,7 +163,7 @@ def _opcodes() -> frozenset[str]:
 
 @cache
 def _branches() -> frozenset[str]:
-    """Those whose operands are labels."""
+    """The first words of those that take labels."""
     forms = (form for forms in table().forms.values() for form in forms)
     return frozenset(
         form.base.partition(".")[0] for form in forms if any(o.role == "l" for o in form.operands)

@@ -85,5 +85,5 @@ def heading(name: str, text: str, width: int = WIDTH) -> str:
 
 
 def clip(text: str, width: int = WIDTH) -> str:
-    """The text, or as much of it as fits with `...` behind it."""
+    """The text, or as much of it as fits with `...` after it."""
     return text if len(text) <= width else text[: max(0, width - 3)] + "..."

@@ -157,9 +157,9 @@ class Comparison:
         lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
         for rung in self.rungs:
             result, gain = rung.result, self.gain(rung)
-            told = result.status if gain is None else f"{gain:+.2f}%"
+            status = result.status if gain is None else f"{gain:+.2f}%"
             lines.append(
                 f"  {rung.name:<20} {result.resident_ctas} resident CTAs, {result.cycles} cycles, "
-                f"thread IPC {result.thread_ipc:.2f} ({told})"
+                f"thread IPC {result.thread_ipc:.2f} ({status})"
             )
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""A sweep as plain data: the runs that are asked for, and what became of each.
+"""A sweep as plain data: the runs that are asked for, and the result of each.
 
 For `sweep` and for programs that run many launches and look the results up by label. A `Configuration` says what to
 run; a `Record` is its result, with every counter of the run under the names that `sim --json` has; a `SweepResult` is
@@ -21,8 +21,8 @@ from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 RunStatus = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
-"""What became of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
-ours; has not run. The last three are run again when the sweep is."""
+"""The status of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
+ptxtool; has not run. The last three are run again when the sweep is."""
 
 AXES = (
     "kernel",
@@ -36,7 +36,7 @@ AXES = (
     "passes",
     "registers",
 )
-"""What may vary in a sweep, in the order of tables. "" stands for what was not said."""
+"""What may vary in a sweep, in the order of tables. "" stands for the default."""
 
 AxisValue = str | int | float | bool
 
@@ -97,7 +97,7 @@ class Configuration:
 
 
 def _percent(value: Percent) -> int | float | str:
-    """A percentage as a table shows it; what is none stays as it is, for whoever complains."""
+    """A percentage as a table shows it; other values stay as they are, for the check that reports them."""
     try:
         exact = Fraction(value)
     except (ValueError, ZeroDivisionError, TypeError):
@@ -107,7 +107,7 @@ def _percent(value: Percent) -> int | float | str:
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What a run leaves, whoever asked for it: what the store keeps under the run's key.
+    """The result of a run as the store keeps it, under the key of the run.
 
     `counters` are those of `SimResult.to_dict()` but for the issues of single instructions and what was printed; {}
     where the run did not come so far. `problems` are diagnostics as data, each with its rendered `text`. `memory` is a
@@ -137,7 +137,7 @@ WAITING = StoredResult("waiting")
 
 @dataclass(frozen=True)
 class Record:
-    """One run of a sweep and what became of it."""
+    """One run of a sweep and its result."""
 
     label: str
     axes: Mapping[str, AxisValue]
@@ -187,17 +187,17 @@ class Record:
         return {"label": self.label, **self.axes, "key": self.key, **self.outcome.to_dict()}
 
 
-_SAID = {
+_SHOWN = {
     "share_registers": "registers {}%",
     "share_scratchpad": "scratchpad {}%",
     "registers": "{} registers",
     "passes": "{{{}}}",
 }
-"""How the values of some axes are told from those of others."""
+"""How the values of some axes are shown."""
 
 
 def joined(values: Mapping[str, AxisValue]) -> str:
-    """Values of axes as the name of a run, a row or a column; "default" where none says anything.
+    """Values of axes as the name of a run, a row or a column; "default" where all are defaults.
 
     Different values have different names, but for what the user has called the same.
     """
@@ -208,7 +208,7 @@ def joined(values: Mapping[str, AxisValue]) -> str:
 def _word(axis: str, value: AxisValue) -> str:
     if axis == "dynamic":
         return "dynamic" if value is True else f"dynamic({value})"
-    return _SAID.get(axis, "{}").format(value)
+    return _SHOWN.get(axis, "{}").format(value)
 
 
 def check_axis(axis: str) -> None:
@@ -234,9 +234,9 @@ def counter_names(counters: Mapping[str, Any]) -> list[str]:
 class SweepResult:
     """The records of a sweep, in the order in which the runs were asked for. `result["LABEL"]` finds one.
 
-    `simulated` counts the runs that this call made, `equal` those that got the result of one of them, `declined` those
-    that a pass stopped before, `stored` those whose result was known. `removed` are runs that the sweep of this name
-    had in its store and has no more. `interrupted` is True after Ctrl-C.
+    `simulated` counts the runs of this call, `equal` those with the same key as one of them, `declined` those that a
+    pass declined, `stored` those with a result in the store. `removed` are runs that the sweep of this name had in its store
+    and has no more. `interrupted` is True after Ctrl-C.
     """
 
     name: str

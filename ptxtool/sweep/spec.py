@@ -1,10 +1,10 @@
-"""Sweep files: what is varied, as a TOML file says it (docs/sweep.md lists the keys).
+"""Sweep files: the axes that vary, in TOML (docs/sweep.md lists the keys).
 
 A key with a list is an axis; the runs are all combinations of one value of each. A `[[scheme]]` fixes several axes at
 once under a name: with schemes, every run is of one, and only the axes that it leaves open vary.
 `[[exclude]]` leaves combinations out. A `-` in a key may stand for `_`. Paths are relative to the file.
 
-Every value is checked on its own when the file is read, so that what is wrong is said at its place, all of it at once.
+Every value is checked on its own when the file is read, so that all errors are reported at once, each at its place.
 """
 
 import itertools
@@ -120,7 +120,7 @@ class _SpecReader:
         return key_span(self.source, table, index)
 
     def place_in_list(self, place: Span, given: Any) -> Span:
-        """The span of a value behind its key, that of the key if it is not found."""
+        """The span of a value after its key, that of the key if it is not found."""
         words = [json.dumps(given, ensure_ascii=False), f"'{given}'", str(given)]
         stop = re.compile(r"(?m)^[ \t]*(\[\[?[\w-]+\]|[\w-]+[ \t]*=)").search(self.source.text, place[1])
         region = self.source.text[place[1] : stop.start() if stop else None]
@@ -194,10 +194,10 @@ class _SpecReader:
             value = value_of(axis, given, self.path.parent)
         except PtxError as problem:
             self.problems += [
-                told
-                if told.source is not None and told.source.name != "<pipeline>"
-                else replace(told, source=self.source, start=place[0], end=place[1])
-                for told in problem.diagnostics
+                each
+                if each.source is not None and each.source.name != "<pipeline>"
+                else replace(each, source=self.source, start=place[0], end=place[1])
+                for each in problem.diagnostics
             ]
             return None
         return _Item(_shown_setting(given) if axis == "set" else given, value, place)
@@ -229,8 +229,8 @@ class _SpecReader:
             try:
                 is_as_gpgpu_sim(tables["ptxplus_semantics"])
             except PtxError as problem:
-                told = problem.diagnostics[0]
-                self.complain(told.message, self.place("ptxplus_semantics"), told.help)
+                first = problem.diagnostics[0]
+                self.complain(first.message, self.place("ptxplus_semantics"), first.help)
         return found
 
     def schemes(self, given: Any) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ class Store:
         """A connection that does not write; the first is for a place where others may be writing.
 
         A log beside the file is part of it, and reading it takes files that others of this store know of. Where these
-        cannot be made and there is no log, nobody is writing: the file is all there is.
+        cannot be made and there is no log, no process is writing: the file is complete.
         """
         where = Path(self.path).resolve()
         db = self._connect(f"{where.as_uri()}?mode=rw", uri=True)
@@ -169,7 +169,7 @@ class Store:
             return tuple(name for (name,) in rows)
 
     def result(self, name: str | None = None) -> SweepResult:
-        """The records of a sweep, of the latest one if not said. Raises E502 for one that the store does not have."""
+        """The records of a sweep, by default of the latest one. Raises E502 for one that the store does not have."""
         names = self.names()
         if not names:
             raise error("E502", f"store '{self.path}' has no sweep", help="run one: ptxtool sweep SPEC")
@@ -204,7 +204,7 @@ class Store:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turns what SQLite says into a diagnostic."""
+        """Turns errors of SQLite into diagnostics."""
         try:
             yield
         except sqlite3.OperationalError as problem:

@@ -66,10 +66,10 @@ def _draw(dot: str) -> bytes:
             help="install Graphviz, or take the text with --format dot",
         ) from None
     if done.returncode:
-        told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise error(
             "E502",
-            f"'dot' failed: {told[0] if told else f'exit code {done.returncode}'}",
+            f"'dot' failed: {lines[0] if lines else f'exit code {done.returncode}'}",
             help="take the text with --format dot",
         )
     return done.stdout

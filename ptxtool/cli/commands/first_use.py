@@ -147,14 +147,14 @@ def _private(
 ) -> "dict[str, int | None]":
     """How many registers of a thread are private, by kernel; None where none are shared.
 
-    Of kernels that the launch file says nothing about it is None too, which is told; it must say something of one.
+    Of kernels that are not in the launch file it is None too, with a note; at least one must be in it.
     """
     from ptxtool.analysis.occupancy.sharing_plan import private_part
 
     found: dict[str, int | None] = {}
     for kernel in chosen:
-        said = common.of_kernel(launch, kernel)
-        n = registers or (said.registers if said else None)
+        entry = common.of_kernel(launch, kernel)
+        n = registers or (entry.registers if entry else None)
         found[kernel.name] = private_part(n, percent) if n and percent else None
     unsaid = [name for name, private in found.items() if percent and private is None]
     if unsaid and len(unsaid) == len(found):

@@ -144,7 +144,7 @@ class _CtaNeeds:
 
 
 def _dynamic(kernel: "Function") -> list[str]:
-    """The shared variables of a kernel whose size its launch decides."""
+    """The shared variables of a kernel that are sized by its launch."""
     from ptxtool.analysis.sharing.shared_layout import shared_layout
 
     return [v.name for v in shared_layout(kernel).variables if not v.size]

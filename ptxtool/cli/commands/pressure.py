@@ -1,4 +1,4 @@
-"""`ptxtool pressure FILE`: the most live registers, where and whose."""
+"""`ptxtool pressure FILE`: register pressure, its maximum and the registers live there."""
 
 import click
 

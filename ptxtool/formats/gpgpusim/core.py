@@ -1,4 +1,4 @@
-"""What GPGPU-Sim's options say about the SMs: limits, pipeline, units, collectors, latencies. For `machine.py`.
+"""GPGPU-Sim's options of the SMs: limits, pipeline, units, collectors, latencies. For `machine.py`.
 
 Limits: units for doubles, integers and matrices are not there, nor isolated schedulers; generic collector units are
 given to the classes.
@@ -97,7 +97,7 @@ def _generic_collectors(given: Given, before_ldst: int) -> None:
 
 
 def _latencies(given: Given) -> None:
-    """Latency and initiation interval; what no option tells has those of another instruction, as in GPGPU-Sim."""
+    """Latency and initiation interval; an instruction without an option has those of another one, as in GPGPU-Sim."""
     pairs: dict[str, list[tuple[int, int]]] = {}
     for kind, key in (("int", "int"), ("fp", "fp32"), ("dp", "fp64")):
         counts = (5, 6) if kind == "int" else (5,)

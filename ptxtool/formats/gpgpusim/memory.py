@@ -1,4 +1,4 @@
-"""What GPGPU-Sim's options say about caches, network and DRAM. For `machine.py`.
+"""GPGPU-Sim's options of caches, network and DRAM. For `machine.py`.
 
 Limits: the address map and the network are those of the base machine with other sizes; hashed sets other than the L1's
 Fermi hash, and sectors of the L1 are not there.
@@ -22,7 +22,7 @@ MOST_BUFFER_FLITS = 128
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
-_SPEEDUPS = {  # internal speedup -> delays of packets, gap behind a packet, input speedup: timing-model 3.4, TM42 3.4
+_SPEEDUPS = {  # internal speedup -> delays of packets, gap after a packet, input speedup: timing-model 3.4, TM42 3.4
     1.0: ([7, 8, 9, 10, 11], 1, "2"),
     2.0: ([6, 7, 8, 9], 0, "1"),
 }
@@ -202,7 +202,7 @@ def _address_map(given: Given) -> None:
     name = "gpgpu_mem_addr_mapping"
     setting = given.setting(name)
     if setting is None:
-        given.tell(f"there is no '-{name}'", f"the address map is that of {given.base}")
+        given.warn(f"there is no '-{name}'", f"the address map is that of {given.base}")
         return
     found = values.address_map(setting)
     if not found.is_plain(given.tables["dram"]["banks"]):
@@ -220,9 +220,9 @@ def _network(given: Given) -> None:
     if values.whole(mode) != 1:
         given.differs(mode, instead)
     elif file is None:
-        given.tell("there is no '-inter_config_file'", instead)
+        given.warn("there is no '-inter_config_file'", instead)
     elif not (given.path.parent / file.value).is_file():
-        given.tell(f"no file '{file.value}' beside this one", instead, file)
+        given.warn(f"no file '{file.value}' beside this one", instead, file)
     else:
         _network_file(given, read_network(given.path.parent / file.value))
 
@@ -251,4 +251,4 @@ def _network_file(given: Given, network: Mapping[str, Setting]) -> None:
 
 
 def _network_differs(given: Given, entry: Setting, instead: str) -> None:
-    given.tell(f"'{entry.name} = {entry.value}' is not modelled", f"here {instead}", entry)
+    given.warn(f"'{entry.name} = {entry.value}' is not modelled", f"here {instead}", entry)

@@ -1,7 +1,7 @@
-"""The options of GPGPU-Sim: their defaults in 3.x and 4.x, and what becomes of them here. For `machine.py`.
+"""The options of GPGPU-Sim: their defaults in 3.x and 4.x, and how they are used. For `machine.py`.
 
 `USED` sets something of a GPU file. `FIXED` has one value that the simulator has too; any other is not modelled, and
-the user is told what is done instead. `is_unused` is of those that never set anything: what does not concern the
+a warning says what is done instead. `is_unused` is True for options that set nothing: those that do not concern the
 machine's timing (statistics, tracing, power, the reading of programs). An option that a file does not give has the
 program's default, not the base machine's value. None stands for an option that a version does not have.
 Reference: the options that GPGPU-Sim 3.2.2 and 4.2 (accel-sim) register, with their defaults.

@@ -108,10 +108,10 @@ def _included(setting: Setting, path: Path, inside: tuple[Path, ...]) -> tuple[S
     try:
         return read_settings(other, chain)
     except PtxError as problem:
-        told = problem.diagnostics[0]
-        if told.source is not None:
+        first = problem.diagnostics[0]
+        if first.source is not None:
             raise
-        raise setting.wrong(told.message, told.help) from None
+        raise setting.wrong(first.message, first.help) from None
 
 
 def config_source(path: Path) -> Source:

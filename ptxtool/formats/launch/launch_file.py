@@ -1,9 +1,9 @@
 """Launch files: what to run a kernel with, and what must come out.
 
 For the commands that simulate, and for tests. A launch file is TOML; docs/launch-file.md lists its keys. Reading one
-makes every input at once, so that whatever is wrong with it is said before anything runs; `Launch.arguments()` then
-gives fresh arrays, and `Launch.check(...)` compares them after the run with the expected results, which are numpy
-expressions over the inputs as they were before it.
+computes every input, so that all errors are reported before anything runs; `Launch.arguments()` then returns fresh
+arrays, and `Launch.check(...)` compares them after the run with the expected results, which are numpy expressions over
+the inputs before it.
 
 Not handled: samplers of their own (those of a module's text count).
 """
@@ -128,7 +128,7 @@ def _inputs(head: LaunchTable) -> tuple[Input, ...]:
 
 
 def _opaque(row: LaunchTable, name: str, value: Any) -> Opaque | None:
-    """What an argument says about a texture or surface."""
+    """The texture or surface that an argument is, if it is one."""
     kinds = [kind for kind in OPTIONS if kind in row.values]
     if not kinds:
         return None

@@ -1,8 +1,8 @@
 """Lists of launches: the `[[launch]]` entries of a launch file.
 
-For `launch.py`, and for those who run such a file. Buffers and scalars are defined once, as `[[args]]`; an entry names
-those that its kernel gets, so that memory goes from one launch to the next. What an entry does not say, the head of the
-file says for all. `launch_of_step` makes an entry a launch by itself, against its kernel's parameters.
+For `launch_file.py`, and for code that runs such a file. Buffers and scalars are defined once, as `[[args]]`; an entry
+names those that are passed to its kernel, so that memory goes from one launch to the next. Keys that an entry does not
+set have the value of the file's head. `launch_of_step` makes an entry a launch by itself, for its kernel's parameters.
 
 Reference: docs/launch-file.md.
 """
@@ -18,7 +18,7 @@ from ptxtool.formats.launch.launch_values import DTYPES, ValueProblem, make_valu
 from ptxtool.ir.nodes import Function
 
 _FOR_ALL = ("kernel", "grid", "block", "dynamic_shared", "registers", "scheduler")
-"""Keys that the head of the file may say for all entries."""
+"""Keys that the head of the file may set for all entries."""
 _KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time")
 MOST_STEPS = 1_000_000
 

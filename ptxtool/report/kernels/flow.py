@@ -45,7 +45,7 @@ def flow_parts(
 def flow_data(
     cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
 ) -> dict[str, Any]:
-    """The same for `--json`. Blocks are numbers; the virtual exit is the number behind the last."""
+    """The same for `--json`. Blocks are numbers; the virtual exit is the number after the last."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
     return {

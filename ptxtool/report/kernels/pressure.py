@@ -1,4 +1,4 @@
-"""Register pressure: the maximum, who holds it, and the curve."""
+"""Register pressure: the maximum, the registers live there, and the curve."""
 
 from ptxtool.analysis.flow.pressure import Pressure
 from ptxtool.report.bars import chart

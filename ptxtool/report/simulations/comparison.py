@@ -79,7 +79,7 @@ def _why_unshared(comparison: Comparison) -> list[str]:
 
 
 def _locked(point: StallPoint) -> str:
-    """What a warp waited for."""
+    """The register or byte that a warp waited for."""
     return f"{point.register} (register {point.sequence})" if point.offset < 0 else byte_waited_for(point)
 
 

@@ -1,7 +1,7 @@
 """Where the time of a simulated launch went: the reasons, the hottest instructions, the SMs, and a listing.
 
-Shares are of all scheduler slots of the launch. docs/hotspots.md says what the reasons mean and whom a slot is charged
-to.
+Shares are of all scheduler slots of the launch. docs/hotspots.md explains the reasons, and which
+instruction a slot is charged to.
 """
 
 from collections.abc import Iterable, Mapping

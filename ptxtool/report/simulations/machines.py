@@ -22,7 +22,7 @@ def plan_parts(
 ) -> list[TextTable | str]:
     """One plan: what fits by each resource, and the pairs.
 
-    With the counts of its kernel also these, and with whose number of registers was taken (`source`).
+    With the counts of its kernel also these, and the origin of the number of registers (`source`).
     """
     needs, base = plan.unshared.needs, plan.unshared
     lines = [

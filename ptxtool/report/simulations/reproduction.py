@@ -10,7 +10,7 @@ _AGREES = {True: "agrees", False: "differs", None: ""}
 
 
 def reproduction_parts(reproduction: Reproduction) -> list[TextTable | str]:
-    """The report: what agrees, then every exhibit. A cell is ours, and behind it in brackets the papers'."""
+    """The report: what agrees, then every exhibit. A cell is our value, followed by the papers' in brackets."""
     head = f"{reproduction.title} on {reproduction.gpu}: {reproduction.n_runs} runs"
     parts: list[TextTable | str] = [head, *reproduction.sources, "", _findings(reproduction)]
     for exhibit in reproduction.exhibits:
@@ -64,12 +64,12 @@ def reproduction_page(reproduction: Reproduction) -> str:
 
 
 def _bars(exhibit: Exhibit, value: ExhibitValue) -> Iterator[tuple[str, float, float]]:
-    """The bars of a cell: whose it is, where it begins and how long it is, in percent of the cell's width."""
+    """The bars of a cell: "ours" or "paper", its beginning and its length, in percent of the cell's width."""
     numbers = [n for v in exhibit.values for n in (v.ours, v.paper) if n is not None]
     low, high = min(0.0, *numbers), max(0.0, *numbers)
     if high == low:
         return
-    for who, number in (("ours", value.ours), ("paper", value.paper)):
+    for kind, number in (("ours", value.ours), ("paper", value.paper)):
         if number is not None:
             begin, end = sorted((0.0, number))
-            yield who, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)
+            yield kind, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)

@@ -29,7 +29,7 @@ def sequence_parts(run: SequenceRun) -> list[TextTable | str]:
 
 
 def sequence_outcome_parts(outcome: SequenceOutcome) -> list[TextTable | str]:
-    """The report of a list of launches that ran without time: each, then the buffers behind the last."""
+    """The report of a list of launches that ran without time: each, then the buffers after the last."""
     n = len(outcome.steps)
     rows: list[tuple[object, ...]] = []
     number = 1

@@ -1,7 +1,7 @@
-"""A sweep as a table of one value per run, in rows and columns of choice, with bars; and what became of the runs.
+"""A sweep as a table of one value per run, in chosen rows and columns, with bars; and the status of the runs.
 
 Rows and columns are axes; several together make one row or column for each combination that a run has. A cell holds
-one run: where several would fall into one, that is said, and which axes tell them apart.
+one run: where several would fall into one, an error names the axes that distinguish them.
 """
 
 import math
@@ -36,7 +36,7 @@ class PivotChoice:
 
 
 Cell = float | str | None
-"""A value; a text for one that is no number; the status of a run that has no good result, whose counters are of a part
+"""A value; a text for one that is no number; the status of a run without a good result, as its counters are of a part
 of the grid or of wrong results; None where there is no run."""
 
 
@@ -186,11 +186,11 @@ _WORDS = {
 
 
 def verdict(result: SweepResult) -> str:
-    """One line about what became of the runs."""
+    """One line about the status of the runs."""
     n = len(result)
     counts = result.counts()
-    said = [f"{counts[status]} {words}" for status, words in _WORDS.items() if status in counts]
-    return f"{n} run{'s' * (n != 1)}: {', '.join(said)}"
+    parts = [f"{counts[status]} {words}" for status, words in _WORDS.items() if status in counts]
+    return f"{n} run{'s' * (n != 1)}: {', '.join(parts)}"
 
 
 def _varying(records: Sequence[Record]) -> list[str]:
