@@ -1,30 +1,18 @@
-"""`ptxtool pressure FILE`: the most live registers, where and whose."""
+"""`ptxtool pressure FILE`: register pressure, its maximum and the registers live there."""
 
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import (
-    file_argument,
-    json_option,
-    kernel_option,
-    kernels,
-    load,
-    no_ptxas_option,
-    output_option,
-    per_option,
-    put_kernels,
-    register_counts,
-    scope,
-)
+from ptxtool.cli import common
 
 
 @click.command(short_help="Where most registers are live, and who holds them.")
-@file_argument
-@kernel_option
-@per_option
-@no_ptxas_option
-@json_option
-@output_option
+@common.file_argument
+@common.kernel_option
+@common.per_option
+@common.no_ptxas_option
+@common.json_option
+@common.output_option
 def command(
     file: str, kernel: str | None, per: str, no_ptxas: bool, as_json: bool, output: str | None
 ) -> int:
@@ -34,11 +22,11 @@ def command(
     """
     from ptxtool.report.kernels.pressure import pressure_parts
 
-    module = load(file)
-    chosen = kernels(module, kernel)
-    counts = {c.kernel.name: c for c in register_counts(module, chosen, no_ptxas)}
-    pressures = {f.name: api.pressure(f, scope(per)) for f in chosen}
-    put_kernels(
+    module = common.load_module(file)
+    chosen = common.kernels(module, kernel)
+    counts = {c.kernel.name: c for c in common.register_counts(module, chosen, no_ptxas)}
+    pressures = {f.name: api.pressure(f, common.scope(per)) for f in chosen}
+    common.put_kernels(
         module,
         chosen,
         as_json,

@@ -23,7 +23,7 @@ from ptxtool.cli.streams import MOST_SHOWN, print_note
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
     from ptxtool.results.sweeps import SweepResult
 
 _BUG = 70
@@ -87,9 +87,9 @@ def command(
         result = api.sweep(
             spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
         )
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
 
-    _put(result, Choice(), as_json, output, bars=False)
+    _put(result, PivotChoice(), as_json, output, bars=False)
     if not quiet:
         print_note(_told(result))
         if result.removed:
@@ -143,11 +143,11 @@ def show(
     AXIS is kernel, gpu, set, scheme, scheduler, share_registers, share_scratchpad, dynamic, passes or registers. A
     counter is one of those of 'sim --json', such as cycles, slots.stall, l1.misses, or a name of GPGPU-Sim's.
     """
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
 
     if baseline is not None and not gain:
         raise click.UsageError("--baseline goes with --gain")
-    choice = Choice(
+    choice = PivotChoice(
         rows=_names(rows),
         columns=_names(columns or ""),
         value=value,
@@ -215,13 +215,13 @@ def _told(result: "SweepResult") -> str:
     return ", ".join([*parts, f"{result.stored} known before"])
 
 
-def _put(result: "SweepResult", choice: "Choice", as_json: bool, output: str | None, bars: bool) -> None:
+def _put(result: "SweepResult", choice: "PivotChoice", as_json: bool, output: str | None, bars: bool) -> None:
     from ptxtool.report.simulations.sweep import sweep_parts
 
     put_report(as_json, output, result.to_dict, lambda: sweep_parts(result, choice, bars=bars))
 
 
-def _draw(result: "SweepResult", choice: "Choice", path: str) -> None:
+def _draw(result: "SweepResult", choice: "PivotChoice", path: str) -> None:
     from ptxtool.formats.files import write_output
     from ptxtool.report.simulations.sweep import pivot
     from ptxtool.report.simulations.sweep_plot import plot

@@ -5,15 +5,15 @@ import pytest
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
-from ptxtool.results.exhibits import Exhibit, Finding, Reproduction, Value
+from ptxtool.results.exhibits import Exhibit, ExhibitValue, Finding, Reproduction
 from ptxtool.runs.schemes import ladder_schemes
-from ptxtool.sweep.reproduction.exhibits import Counters, Exhibits
+from ptxtool.sweep.reproduction.exhibits import Exhibits, RunCounters
 from ptxtool.sweep.reproduction.findings import findings, geometric_mean, rank_correlation
 from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
 from ptxtool.sweep.reproduction.schemes import full_scheme, limited_schemes, unlimited_schemes
 
 
-def run(thread_ipc: float, resident_ctas: int = 3) -> Counters:
+def run(thread_ipc: float, resident_ctas: int = 3) -> RunCounters:
     """The counters of a run that nobody made."""
     return {
         "cycles": 1000,
@@ -28,10 +28,10 @@ def run(thread_ipc: float, resident_ctas: int = 3) -> Counters:
     }
 
 
-def made_up(name: str) -> dict[tuple[str, str], Counters]:
+def made_up(name: str) -> dict[tuple[str, str], RunCounters]:
     """Runs whose gains are exactly those of the papers, and whose CTAs are those of their tables."""
     told = paper(name)
-    runs: dict[tuple[str, str], Counters] = {}
+    runs: dict[tuple[str, str], RunCounters] = {}
     for a in told.application:
         for scheme in limited_schemes(told):
             runs[a.name, scheme.name] = run(100 * (1 + a.ladder.get(scheme.name, 0) / 100))
@@ -141,7 +141,11 @@ def small() -> Reproduction:
         "The <full> scheme",
         "figure 9",
         "gain, percent",
-        (Value("hotspot", "full", 28.5, 21.76), Value("MUM", "full", None, 24.14), Value("x", "full", -3.0)),
+        (
+            ExhibitValue("hotspot", "full", 28.5, 21.76),
+            ExhibitValue("MUM", "full", None, 24.14),
+            ExhibitValue("x", "full", -3.0),
+        ),
         signed=True,
     )
     finding = Finding("sign of the gain: hotspot", "gain", "gain", True)
