@@ -191,7 +191,7 @@ def test_loads_and_who_waits_for_them(tmp_path: Path) -> None:
     assert waits == 60
 
 
-# $r8 (number 9) is shared, see test_sharing_plan.py: one CTA an SM has all of its registers, its partner waits
+# $r8 (number 9) is shared, see test_registers.py: one CTA an SM has all of its registers, its partner waits
 SHARED = "\tmov.u32 $r8, $r0;\n" + "\tadd.u32 $r8, $r8, 0x00000001;\n" * 40
 PAIR = {"registers": 300, "share_registers": 99}
 
