@@ -36,7 +36,7 @@ from ptxsim.timing.build import build
 from ptxsim.timing.core import cycle
 from ptxsim.timing.core.issue import WRONG_WARP
 from ptxsim.timing.deadlock import cta_name, deadlock, shared_register, thread_name
-from ptxsim.timing.drive import Progress, drive, settle_accounts
+from ptxsim.timing.drive import Progress, account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.hotspots import read_hotspots
 from ptxsim.timing.machine_state import MachineState
@@ -44,7 +44,7 @@ from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_count
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.schedulers import policy as policy_named
-from ptxsim.timing.simulation import Configuration, Simulation
+from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxsim.timing.sm_state import MAX_WARPS, SM
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
@@ -162,10 +162,10 @@ def launch(
             check_switching(kernel, program, switched, machine, refused)
     except PtxError as problem:
         raise _placed(machine.placed(problem), kernel) from None
-    configuration = Configuration(
+    configuration = LaunchPlan(
         grid=grid3,
         block=block3,
-        plan=plan,
+        sharing=plan,
         max_cycles=max_cycles or 0,
         event_skip=event_skip,
         lock_as_stall=lock_as_stall,
@@ -180,7 +180,7 @@ def launch(
         raise machine.placed(problem) from None
     simulation.printer = Printer(output)
     if _state is not None:
-        _state.put(simulation, policy.name)
+        _state.resume(simulation, policy.name)
     status = "done"
     about = {
         "kernel": kernel.name,
@@ -196,7 +196,7 @@ def launch(
             if on_interrupt == "raise":
                 raise
             reason, status = cycle.DONE, "interrupted"
-            settle_accounts(simulation, policy)
+            account_interrupted(simulation, policy)
         except Exception as problem:
             explained = policy.explained(problem)
             if explained is None:
@@ -211,9 +211,9 @@ def launch(
     image.read_back()
     result = _result(kernel, simulation, plan, policy.name, status, per_thread, scratchpad)
     if _state is None:
-        simulation.give_back()
+        simulation.recycle()
     elif status == "done":
-        _state.take(simulation)
+        _state.keep(simulation)
     return result
 
 
@@ -317,7 +317,7 @@ def _result(
     registers: int,
     scratchpad: int,
 ) -> SimResult:
-    run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
+    run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
     switching = configuration.switching
     active = switching.active if switching else plan.unshared
     counts = _counts.of(sms)

@@ -41,7 +41,7 @@ class Printer:
         self.assertion: Assertion | None = None
         """The one that ended the run."""
 
-    def take(self, image: Any) -> None:
+    def drain(self, image: Any) -> None:
         """Empty the print buffer of a launch."""
         text, assertion = take_output(image)
         self.assertion = self.assertion or assertion

@@ -171,8 +171,8 @@ class Recorder:
         stop = min(cycle, self._next_sample)
         return stop if self._last is None else min(stop, self._last)
 
-    def take(self) -> None:
-        """The loop has stopped: write what has happened, and the counters when it is time."""
+    def loop_stopped(self) -> None:
+        """Write the events since the last stop, and the counters when they are due."""
         with _undisturbed():
             self._take()
 

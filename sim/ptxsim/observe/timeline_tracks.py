@@ -9,19 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ptxsim.base.program import ATOMIC
+from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.timeline_codes import (
-    ABSENT,
-    BACK,
-    CTA,
-    KINDS,
-    LOCKED,
-    OWNED,
-    RUNNING,
-    SENT,
-    UNLOCKED,
-    WARP,
-)
 from ptxtool.formats.trace_events import TraceEvents, quoted
 
 STATES = (
@@ -64,7 +53,7 @@ class Tracks:
         ]
         self._is_atomic = (program.instructions["access"] == ATOMIC).tolist()
         self._warps_per_cta = int(run["warps_per_cta"])
-        self._grid = simulation.configuration.grid
+        self._grid = simulation.plan.grid
         self._locks_ctas = bool(run["shares_scratchpad"])
         self._pairs, self._first_shared = int(run["shared_pairs"]), int(run["first_shared_slot"])
         # what has begun, by SM and: slot; warp; pending load; pair and warp of the CTA; pair
@@ -75,18 +64,18 @@ class Tracks:
         self._locks: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._owners: dict[tuple[int, int], tuple[int, int]] = {}
         self._take: dict[int, Callable[..., None]] = {
-            WARP: self._warp,
-            CTA: self._cta,
-            LOCKED: self._locked,
-            UNLOCKED: self._unlocked,
-            OWNED: self._owned,
-            SENT: self._sent,
-            BACK: self._back,
+            codes.WARP: self._warp,
+            codes.CTA: self._cta,
+            codes.LOCKED: self._locked,
+            codes.UNLOCKED: self._unlocked,
+            codes.OWNED: self._owned,
+            codes.SENT: self._sent,
+            codes.BACK: self._back,
         }
 
     def take(self, cycle: int, where: int, a: int, b: int, c: int, d: int) -> None:
         """One record."""
-        self._take[where % KINDS](cycle, where // KINDS, a, b, c, d)
+        self._take[where % codes.KINDS](cycle, where // codes.KINDS, a, b, c, d)
 
     def close(self, cycle: int) -> None:
         """What has not ended is cut at this cycle."""
@@ -110,13 +99,13 @@ class Tracks:
         self._ctas[sm, slot] = cta, cycle
         self._left[sm, slot] = self._warps_per_cta
         for w in range(slot * self._warps_per_cta, (slot + 1) * self._warps_per_cta):
-            self._warps[sm, w] = RUNNING, -1, cycle
+            self._warps[sm, w] = codes.RUNNING, -1, cycle
 
     def _warp(self, cycle: int, sm: int, w: int, state: int, place: int, *_: int) -> None:
         if self._warps[sm, w][:2] == (state, place):
             return
         self._end_state(cycle, sm, w)
-        if state != ABSENT:
+        if state != codes.ABSENT:
             self._warps[sm, w] = state, place, cycle
             return
         slot = w // self._warps_per_cta
