@@ -1,4 +1,4 @@
-"""What a run gives back: plain data, counted as timing-model section 4.1 defines it.
+"""The result of a run: plain data, counted as timing-model section 4.1 defines it.
 
 `slots` has one count per scheduler and core cycle in which the SM had work: idle, scoreboard, stall, issued. They sum
 to schedulers x active cycles, which is asserted. Thread IPC is lanes executed (after predication) per cycle of the
@@ -48,7 +48,7 @@ class StallPoint:
 
     @property
     def touched(self) -> str:
-        """What is locked, in words."""
+        """The locked register or byte, in words."""
         if self.offset < 0:
             return f"{self.register} is register {self.sequence}"
         return f"byte {self.offset}" + (f", in {self.variable}" if self.variable else "")
@@ -103,7 +103,7 @@ class SimResult:
 
     @property
     def sharing(self) -> str:
-        """What is shared, as a part of a title."""
+        """The shared resource, as a part of a title; "" if none is shared."""
         for percent, what in ((self.share_registers, "registers"), (self.share_scratchpad, "scratchpad")):
             if percent:
                 return f", {percent:g}% of {what} shared"

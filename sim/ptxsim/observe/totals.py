@@ -16,7 +16,7 @@ NOT_SUMS = ("gpu_ipc", "warp_ipc_per_sm", "max_ctas_per_core")
 
 @dataclass(frozen=True)
 class Totals:
-    """What all launches of a machine come to. `stats` are sums of the launches' `stats`, ratios left out."""
+    """The totals of all launches of a machine. `stats` are sums of the launches' `stats`, ratios left out."""
 
     launches: int
     cycles: int

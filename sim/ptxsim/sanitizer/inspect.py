@@ -5,12 +5,12 @@
     stack(c, checked, x, i, mask)        it will call a function, or take memory from the stack
     accessed(c, reports, checked, x, i, k, mask)      memory that it (k is i), or its piece k, accessed
     after(c, checked, x, i, mask)        registers that it wrote
-    copied(c, checked, x, i, mask)       it had to do with asynchronous copies
-    returned(c, checked, x, i, mask)     all have come back from a call
-    fault(c, reports, x, i, k)           a bad access: reported; the lane that made it
+    copied(c, checked, x, i, mask)       it ended, awaited or tracked asynchronous copies
+    returned(c, checked, x, i, mask)     all lanes have returned from a call
+    fault(c, reports, x, i, k)           report a bad access; returns the lane that made it
     reach(c, reports, x, i, aligned, mask, live)      a barrier
     join(c, arrived, released)           a barrier ends, or lanes of a warp meet at a `bar.warp.sync`
-    acquire(c, warp), release(c, warp)   a warp learns what was published, or publishes what it did
+    acquire(c, warp), release(c, warp)   a warp acquires the published accesses, or publishes its own
 
 `c` is one CHECKS record, `x` the context of the executing warp.
 """
@@ -62,7 +62,7 @@ def _report(c, reports, kind, at, thread, address, space, other, other_thread, c
 
 @njit(types.void(_C, _X))
 def start(c, x):
-    """A CTA begins: nothing of its shared and local memory and of its registers is written."""
+    """A CTA begins: its shared and local memory and its registers are unwritten."""
     if c.what & state.INIT:
         shared, beginning = flat_u8(c.shared_shadow, x.shared_bytes), flat_u8(c.shared_start, x.shared_bytes)
         for k in range(x.shared_bytes):
@@ -96,10 +96,8 @@ def start(c, x):
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
 def _unwritten(c, reports, checked, x, i, register, lanes):
-    """Instruction i reads a register that these lanes never wrote; nothing if there are none.
-
-    One that only computes taints what it writes; others are reported.
-    """
+    """Instruction i reads a register that `lanes` never wrote. One that only computes taints its results; for all other
+    instructions this is reported."""
     if lanes == 0:
         return
     origin = np.int64(flat_i32(c.origins, c.n_registers * c.n_warps)[x.warp * c.n_registers + register])
@@ -173,7 +171,7 @@ def _initialised(c, reports, checked, x, i, k, lanes):
 def _unordered(c, x, lane, thread, epoch, many, strong, me_strong):
     """Whether another thread's access (its number + 1, its warp's epoch then) may be at the same time as this lane's.
 
-    `many`: other lanes of that thread's warp made the same access. _UNDER_WAY: it is a copy that was not waited for.
+    `many`: other lanes of that thread's warp made the same access. _UNDER_WAY: a copy that was not waited for.
     """
     if thread == 0 or (strong and me_strong):
         return _ORDERED
@@ -201,9 +199,9 @@ def _content(address, shift):
 
 
 @inline
-def _granule(c, number):
-    """The row of a granule."""
-    return flat_i32(c.granules + np.uint64(4 * state.GRANULE * number), state.GRANULE)
+def _row_of(c, granule):
+    """The address of a granule's row."""
+    return c.granules + np.uint64(4 * state.GRANULE * granule)
 
 
 @njit
@@ -231,10 +229,8 @@ def _races(c, reports, checked, x, i, k, lanes):
     if x.uniform:
         many = lanes & (lanes - 1) != 0
         first = ctz(lanes)
-        g = _granule(c, np.int64(x.lane_address[first]) >> shift)
-        if (
-            many and g[state.WRITER] == x.warp * 32 + first + 1
-        ):  # its own value is no race: ask for another lane
+        g = flat_i32(_row_of(c, np.int64(x.lane_address[first]) >> shift), state.GRANULE)
+        if many and g[state.WRITER] == x.warp * 32 + first + 1:  # its own value is no race: test another lane
             first = ctz(lanes & (lanes - 1))
         lanes = np.int64(1) << first
     for n in range(32):
@@ -246,7 +242,7 @@ def _races(c, reports, checked, x, i, k, lanes):
         me = x.warp * 32 + n + 1
         stamp = segment_stamp(c, me - 1) if copies else np.int64(epoch)
         for granule in range(np.int64(offset) >> shift, ((np.int64(offset) + last_byte) >> shift) + 1):
-            g = _granule(c, granule)
+            g = flat_i32(_row_of(c, granule), state.GRANULE)
             writer = np.int64(g[state.WRITER])
             same_store = (
                 g[state.WRITER_AT] == i and (writer - 1) >> 5 == x.warp
@@ -306,7 +302,7 @@ def _races(c, reports, checked, x, i, k, lanes):
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
 def _read(c, reports, x, i, n_bytes, lanes):
-    """What an asynchronous copy reads from global memory: written before."""
+    """Check that the bytes that an asynchronous copy reads from global memory are written."""
     for n in range(32):
         offset = x.lane_address[n] - x.global_base
         if (lanes >> n) & 1 == 0 or offset >= np.uint64(x.global_bytes):
@@ -385,7 +381,7 @@ def copied(c, checked, x, i, mask):
 
 @njit(types.int64(_C, _REPORTS, _X, _INT, _INT))
 def fault(c, reports, x, i, k):
-    """A bad access of instruction i or its piece k: reported, and the error taken back. Its lane."""
+    """Report a bad access of instruction i or its piece k, and clear the error; returns its lane."""
     kind = state.MISALIGNED_ACCESS if x.error == MISALIGNED else state.BAD_ACCESS
     lane = x.error_lane
     _report(c, reports, kind, i, x.warp * 32 + lane, x.error_address, x.access_space, -1, k, 1)
@@ -415,7 +411,7 @@ def reach(c, reports, x, i, aligned, mask, live):
 
 @njit(types.void(_C, _INT, _INT))
 def join(c, arrived, released):
-    """A barrier ends: the released warps know what those that arrived did, and begin a new epoch."""
+    """A barrier ends: accesses of the arrived warps are ordered before those of the released; a new epoch begins."""
     if c.what & state.RACES == 0:
         return
     clocks = flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS)
@@ -434,7 +430,7 @@ def join(c, arrived, released):
 
 @njit(types.void(_C, _INT))
 def acquire(c, warp):
-    """A warp knows from now on what was published."""
+    """All published accesses are ordered before the later ones of a warp."""
     if c.what & state.RACES:
         known, published = (
             flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS),
@@ -449,7 +445,7 @@ def acquire(c, warp):
 
 @njit(types.void(_C, _INT))
 def release(c, warp):
-    """What a warp did and knows is published; it begins a new epoch."""
+    """Publish the accesses of a warp, and those ordered before them; the warp begins a new epoch."""
     if c.what & state.RACES:
         known, published = (
             flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS),

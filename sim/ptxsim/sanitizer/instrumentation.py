@@ -14,7 +14,7 @@ import numpy as np
 from ptxsim.base.program import ATOMIC, INSTRUCTION, INVOKE, LOAD, NO_ACCESS, PLAIN, STORE, Program
 from ptxsim.execute import codes
 from ptxsim.sanitizer import shadow_state as state
-from ptxsim.sanitizer.frames import CALLEE_BYTES, CALLER_BYTES, FRAME_WORDS, N_BEFORE, N_BEHIND, N_CLEARED
+from ptxsim.sanitizer.frames import CALLEE_BYTES, CALLER_BYTES, FRAME_WORDS, N_AFTER, N_BEFORE, N_CLEARED
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name
 from ptxtool.isa.literals import integer
@@ -213,7 +213,7 @@ def _calls(checked: Any, program: Program) -> Any:
         checked[i]["call"] = len(table)
         words = [0] * FRAME_WORDS
         words[CALLER_BYTES], words[CALLEE_BYTES] = call.caller_bytes, call.callee_bytes
-        words[N_BEFORE], words[N_BEHIND] = len(call.arguments), len(call.results)
+        words[N_BEFORE], words[N_AFTER] = len(call.arguments), len(call.results)
         words[N_CLEARED] = len(call.entered)
         for copy in (*call.arguments, *call.results):
             words += copy

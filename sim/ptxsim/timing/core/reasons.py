@@ -8,7 +8,7 @@ branch, exit). `caused` charges the other side: the instruction whose result the
 LDST unit.
 
 A reason follows from the state of the SM alone, not from the cycle number: skipped cycles have the reason that they
-would have had. Loads are told apart up to L1 only: a miss is a miss, wherever its line comes from.
+would have had. Loads are distinguished up to L1 only: a miss is a miss, wherever its line comes from.
 """
 
 from typing import Any
