@@ -123,7 +123,7 @@ class _Reporter:
         if report["space"] == LOCAL:
             at, frame, address = (int(report[name]) for name in ("at", "other_thread", "address"))
             place = in_frame(self.program, self.image, at, frame, address)
-        message = f"{self._thread_of_cta(report)} reads {place}, which nobody has written"
+        message = f"{self._thread_of_cta(report)} reads {place}, which nothing has written"
         return self._reported(report, "E411", message, "write it first, or give the buffer contents")
 
     def _barrier(self, report: Any) -> Diagnostic:

@@ -82,9 +82,7 @@ def split(name: str) -> OwnName | None:
         raise error("E502", f"scheduler '{name}' names no function", help=help_text)
     number = found["number"]
     if number is not None and not re.fullmatch(r"-?\d{1,18}", number):
-        help_text = (
-            "what stands behind the function is `sm.policy_number`; leave it away where none is needed"
-        )
+        help_text = "the number after the function is `sm.policy_number`: leave it out where none is needed"
         raise error("E502", f"scheduler '{name}': '{number}' is no whole number", help=help_text)
     return OwnName(found["file"], found["function"], int(number or 0))
 
