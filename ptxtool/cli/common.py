@@ -1,7 +1,7 @@
 """What the commands share: arguments and options, loading a file, choosing kernels, where results go."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -19,6 +19,7 @@ from ptxtool.cli.streams import (
     raise_errors,
     to_json,
 )
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,7 @@ def gpu_option(function: F) -> F:
     return click.option(
         "--gpu",
         metavar="NAME|FILE",
-        default=api.DEFAULT_GPU,
+        default=DEFAULT_GPU,
         show_default=True,
         help="A packaged machine, or the path of a GPU file or of a gpgpusim.config.",
     )(with_set)
@@ -149,6 +150,12 @@ def ptxplus_semantics_option(command: F) -> F:
     )(command)
 
 
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU)."
+)
+cluster_option = click.option(
+    "--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786."
+)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on the terminal.")
 
 
@@ -228,18 +235,38 @@ def put_bytes(data: bytes, output: str | None) -> None:
     print_bytes(data)
 
 
-def kernels_json(module: "Module", reports: list[dict[str, Any]]) -> dict[str, Any]:
-    """The JSON of a report on kernels: the file, and an object per kernel."""
-    return {"file": module.source.name, "kernels": reports}
+def put_report(
+    as_json: bool, output: str | None, data: Callable[[], Any], parts: "Callable[[], Sequence[Part]]"
+) -> None:
+    """Print a report, or write it to `output`: its data as JSON, or its tables, listings and texts."""
+    if as_json:
+        put_json(data(), output)
+    else:
+        put_parts(parts(), output)
 
 
-def per_kernel(
-    functions: "tuple[Function, ...]", report: "Callable[[Function], Sequence[Part]]"
-) -> "list[Part]":
-    """The report of every kernel, with a blank line between."""
+def put_kernels(
+    module: "Module",
+    functions: "Sequence[Function]",
+    as_json: bool,
+    output: str | None,
+    data: "Callable[[Function], Any]",
+    parts: "Callable[[Function], Sequence[Part]]",
+) -> None:
+    """Print a report on kernels: as JSON the file, and an object per kernel."""
+    put_report(
+        as_json,
+        output,
+        lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
+        lambda: apart(map(parts, functions)),
+    )
+
+
+def apart(reports: "Iterable[Sequence[Part]]") -> "list[Part]":
+    """Reports one after the other, with a blank line between."""
     parts: list[Part] = []
-    for k, function in enumerate(functions):
-        parts += [*([""] if k else []), *report(function)]
+    for report in reports:
+        parts += [*([""] if parts else []), *report]
     return parts
 
 

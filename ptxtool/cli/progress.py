@@ -12,11 +12,15 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from ptxtool.cli.streams import print_bytes, print_error
+
+if TYPE_CHECKING:
+    from ptxsim.timing.drive import ProgressSnapshot
+    from ptxtool.sweep.runner import SweepProgress
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
@@ -33,7 +37,7 @@ class Termination:
         self.asked = False
         self._before: Any = None
 
-    def __enter__(self) -> "Termination":
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # no other may have a handler
             self._before = signal.signal(signal.SIGTERM, self._interrupt)
         return self
@@ -55,21 +59,6 @@ class Termination:
         return TERMINATED if self.asked else INTERRUPTED
 
 
-class Standing(Protocol):
-    """How far a simulation is: what `ptxsim.launch` gives to `progress`."""
-
-    @property
-    def cycles(self) -> int: ...
-    @property
-    def ctas_done(self) -> int: ...
-    @property
-    def n_ctas(self) -> int: ...
-    @property
-    def warp_instructions(self) -> int: ...
-    @property
-    def thread_instructions(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Pace:
     """What was reached since a simulation was first looked at, and the seconds that it took."""
@@ -79,7 +68,7 @@ class Pace:
     ctas: int
 
 
-def progress_line(head: str, at: Standing, pace: Pace, width: int) -> str:
+def progress_line(head: str, at: "ProgressSnapshot", pace: Pace, width: int) -> str:
     """The line about a simulation, of at most `width` characters: the bar takes what the rest leaves.
 
     Speed and time left come as soon as there is something to tell them from; a narrow terminal gets less.
@@ -99,22 +88,7 @@ def progress_line(head: str, at: Standing, pace: Pace, width: int) -> str:
     return f"{head}[{'#' * filled}{'.' * (room - filled)}]{'  '.join(parts)}"[:width]
 
 
-class SweepStanding(Protocol):
-    """How far a sweep is: what `api.sweep` gives to `progress`."""
-
-    @property
-    def total(self) -> int: ...
-    @property
-    def stored(self) -> int: ...
-    @property
-    def ended(self) -> int: ...
-    @property
-    def failed(self) -> int: ...
-    @property
-    def label(self) -> str: ...
-
-
-def sweep_line(at: SweepStanding, seconds: float, width: int) -> str:
+def sweep_line(at: "SweepProgress", seconds: float, width: int) -> str:
     """The line about a sweep, of at most `width` characters; the time left is that of runs like those that ended."""
     done = at.stored + at.ended
     share = done / at.total if at.total else 1.0
@@ -150,14 +124,19 @@ class _Line:
             return 79
 
 
-class SweepStatus(_Line):
-    """The line about a sweep."""
+class SweepStatus(Termination, _Line):
+    """The line about a sweep, for the `with` in which it runs."""
 
     def __init__(self, quiet: bool = False) -> None:
-        super().__init__(quiet)
+        Termination.__init__(self)
+        _Line.__init__(self, quiet)
         self._since: float | None = None
 
-    def progress(self, at: SweepStanding) -> None:
+    def __exit__(self, *exception: Any) -> None:
+        self.clear()
+        super().__exit__(*exception)
+
+    def progress(self, at: "SweepProgress") -> None:
         """How far it is: what `api.sweep` calls before the first run and after each."""
         now = time.monotonic()
         self._since = now if self._since is None else self._since
@@ -170,14 +149,14 @@ class Status(_Line):
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
         self._head = ""
-        self._first: tuple[float, Standing] | None = None
+        self._first: tuple[float, ProgressSnapshot] | None = None
 
     def announce(self, name: str) -> None:
         """What is being simulated now."""
         self._head, self._first = f"{name}  ", None
         self._write(f"{self._head}starting")
 
-    def progress(self, at: Standing) -> None:
+    def progress(self, at: "ProgressSnapshot") -> None:
         """How far it is: what `ptxsim.launch` calls now and then."""
         if not self._shown:
             return

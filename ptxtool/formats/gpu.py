@@ -19,8 +19,9 @@ from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
-from ptxtool.base.source import Source
+from ptxtool.formats.files import read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
+from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
 from ptxtool.formats.gpu_parts import (
     L2,
     Clocks,
@@ -84,11 +85,6 @@ class Gpu(Part, frozen=True):
 
 
 _Stamp = tuple[str, int, int]
-
-
-def gpu_names() -> tuple[str, ...]:
-    """Names of the GPU files that come with the package."""
-    return tuple(sorted(path.stem for path in resource_dir("gpus").glob("*.toml")))
 
 
 _read_before: dict[tuple[str, str], tuple[tuple[_Stamp, ...], Gpu]] = {}
@@ -163,12 +159,7 @@ def _read(
             tell(told)  # type: ignore[misc]  # it is not None here
         below, layers = _read(_find(config.base, Path()), (), tell)
         return _merge(below, config.tables), (Layer(config.source, config.places), *layers)
-    try:
-        source = Source.from_bytes(str(path), path.read_bytes())
-    except OSError as problem:
-        raise error(
-            "E501", f"cannot read '{path}': {problem.strerror}", help="give a GPU name or a readable file"
-        ) from None
+    source = read_source(path, "give a GPU name or a readable file")
     data = read_toml(source, "see https://toml.io for the format")
     parent = data.pop("inherits", None)
     if parent is None:
@@ -176,7 +167,7 @@ def _read(
     start, end = locate(source, ("inherits",))
     if not isinstance(parent, str):
         raise error(
-            "E502", "'inherits' is no text", source, start, end, help='write inherits = "tesla-c2050"'
+            "E502", "'inherits' is no text", source, start, end, help=f'write inherits = "{DEFAULT_GPU}"'
         )
     chain = (*inside, path.resolve())
     try:
@@ -247,13 +238,13 @@ def _complain(message: str, layers: tuple[Layer, ...]) -> PtxError:
         key = ".".join((*keys, missing.group(1)))
         source = layers[0].source
         start, end = locate(source, keys)
-        advice = 'add it, or put inherits = "tesla-c2050" at the head of the file'
+        advice = f'add it, or put inherits = "{DEFAULT_GPU}" at the head of the file'
         return error("E502", f"missing key '{key}'", source, start, end, help=advice)
     if unknown:
         keys = (*keys, unknown.group(1))
-        text, advice = f"unknown key '{'.'.join(keys)}'", "tesla-c2050.toml has every key with its meaning"
+        text, advice = f"unknown key '{'.'.join(keys)}'", f"{DEFAULT_GPU}.toml has every key with its meaning"
     else:
-        text, advice = f"'{'.'.join(keys)}': {_lower(text)}", "tesla-c2050.toml shows what is meant"
+        text, advice = f"'{'.'.join(keys)}': {_lower(text)}", f"{DEFAULT_GPU}.toml shows what is meant"
     place = Origin(layers).find(keys)
     return error("E502", text, *(place or (layers[0].source, 0, 0)), help=advice)
 

@@ -9,7 +9,7 @@ that nobody knows.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import nearest
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label
 
 REGISTERS, SCRATCHPAD = "release_registers", "release_scratchpad"

@@ -326,9 +326,9 @@ class Function:
     @cached_property
     def registers(self) -> "RegisterTable":
         """The declared registers in declaration order; a register's index is its sequence number - 1."""
-        from ptxtool.ir.symbols import register_table
+        from ptxtool.ir.symbols import RegisterTable
 
-        return register_table(self)
+        return RegisterTable(self)
 
     @cached_property
     def def_uses(self) -> "tuple[DefUse, ...]":

@@ -10,19 +10,7 @@ from typing import NamedTuple
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
-from ptxtool.ir.nodes import (
-    Declaration,
-    Declarator,
-    Directive,
-    Function,
-    Guard,
-    Immediate,
-    Instruction,
-    Label,
-    Opcode,
-    Operand,
-    Statement,
-)
+from ptxtool.ir import nodes
 from ptxtool.isa.literals import integer
 from ptxtool.parse.operands import Part, destination, name
 from ptxtool.parse.specifiers import check_declared, check_tuning
@@ -40,36 +28,36 @@ class Head(NamedTuple):
     kind: str
     name: str
     linkage: tuple[str, ...]
-    params: tuple[Declaration, ...]
-    returns: tuple[Declaration, ...]
-    directives: tuple[Directive, ...]
+    params: tuple[nodes.Declaration, ...]
+    returns: tuple[nodes.Declaration, ...]
+    directives: tuple[nodes.Directive, ...]
 
 
-def opcode(text: str) -> Opcode:
+def opcode(text: str) -> nodes.Opcode:
     """`add .s32` and `add.s32` are the same opcode."""
     words = "".join(text.split()).split(".")
-    return Opcode(".".join(words), words[0], tuple(words[1:]))
+    return nodes.Opcode(".".join(words), words[0], tuple(words[1:]))
 
 
-def instruction(items: Sequence[Item]) -> Instruction:
-    guard: Guard | None = None
+def instruction(items: Sequence[Item]) -> nodes.Instruction:
+    guard: nodes.Guard | None = None
     tokens = [i for i in items if isinstance(i, Token)]
     operands = [i.node for i in items if isinstance(i, Part)]
     if tokens[0].text == "@":
         negated = tokens[1].text == "!"
         guarded = name(tokens[2 if negated else 1].text)
-        guard = Guard(guarded.text, negated, guarded.part)
+        guard = nodes.Guard(guarded.text, negated, guarded.part)
     words = "".join(t.text for t in tokens if t.kind in ("OPCODE", "DOTTED"))
     if operands:
         operands[0] = destination(operands[0])
-    return Instruction(tokens[0].start, tokens[-1].end, guard, opcode(words), tuple(operands))
+    return nodes.Instruction(tokens[0].start, tokens[-1].end, guard, opcode(words), tuple(operands))
 
 
-def label(token: Token) -> Label:
-    return Label(token.start, token.end, token.text[:-1].rstrip())
+def label(token: Token) -> nodes.Label:
+    return nodes.Label(token.start, token.end, token.text[:-1].rstrip())
 
 
-def directive(items: Sequence[Item], source: Source) -> Directive:
+def directive(items: Sequence[Item], source: Source) -> nodes.Directive:
     """A keyword and everything behind it, as written in the source."""
     first, last = items[0], items[-1]
     assert isinstance(first, Token)
@@ -77,7 +65,7 @@ def directive(items: Sequence[Item], source: Source) -> Directive:
     if first.kind == "CALL_PROTOTYPE":
         _check_prototype(items, source)
     stop = last.start if last.text == ";" else last.end
-    return Directive(first.start, last.end, first.text[1:], source.text[first.end : stop].strip())
+    return nodes.Directive(first.start, last.end, first.text[1:], source.text[first.end : stop].strip())
 
 
 def _check_prototype(items: Sequence[Item], source: Source) -> None:
@@ -107,11 +95,11 @@ def _numbers(items: Sequence[Item], i: int) -> tuple[int, int]:
     return i, count
 
 
-def declaration(items: Sequence[Item], source: Source, *, parameter: bool = False) -> Declaration:
+def declaration(items: Sequence[Item], source: Source, *, parameter: bool = False) -> nodes.Declaration:
     """A declaration with its semicolon, or a parameter without one."""
     linkage: list[str] = []
     qualifiers: list[str] = []
-    declarators: list[Declarator] = []
+    declarators: list[nodes.Declarator] = []
     space, align = "", None
     i, n = 0, len(items)
     specifiers: list[Token] = []
@@ -142,7 +130,7 @@ def declaration(items: Sequence[Item], source: Source, *, parameter: bool = Fals
                 declarators.append(found)
             case _:
                 assert item.text in (",", ";"), item
-    return Declaration(
+    return nodes.Declaration(
         _start(items[0]), _end(items[-1]), tuple(linkage), space, tuple(qualifiers), align, tuple(declarators)
     )
 
@@ -163,13 +151,13 @@ def _attribute(items: Sequence[Item], i: int) -> tuple[int, str]:
 
 def _declarator(
     identifier: Token, items: Sequence[Item], i: int, source: Source, *, may_be_unnamed: bool
-) -> tuple[int, Declarator]:
+) -> tuple[int, nodes.Declarator]:
     if identifier.text == "_" and not may_be_unnamed:
         help = "'_' stands for what is not used; give it a name"
         raise error("E101", "'_' cannot be declared", source, identifier.start, identifier.end, help)
     count: int | None = None
     dimensions: list[int | None] = []
-    value: Operand | None = None
+    value: nodes.Operand | None = None
     while i < len(items):
         item = items[i]
         if not isinstance(item, Token) or item.text not in ("<", "[", "="):
@@ -186,12 +174,12 @@ def _declarator(
         else:
             dimensions.append(_integer(size, source))
             i += 3
-    return i, Declarator(identifier.text, count, tuple(dimensions), value)
+    return i, nodes.Declarator(identifier.text, count, tuple(dimensions), value)
 
 
-def _operand(item: Item) -> Operand:
+def _operand(item: Item) -> nodes.Operand:
     if isinstance(item, Token):
-        return Immediate(item.text)
+        return nodes.Immediate(item.text)
     assert isinstance(item, Part)
     return item.node
 
@@ -209,9 +197,9 @@ def _integer(item: Item, source: Source) -> int:
 def head(items: Sequence[Item], source: Source) -> Head:
     """What stands before a body: linkage, kind, results, name, parameters, directives."""
     linkage: list[str] = []
-    directives: list[Directive] = []
-    params: tuple[Declaration, ...] = ()
-    returns: tuple[Declaration, ...] = ()
+    directives: list[nodes.Directive] = []
+    params: tuple[nodes.Declaration, ...] = ()
+    returns: tuple[nodes.Declaration, ...] = ()
     kind = identifier = ""
     i, n = 0, len(items)
     while i < n:
@@ -232,7 +220,7 @@ def head(items: Sequence[Item], source: Source) -> Head:
                 identifier = item.text
             case "ATTRIBUTE":
                 i, words = _attribute(items, i)
-                directives.append(Directive(item.start, _end(items[i - 1]), "attribute", words))
+                directives.append(nodes.Directive(item.start, _end(items[i - 1]), "attribute", words))
             case "TUNING":
                 i, numbers = _numbers(items, i)
                 check_tuning(item, numbers, kind, source)
@@ -266,9 +254,9 @@ def _head_error(message: str, item: Item, source: Source, help: str) -> PtxError
     return error("E101", message, source, _start(item), _end(item), help)
 
 
-def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[Declaration, ...]]:
+def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[nodes.Declaration, ...]]:
     """The parameters behind an opening parenthesis, and the place behind the closing one."""
-    found: list[Declaration] = []
+    found: list[nodes.Declaration] = []
     while not _is_text(items[i], ")"):
         start = i
         while not _is_text(items[i], ",", ")"):
@@ -296,10 +284,12 @@ def _end(item: Item) -> int:
     return item.end
 
 
-def function(found: Head, body: Sequence[Statement] | None, body_start: int, end: int) -> Function:
+def function(
+    found: Head, body: Sequence[nodes.Statement] | None, body_start: int, end: int
+) -> nodes.Function:
     """A function of its head and the statements of its body (None for a declaration)."""
     statements = None if body is None else tuple(body)
-    return Function(
+    return nodes.Function(
         found.start,
         end,
         found.kind,

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, Note, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE
 from ptxtool.parse.grammar import skip, terminals
@@ -108,12 +108,8 @@ def unknown_directive(source: Source, start: int, inside: bool) -> Diagnostic:
     assert match is not None
     before = re.match(terminals()["LINKAGE"].regex + skip(), source.text[start:])
     if before is not None and (word := _WORD.match(source.text, start + before.end())):
-        near = nearest(word[0], (".entry", ".func", ".global", ".const", ".shared"))
-        help = (
-            f"did you mean '{near}'?"
-            if near
-            else "write '.entry', '.func' or a declaration such as '.global'"
-        )
+        known = (".entry", ".func", ".global", ".const", ".shared")
+        help = did_you_mean(word[0], known, "write '.entry', '.func' or a declaration such as '.global'")
         message = f"unexpected '{word[0]}' behind '{match[0]}'"
         return Diagnostic("E101", message, source, word.start(), word.end(), help)
     if match[0] in TUNING:
@@ -126,11 +122,15 @@ def unknown_directive(source: Source, start: int, inside: bool) -> Diagnostic:
         help = f"write a state space before it, such as {register}'.global {match[0]}'"
         message = f"'{match[0]}' without a state space"
         return Diagnostic("E101", message, source, start, match.end(), help)
-    near = DIRECTIVES_ELSEWHERE.get(match[0]) or nearest(match[0], directives())
     places = (
         "'.reg', '.shared', '.local', '.param'" if inside else "'.version', '.target', '.global', '.entry'"
     )
-    help = f"did you mean '{near}'?" if near else f"{places} and their like may stand here"
+    help = did_you_mean(
+        match[0],
+        directives(),
+        f"{places} and their like may stand here",
+        meant=DIRECTIVES_ELSEWHERE.get(match[0], ""),
+    )
     return Diagnostic("E101", f"unknown directive '{match[0]}'", source, start, match.end(), help)
 
 

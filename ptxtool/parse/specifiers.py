@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.types import TYPES
@@ -105,10 +105,9 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
     """Check a directive of a head by its name and the count of its numbers. Raises `PtxError`."""
     known = TUNING.get(token.text)
     if known is None:
-        near = nearest(token.text, TUNING)
-        near = DIRECTIVES_ELSEWHERE.get(token.text, near)
         common = "'.maxntid', '.reqntid', '.minnctapersm', '.maxnreg' and their like"
-        help = f"did you mean '{near}'?" if near else f"a head takes {common}"
+        meant = DIRECTIVES_ELSEWHERE.get(token.text, "")
+        help = did_you_mean(token.text, TUNING, f"a head takes {common}", meant=meant)
         raise _wrong(f"unknown directive '{token.text}'", token, source, help)
     if head not in known.heads:
         help = f"it belongs to a '.{known.heads[0]}'; remove it here"
@@ -122,7 +121,6 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
 
 def _no_type(token: Token, source: Source) -> PtxError:
     known = TYPES.get(token.text[1:])
-    near = nearest(token.text, DECLARABLE)
     if known is not None and known.bits and known.bits % 8 == 0:
         help = f"instructions keep such values in '.b{known.bits}'"
     elif token.text[1:] in TYPES_ELSEWHERE:
@@ -130,7 +128,7 @@ def _no_type(token: Token, source: Source) -> PtxError:
     elif token.text[1:2] == "v" and token.text[2:].isdecimal():
         help = "vectors are '.v2' and '.v4'"
     else:
-        help = f"did you mean '{near}'?" if near else "variables have types such as '.u32', '.f64', '.b8'"
+        help = did_you_mean(token.text, DECLARABLE, "variables have types such as '.u32', '.f64', '.b8'")
     return _wrong(f"'{token.text}' is no type of a variable", token, source, help)
 
 

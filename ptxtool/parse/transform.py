@@ -14,16 +14,7 @@ import lark
 
 from ptxtool.base.diag import error
 from ptxtool.base.source import Source
-from ptxtool.ir.nodes import (
-    Declaration,
-    Directive,
-    Function,
-    Immediate,
-    Label,
-    ScopeClose,
-    ScopeOpen,
-    Statement,
-)
+from ptxtool.ir import nodes
 from ptxtool.parse import build, operands
 from ptxtool.parse.operands import Increment, Part
 from ptxtool.parse.tokens import Token
@@ -32,7 +23,7 @@ from ptxtool.parse.tokens import Token
 class Body(NamedTuple):
     """The statements between two braces, braces included as scope marks."""
 
-    statements: list[Statement]
+    statements: list[nodes.Statement]
 
 
 def _token(item: Any) -> Any:
@@ -83,7 +74,7 @@ class Builder:
         return Part(operands.name(name.text + part.text), 0)
 
     def immediate(self, items: Sequence[Any]) -> Part:
-        return Part(Immediate(str(items[0])), 0)
+        return Part(nodes.Immediate(str(items[0])), 0)
 
     bits = immediate
 
@@ -124,20 +115,20 @@ class Builder:
 
     # ---- statements
 
-    def instruction(self, items: Sequence[Any]) -> Statement:
+    def instruction(self, items: Sequence[Any]) -> nodes.Statement:
         return build.instruction(_tokens(items))
 
     plus_instruction = instruction
 
-    def label(self, items: Sequence[Any]) -> Label:
+    def label(self, items: Sequence[Any]) -> nodes.Label:
         return build.label(_token(items[0]))
 
-    def declaration(self, items: Sequence[Any]) -> Declaration:
+    def declaration(self, items: Sequence[Any]) -> nodes.Declaration:
         return build.declaration(_tokens(items), self._source)
 
     local_declaration = declaration
 
-    def directive(self, items: Sequence[Any]) -> Directive:
+    def directive(self, items: Sequence[Any]) -> nodes.Directive:
         return build.directive(_tokens(items), self._source)
 
     version = target = address_size = file = loc = pragma = section = alias = constptr = directive
@@ -149,16 +140,16 @@ class Builder:
     def function_head(self, items: Sequence[Any]) -> build.Head:
         return build.head(_tokens(items), self._source)
 
-    def open(self, items: Sequence[Any]) -> ScopeOpen:
+    def open(self, items: Sequence[Any]) -> nodes.ScopeOpen:
         token = _token(items[0])
-        return ScopeOpen(token.start, token.end)
+        return nodes.ScopeOpen(token.start, token.end)
 
-    def close(self, items: Sequence[Any]) -> ScopeClose:
+    def close(self, items: Sequence[Any]) -> nodes.ScopeClose:
         token = _token(items[0])
-        return ScopeClose(token.start, token.end)
+        return nodes.ScopeClose(token.start, token.end)
 
     def body(self, items: Sequence[Any]) -> Body:
-        statements: list[Statement] = []
+        statements: list[nodes.Statement] = []
         for item in items:
             if isinstance(item, Body):
                 statements += item.statements
@@ -168,7 +159,7 @@ class Builder:
 
     block = plus_body = plus_block = body
 
-    def function(self, items: Sequence[Any]) -> Function:
+    def function(self, items: Sequence[Any]) -> nodes.Function:
         head, rest = items
         if not isinstance(rest, Body):
             end = _token(rest).end

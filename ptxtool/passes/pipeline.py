@@ -9,16 +9,16 @@ again from the two modules; whatever fails is E303, a wrong result, which names 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import Pass, Remark, WrongOption
-from ptxtool.passes.registry import PASSES, Option, pass_info
+from ptxtool.passes.registry import PASSES, Option, find_pass, pass_info
 from ptxtool.sema.verify import verify
 
 
@@ -163,11 +163,11 @@ def _pass(source: Source, hit: re.Match[str]) -> Pass:
         raise _complain(
             source, hit.start(), hit.end(), "a pass name is missing", f"there are {', '.join(PASSES)}"
         )
-    if name not in PASSES:
+    cls = find_pass(name)
+    if cls is None:
         raise _complain(source, *hit.span(1), f"no pass named '{name}'", _nearest(name, PASSES))
     if braces is not None and not braces.endswith("}"):
         raise _complain(source, hit.start(2), hit.end(2), "'{' is not closed", _SYNTAX)
-    cls = PASSES[name]
     options = {option.name: option for option in pass_info(cls).options}
     values: dict[str, object] = {}
     places: dict[str, tuple[int, int]] = {}
@@ -248,9 +248,7 @@ def _value(source: Source, start: int, option: Option, text: str) -> object:
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     names = list(known)
-    close = get_close_matches(word, names, 1)
-    listed = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
-    return f"did you mean '{close[0]}'? {listed}" if close else listed
+    return did_you_mean(word, names, then=f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}")
 
 
 def _complain(source: Source, start: int, end: int, message: str, advice: str) -> PtxError:

@@ -34,6 +34,15 @@ class Table:
         return to_text(self)
 
 
+def head(text: str) -> tuple[Column, ...]:
+    """Columns as their head shows them: `line | >cycles:bold | instruction:code`, `>` for right, then the style."""
+    words = (word.partition(":") for word in text.split(" | "))
+    return tuple(
+        Column(title.removeprefix(">"), "right" if title[:1] == ">" else "left", style)
+        for title, _, style in words
+    )
+
+
 def table(
     columns: Sequence[Column], rows: Iterable[Sequence[object]], title: str = "", notes: Iterable[str] = ()
 ) -> Table:

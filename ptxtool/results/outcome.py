@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.phrases import counted
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 Status = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
 """What became of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
@@ -51,7 +52,7 @@ class Configuration:
 
     kernel: str | Path
     launch: str | Path | None = None
-    gpu: str | Path | Gpu = "tesla-c2050"
+    gpu: str | Path | Gpu = DEFAULT_GPU
     settings: tuple[str, ...] = ()
     scheduler: str = ""
     share_registers: Percent = 0
@@ -182,11 +183,9 @@ class Record:
             node = node[part]
         if not isinstance(node, str | int | float):
             known = counter_names(self.counters)
-            near = nearest(name, known)
-            advice = f"did you mean '{near}'? " if near else ""
             what = "no counter" if node is None else "no single number:"
-            help = f"{advice}there are {', '.join(n for n in known if '.' not in n)}, and parts such as slots.stall"
-            raise error("E502", f"{what} '{name}'", help=help)
+            there = f"there are {', '.join(n for n in known if '.' not in n)}, and parts such as slots.stall"
+            raise error("E502", f"{what} '{name}'", help=did_you_mean(name, known, then=there))
         return node
 
     def to_dict(self) -> dict[str, Any]:
@@ -221,8 +220,7 @@ def _word(axis: str, value: Value) -> str:
 def check_axis(axis: str) -> None:
     """Raise E502 for what is no axis."""
     if axis not in AXES:
-        near = nearest(axis, AXES)
-        help = f"did you mean '{near}'?" if near else f"there are {', '.join(AXES)}"
+        help = did_you_mean(axis, AXES, f"there are {', '.join(AXES)}")
         raise error("E502", f"a sweep has no axis '{axis}'", help=help)
 
 
@@ -267,12 +265,8 @@ class SweepResult:
         for record in self.records:
             if record.label == label:
                 return record
-        near = nearest(label, [record.label for record in self.records])
-        help = (
-            f"did you mean '{near}'?"
-            if near
-            else f"the sweep has {len(self.records)} runs; .records has them"
-        )
+        otherwise = f"the sweep has {len(self.records)} runs; .records has them"
+        help = did_you_mean(label, [record.label for record in self.records], otherwise)
         raise error("E502", f"no run labelled '{label}' in sweep '{self.name}'", help=help)
 
     def where(self, conditions: Iterable[tuple[str, str]]) -> "SweepResult":

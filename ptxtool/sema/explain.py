@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean, nearest
 from ptxtool.isa.foreign import INSTRUCTIONS_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec
@@ -120,9 +120,8 @@ def _unknown(base: str, words: list[str], n_operands: int, is_ptxplus: bool) -> 
         return Explanation(f"unknown instruction '{base}'", f"it belongs to {other}", base)
     alike = [known for known in _bases(is_ptxplus) if nearest(base, [known])]
     fitting = [k for k in alike if table().match(".".join([k, *words]), n_operands, is_ptxplus) is not None]
-    near = nearest(base, fitting or alike)
-    meant = INSTRUCTIONS_ELSEWHERE.get(base, "") or _dotted(base, is_ptxplus) or near
-    help = f"did you mean '{meant}'?" if meant else "'ptxtool isa' lists the instructions"
+    meant = INSTRUCTIONS_ELSEWHERE.get(base, "") or _dotted(base, is_ptxplus)
+    help = did_you_mean(base, fitting or alike, "'ptxtool isa' lists the instructions", meant=meant)
     return Explanation(f"unknown instruction '{base}'", help, base)
 
 
@@ -184,7 +183,7 @@ def _unknown_word(base: str, word: str, allowed: dict[str, None]) -> Explanation
     elif word in TYPES:
         help = "remove it"
     else:
-        help = f"did you mean '.{near}'?" if near else f"'ptxtool isa {base}' lists its forms"
+        help = did_you_mean(word, allowed, f"'ptxtool isa {base}' lists its forms", mark=".", meant=near)
     return Explanation(f"'{base}' has no {what} '.{word}'", help, word)
 
 

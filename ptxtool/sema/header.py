@@ -7,22 +7,12 @@ import re
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HEAD = ("version", "target", "address_size")
-
-
-def version_of(module: Module) -> tuple[int, int]:
-    """The PTX version that a module names; (1, 0) where it names none."""
-    return module.version
-
-
-def target_of(module: Module) -> str:
-    """The first architecture that a module's `.target` names, "" where it names none."""
-    return module.target
 
 
 def character_problems(module: Module) -> Iterator[Diagnostic]:
@@ -128,17 +118,13 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     known = sorted({*FIRST_VERSION, *OPTIONS})
     for word in words:
         if first_version(word) is None and word not in OPTIONS:
-            near = _architecture_below(word) or nearest(word, known)
-            help = (
-                f"did you mean '{near}'?"
-                if near
-                else "an architecture is 'sm_' and its number, such as 'sm_80'"
-            )
+            otherwise = "an architecture is 'sm_' and its number, such as 'sm_80'"
+            help = did_you_mean(word, known, otherwise, meant=_architecture_below(word))
             yield _problem(module, item, f"unknown target '{word}'", help, word)
             targets.append(word)
     for word in targets:
         first = first_version(word)
-        if first is not None and version_of(module) < first:
+        if first is not None and module.version < first:
             message = f"'{word}' needs '.version {first[0]}.{first[1]}'"
             at = module.source.text.find(word, item.start, item.end)
             yield Diagnostic("W205", message, module.source, at, at + len(word), "raise '.version'")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import nearest
 from ptxtool.isa.forms import Form, ModifierGroup
 from ptxtool.isa.types import TYPES
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Instruction, Memory, Name, Operand
 from ptxtool.isa.foreign import NAMES_OF_CUDA
 
@@ -38,11 +38,12 @@ class Undeclared:
     ) -> str:
         """The next step; `visible` gives the names that a misspelt one may have meant."""
         found = self._beyond_its_range(text) or self._out_of_sight(text, node) or self._family(text)
-        if not found and text in NAMES_OF_CUDA:
-            found = f"did you mean '{NAMES_OF_CUDA[text]}'?"
-        if not found and (near := nearest(text, visible())):
-            found = f"did you mean '{near}'?"
-        return found or _declaration_of(text, node, operand)
+        if found:
+            return found
+        meant = NAMES_OF_CUDA.get(text, "")
+        return did_you_mean(
+            text, () if meant else visible(), _declaration_of(text, node, operand), meant=meant
+        )
 
     def _beyond_its_range(self, text: str) -> str:
         """`%r8` where `%r<8>` declares `%r0` to `%r7`."""

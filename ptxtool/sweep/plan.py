@@ -10,21 +10,21 @@ it, nor is the label: an equal run is the same run.
 
 import hashlib
 import json
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.formats.files import read_bytes
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
 from ptxtool.results.sweeps import AXES, Configuration, Outcome, joined
 from ptxtool.runs.run_values import asked_registers, for_run
-from ptxtool.sweep.task import Task, digest_of, failed
+from ptxtool.sweep.task import Task, failed
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
@@ -95,6 +95,16 @@ def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
     return tuple(labels)
 
 
+_V = TypeVar("_V")
+
+
+def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
+    """The value of a key, computed when it is first asked for."""
+    if key not in known:
+        known[key] = make()
+    return known[key]
+
+
 class _Planner:
     """Reads every file and makes every kernel once, however many runs have it."""
 
@@ -109,6 +119,8 @@ class _Planner:
         self._fits: set[Any] = set()
 
     def planned(self, asked: Configuration, label: str) -> Planned:
+        from ptxsim.launch_options import LaunchOptions
+
         kernel = self._kernel(asked)
         launch = self._launch(asked, kernel)
         function = self._function(kernel, asked.entry or launch.launch.kernel, asked)
@@ -126,19 +138,19 @@ class _Planner:
                 outcome = failed(rewritten.diagnostics)
             else:
                 text = rewritten
-        key = _key(
-            text=text,
-            declined=passes if outcome else "",
-            entry=function.name,
-            launch=launch.text,
-            files=list(files.values()),
-            gpu=self._gpu_digest(gpu),
-            scheduler=Path(scheduler).name if own else scheduler,
-            options=[[name, str(value)] for name, value in options],
-            simulator=simulator_version(),
-        )
+        parts = {
+            "text": text,
+            "declined": passes if outcome else "",
+            "entry": function.name,
+            "launch": launch.text,
+            "files": list(files.values()),
+            "gpu": self._gpu_digest(gpu),
+            "scheduler": Path(scheduler).name if own else scheduler,
+            "options": [[name, str(value)] for name, value in sorted(options.items())],
+            "simulator": simulator_version(),
+        }
         task = Task(
-            key=key,
+            key=_sha(json.dumps(parts, sort_keys=True).encode()),
             version=simulator_version(),
             label=label,
             kernel_file=kernel.name,
@@ -148,18 +160,14 @@ class _Planner:
             launch_text=launch.text,
             folder=launch.folder,
             files=tuple(files.items()),
-            gpu=gpu,
             scheduler=scheduler,
             scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
-            options=options,
+            options=LaunchOptions(gpu=gpu, **options),
         )
         return Planned(asked, label, task, outcome)
 
     def _kernel(self, asked: Configuration) -> "_Kernel":
-        where = (str(asked.kernel), asked.text)
-        if where not in self._kernels:
-            self._kernels[where] = _read_kernel(asked)
-        return self._kernels[where]
+        return _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
 
     def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
         """The kernel of that name. Raises E205, with advice for whoever writes a sweep where none was named."""
@@ -180,9 +188,7 @@ class _Planner:
             raise error(
                 "E501", f"no launch file for '{kernel.name}'", help="name one: launch = FILE (docs/sweep.md)"
             )
-        if str(path) not in self._launches:
-            self._launches[str(path)] = _read_launch(Path(path))
-        return self._launches[str(path)]
+        return _once(self._launches, str(path), lambda: _read_launch(Path(path)))
 
     def _check_fit(
         self, kernel: "_Kernel", file: "_LaunchFile", function: "Function", asked: Configuration
@@ -211,9 +217,7 @@ class _Planner:
         if isinstance(asked.gpu, Gpu):
             return with_settings(asked.gpu, asked.settings)
         where = (str(asked.gpu), asked.settings)
-        if where not in self._machines:
-            self._machines[where] = with_settings(machine_of(asked.gpu), asked.settings)
-        return self._machines[where]
+        return _once(self._machines, where, lambda: with_settings(machine_of(asked.gpu), asked.settings))
 
     def _gpu_digest(self, gpu: Gpu) -> str:
         """The digest of all keys of a machine."""
@@ -289,11 +293,10 @@ def _read_launch(path: Path) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
     launch = load_launch(path)
-    folder = path.parent.resolve()
-    tables = tomllib.loads(launch.source.text)
-    tables.pop("file", None)  # the kernel's, which is known
-    files = {str(folder / name): _digest(folder / name) for name in _named_files(tables)}
-    return _LaunchFile(str(path), launch.source.text, str(folder), tuple(sorted(files.items())), launch)
+    files = {str(file): _digest(file) for file in sorted(file.resolve() for file in launch.files)}
+    return _LaunchFile(
+        str(path), launch.source.text, str(path.parent.resolve()), tuple(files.items()), launch
+    )
 
 
 def _one_scheduler(launch: "Launch") -> "Launch":
@@ -309,25 +312,10 @@ def _one_scheduler(launch: "Launch") -> "Launch":
     return replace(launch, scheduler=first.scheduler, scheduler_place=first.scheduler_place)
 
 
-def _named_files(node: Any) -> Iterator[str]:
-    """The files that a launch file takes values from."""
-    if isinstance(node, Mapping):
-        for key, value in node.items():
-            if key == "file" and isinstance(value, str):
-                yield value
-            else:
-                yield from _named_files(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _named_files(value)
-
-
-def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
-    """The options of the launch that say something. Raises E502."""
+def _options(asked: Configuration) -> dict[str, Any]:
+    """The options of the launch that differ from their defaults, and the semantics. Raises E502."""
     options: dict[str, Any] = {"ptxplus_semantics": asked.ptxplus_semantics}
-    shared = [name for name in ("share_registers", "share_scratchpad") if _share(asked, name)]
-    for name in shared:
-        options[name] = _share(asked, name)
+    shared = {n: p for n in ("share_registers", "share_scratchpad") if (p := _share(asked, n))}
     if len(shared) > 1:
         help = "share the resource that limits the kernel; a sweep leaves combinations out with [[exclude]]"
         raise error("E502", "registers and scratchpad shared at once", help=help)
@@ -347,10 +335,7 @@ def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
 
             whole(name, value, 1)
             options[name] = value
-    from ptxsim.base.options import is_as_gpgpu_sim
-
-    is_as_gpgpu_sim(asked.ptxplus_semantics)
-    return tuple(sorted(options.items()))
+    return options | shared
 
 
 def _passes(asked: Configuration, launch: "Launch") -> str:
@@ -368,15 +353,7 @@ def _share(asked: Configuration, name: str) -> Any:
 
 
 def _digest(path: str | Path) -> str:
-    try:
-        return digest_of(path)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error("E501", f"cannot read '{path}': {reason}", help="give a readable file") from None
-
-
-def _key(**parts: Any) -> str:
-    return _sha(json.dumps(parts, sort_keys=True).encode())
+    return _sha(read_bytes(path, "give a readable file"))
 
 
 def _sha(data: bytes) -> str:

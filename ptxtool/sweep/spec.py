@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
-from ptxtool.base.diag import Diagnostic, PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
-from ptxtool.formats.files import sample_names
+from ptxtool.formats.files import read_source, sample_names
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.launch.launch_places import place_of
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
@@ -41,7 +42,7 @@ _OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "p
 _SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles")
 _TABLES = ("scheme", "exclude")
 _DEFAULTS: dict[str, list[Any]] = {
-    "gpus": ["tesla-c2050"],
+    "gpus": [DEFAULT_GPU],
     "set": [""],
     "schedulers": [""],
     "share_registers": [0],
@@ -75,11 +76,7 @@ class _Item:
 def read_spec(path: str | Path) -> Spec:
     """Read a sweep file. Raises E501, and E502 and the like for everything that is wrong with it."""
     path = Path(path)
-    try:
-        source = Source.from_bytes(str(path), path.read_bytes())
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error("E501", f"cannot read '{path}': {reason}", help="give the path of a sweep file") from None
+    source = read_source(path, "give the path of a sweep file")
     return _Reader(source, path).spec(read_toml(source, READ_MORE))
 
 
@@ -152,8 +149,7 @@ class _Reader:
             name = key.replace("-", "_")
             if name in found or name not in allowed:
                 place = place_of(self.source, table, index, key)
-                near = nearest(name, allowed)
-                help = f"did you mean '{near}'?" if near else f"keys are {', '.join(allowed)}"
+                help = did_you_mean(name, allowed, f"keys are {', '.join(allowed)}")
                 if name in found:
                     self.complain(f"'{key}' is given twice", place, "give it once")
                 else:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.results.sweeps import WAITING, Outcome, Record, SweepResult
 from ptxtool.sweep.plan import Planned
 
@@ -174,13 +174,8 @@ class Store:
         if not names:
             raise error("E502", f"store '{self.path}' has no sweep", help="run one: ptxtool sweep SPEC")
         if name is not None and name not in names:
-            near = nearest(name, names)
-            advice = f"did you mean '{near}'? " if near else ""
-            raise error(
-                "E502",
-                f"store '{self.path}' has no sweep '{name}'",
-                help=f"{advice}there are {', '.join(names)}",
-            )
+            help = did_you_mean(name, names, then=f"there are {', '.join(names)}")
+            raise error("E502", f"store '{self.path}' has no sweep '{name}'", help=help)
         name = name or names[0]
         with self._explained():
             rows = self._db.execute(

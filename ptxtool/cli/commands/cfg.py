@@ -12,13 +12,10 @@ from ptxtool.cli.common import (
     json_option,
     kernel_option,
     kernels,
-    kernels_json,
     load,
     output_option,
-    per_kernel,
     put_bytes,
-    put_json,
-    put_parts,
+    put_kernels,
     put_text,
 )
 
@@ -53,10 +50,10 @@ def command(file: str, kernel: str | None, form: str, as_json: bool, output: str
     chosen = kernels(module, kernel)
     if form == "dot":
         put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), output)
-    elif as_json:
-        put_json(kernels_json(module, [flow_data(*_flow(f)) for f in chosen]), output)
     else:
-        put_parts(per_kernel(chosen, lambda f: flow_parts(*_flow(f))), output)
+        put_kernels(
+            module, chosen, as_json, output, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f))
+        )
     return 0
 
 

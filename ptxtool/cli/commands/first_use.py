@@ -12,14 +12,11 @@ from ptxtool.cli.common import (
     json_option,
     kernel_option,
     kernels,
-    kernels_json,
     launch_of,
     load,
     of_kernel,
     output_option,
-    per_kernel,
-    put_json,
-    put_parts,
+    put_kernels,
     share_registers_option,
     share_scratchpad_option,
 )
@@ -103,10 +100,14 @@ def command(
     uses = {
         function.name: api.first_use(function, "cfg" if order == "cfg" else "text") for function in chosen
     }
-    if as_json:
-        put_json(kernels_json(module, [first_use_data(u, private[name]) for name, u in uses.items()]), output)
-    else:
-        put_parts(per_kernel(chosen, lambda f: [first_use_table(uses[f.name], private[f.name])]), output)
+    put_kernels(
+        module,
+        chosen,
+        as_json,
+        output,
+        lambda f: first_use_data(uses[f.name], private[f.name]),
+        lambda f: [first_use_table(uses[f.name], private[f.name])],
+    )
     return 0
 
 
@@ -123,22 +124,21 @@ def _shared(
     launch = launch_of(file, needed=True) if percent and scratchpad is None else None
     module = load(file)
     chosen = kernels(module, kernel)
-    uses = {function.name: api.shared_use(function) for function in chosen}
 
-    def boundary(use: "SharedUse") -> int | None:
-        if not percent:
-            return None
-        said = of_kernel(launch, use.kernel)
-        return use.layout.boundary(
-            percent, scratchpad or use.layout.bytes + (said.dynamic_shared if said else 0)
-        )
+    def used(function: "Function") -> "tuple[SharedUse, int | None]":
+        """The shared variables, and the first shared byte."""
+        use, entry = api.shared_use(function), of_kernel(launch, function)
+        n_bytes = scratchpad or use.layout.bytes + (entry.dynamic_shared if entry else 0)
+        return use, use.layout.boundary(percent, n_bytes) if percent else None
 
-    if as_json:
-        put_json(kernels_json(module, [shared_use_data(u, boundary(u)) for u in uses.values()]), output)
-    else:
-        put_parts(
-            per_kernel(chosen, lambda f: [shared_use_table(uses[f.name], boundary(uses[f.name]))]), output
-        )
+    put_kernels(
+        module,
+        chosen,
+        as_json,
+        output,
+        lambda f: shared_use_data(*used(f)),
+        lambda f: [shared_use_table(*used(f))],
+    )
     return 0
 
 

@@ -1,5 +1,7 @@
 """`ptxtool live FILE`: live registers, beside the code or as a vector file."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ptxtool import api
@@ -8,16 +10,17 @@ from ptxtool.cli.common import (
     json_option,
     kernel_option,
     kernels,
-    kernels_json,
     load,
     output_option,
-    per_kernel,
     per_option,
     put_bytes,
-    put_json,
-    put_parts,
+    put_kernels,
     scope,
 )
+
+if TYPE_CHECKING:
+    from ptxtool.analysis.flow.liveness import Liveness
+    from ptxtool.ir.nodes import Function
 
 FORMS = {"json": "json", "npz": "npz", "c": "c", "finereg": "binary"}
 """The vector formats of docs/live-vectors.md by the name of the option."""
@@ -54,9 +57,11 @@ def command(file: str, kernel: str | None, per: str, form: str, as_json: bool, o
         return 0
     from ptxtool.report.kernels.live import live_data, live_listing
 
+    def live_in(function: "Function") -> "Liveness":
+        return api.liveness(function, scope(per))
+
     chosen = kernels(module, kernel)
-    if as_json:
-        put_json(kernels_json(module, [live_data(api.liveness(f, scope(per))) for f in chosen]), output)
-    else:
-        put_parts(per_kernel(chosen, lambda f: [live_listing(api.liveness(f, scope(per)))]), output)
+    put_kernels(
+        module, chosen, as_json, output, lambda f: live_data(live_in(f)), lambda f: [live_listing(live_in(f))]
+    )
     return 0

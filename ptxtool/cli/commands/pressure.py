@@ -1,7 +1,5 @@
 """`ptxtool pressure FILE`: the most live registers, where and whose."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ptxtool import api
@@ -10,19 +8,14 @@ from ptxtool.cli.common import (
     json_option,
     kernel_option,
     kernels,
-    kernels_json,
     load,
     no_ptxas_option,
     output_option,
     per_option,
-    put_json,
-    put_parts,
+    put_kernels,
     register_counts,
     scope,
 )
-
-if TYPE_CHECKING:
-    from ptxtool.report.listing import Part
 
 
 @click.command(short_help="Where most registers are live, and who holds them.")
@@ -43,18 +36,14 @@ def command(
 
     module = load(file)
     chosen = kernels(module, kernel)
-    counts = register_counts(module, chosen, no_ptxas)
-    if as_json:
-        reports = [
-            {**api.pressure(c.kernel, scope(per)).to_dict(), "register_counts": c.to_dict()} for c in counts
-        ]
-        put_json(kernels_json(module, reports), output)
-    else:
-        parts: list[Part] = []
-        for count in counts:
-            parts += [
-                *([""] if parts else []),
-                *pressure_parts(api.pressure(count.kernel, scope(per)), count),
-            ]
-        put_parts(parts, output)
+    counts = {c.kernel.name: c for c in register_counts(module, chosen, no_ptxas)}
+    pressures = {f.name: api.pressure(f, scope(per)) for f in chosen}
+    put_kernels(
+        module,
+        chosen,
+        as_json,
+        output,
+        lambda f: {**pressures[f.name].to_dict(), "register_counts": counts[f.name].to_dict()},
+        lambda f: pressure_parts(pressures[f.name], counts[f.name]),
+    )
     return 0

@@ -5,7 +5,7 @@ given to the classes.
 Reference: docs/gpgpusim.md; timing-model sections 0 and 1.6, timing-model-42 section 1.6.
 """
 
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.given import Given
 from ptxtool.formats.gpgpusim.text import Setting
@@ -143,7 +143,7 @@ def _scheduler(setting: Setting) -> str:
             advice = f"write 'warp_limiting:2:{rest[1]}': greedy, then oldest; it has no others"
             raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", advice)
         return f"static_limit:{rest[1]}"
-    near = nearest(kind, ("lrr", "gto", "rrr", "old", "two_level_active", "warp_limiting"))
-    guess = f"did you mean '{near}'? " if near and near != kind else ""
-    advice = f"{guess}there are lrr, gto, rrr, old, two_level_active:N:0:1 and warp_limiting:2:N"
+    known = ("lrr", "gto", "rrr", "old", "two_level_active", "warp_limiting")
+    there = "there are lrr, gto, rrr, old, two_level_active:N:0:1 and warp_limiting:2:N"
+    advice = there if kind in known else did_you_mean(kind, known, then=there)
     raise setting.wrong(f"'-{setting.name}' is '{setting.value}', no warp scheduler", advice)

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim import values
 from ptxtool.formats.gpgpusim.options import ALIASES, FIXED, NEW_NAMES, USED, is_unused
 from ptxtool.formats.gpgpusim.text import Setting
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
-BASES = {3: "tesla-c2050", 4: "gpgpusim42-c2050"}
+BASES = {3: DEFAULT_GPU, 4: "gpgpusim42-c2050"}
 """The packaged machine that has what no option says, by the version of the file."""
 
 
@@ -110,8 +111,8 @@ def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> G
         where = (first.source, first.start, first.end)
         given.told.append(Diagnostic("W501", f"{count} not used: {names}", *where, _UNUSED_HELP))
     for setting in unknown:
-        near = nearest(setting.name, [*USED, *FIXED, *ALIASES])
-        guess = f"did you mean '-{near}'?" if near else "GPGPU-Sim has no such option"
+        known = [*USED, *FIXED, *ALIASES]
+        guess = did_you_mean(setting.name, known, "GPGPU-Sim has no such option", mark="-")
         given.tell(f"'-{setting.name}' is not known, and not used", guess, setting)
     _tell_fixed(given)
     return given

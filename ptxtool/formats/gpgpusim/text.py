@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
+from ptxtool.formats.files import read_source
 
 _WORD = re.compile(r'"[^"]*"?|\S+')
 _OPTION = re.compile(r"-[A-Za-z]")
@@ -115,11 +116,7 @@ def _included(setting: Setting, path: Path, inside: tuple[Path, ...]) -> tuple[S
 
 def load(path: Path) -> Source:
     """The text of a file. Raises E501."""
-    try:
-        return Source.from_bytes(str(path), path.read_bytes())
-    except OSError as problem:
-        what = f"cannot read '{path}': {problem.strerror}"
-        raise error("E501", what, help="give a readable file") from None
+    return read_source(path, "give a readable file")
 
 
 def _without_comments(text: str, mark: str) -> str:

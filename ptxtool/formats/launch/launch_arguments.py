@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic
+from ptxtool.base.phrases import counted
 from ptxtool.formats.launch.launch_data import Input, Launch
 from ptxtool.formats.launch.launch_places import place_of
 from ptxtool.formats.launch.launch_textures import Opaque

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
+from ptxtool.formats.files import read_source
 from ptxtool.formats.launch.launch_arguments import check_arguments
 from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, Value, difference
 from ptxtool.formats.launch.launch_steps import read_steps
@@ -54,14 +54,7 @@ _EXPECT_KEYS = ("arg", "expr", "file", "rtol", "atol", "after")
 def load_launch(path: str | Path) -> Launch:
     """Read a launch file. Raises `PtxError` (E501, E502) with the file and, where possible, the line."""
     path = Path(path)
-    try:
-        source = Source.from_bytes(str(path), path.read_bytes())
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error(
-            "E501", f"cannot read '{path}': {reason}", help="give the path of a launch file"
-        ) from None
-    return parse_launch(source, path.parent)
+    return parse_launch(read_source(path, "give the path of a launch file"), path.parent)
 
 
 def parse_launch(source: Source, folder: Path) -> Launch:

@@ -1,12 +1,12 @@
 """The tables of a launch file: values of a kind, with the place of what is wrong with them. For `launch_file.py`."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.launch.launch_data import Step
 from ptxtool.formats.launch.launch_places import place_of
@@ -37,8 +37,7 @@ class LaunchTables:
         allowed = tuple(allowed)
         for key in given:
             if key not in allowed:
-                close = difflib.get_close_matches(key, allowed, 1)
-                help = f"did you mean '{close[0]}'?" if close else f"keys are {', '.join(allowed)}"
+                help = did_you_mean(key, allowed, f"keys are {', '.join(allowed)}")
                 raise self.fail(f"unknown key '{key}'", self.place(table, index, key), help)
         return given
 

@@ -33,8 +33,8 @@ from ptxtool.analysis.sharing.first_use import first_use
 from ptxtool.analysis.sharing.issue_counts import load_issue_counts
 from ptxtool.analysis.sharing.shared_registers import private_registers
 from ptxtool.base.bits import from_indices
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Module, ScopeClose, ScopeOpen
 from ptxtool.ir.symbols import Register

@@ -7,19 +7,11 @@ from ptxtool.analysis.compare.difference import Difference, text_of
 from ptxtool.analysis.flow.statements import Comparable
 from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.ir.nodes import Function
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Table, clip, head, table
 
-_FIGURES = (
-    Column("", style="cyan"),
-    Column("before", "right"),
-    Column("after", "right"),
-    Column("change", "right", style="bold"),
-)
-_CLASSES = (
-    Column("instructions", style="cyan"),
-    *(Column(title, "right") for title in ("before", "after", "removed", "added", "changed")),
-)
-_LINES = (Column("before", "right"), Column("after", "right"), Column("", style="bold"), Column("statement"))
+_FIGURES = head(":cyan | >before | >after | >change:bold")
+_CLASSES = head("instructions:cyan | >before | >after | >removed | >added | >changed")
+_LINES = head(">before | >after | :bold | statement")
 _TITLES = {
     "registers_declared": "registers declared, in 32-bit units",
     "registers_used": "registers used, in 32-bit units",

@@ -3,16 +3,9 @@
 from typing import Any
 
 from ptxtool.analysis.sharing.first_use import FirstUse, SharedTouch, Use, first_use
-from ptxtool.report.tables import Column, Table, clip, heading, table
+from ptxtool.report.tables import Table, clip, head, heading, table
 
-_COLUMNS = (
-    Column("register", style="cyan"),
-    Column("class"),
-    Column("before", "right"),
-    Column("after", "right", style="bold"),
-    Column("line", "right"),
-    Column("first instruction", style="code"),
-)
+_COLUMNS = head("register:cyan | class | >before | >after:bold | >line | first instruction:code")
 
 
 def first_use_table(uses: FirstUse, private: int | None = None) -> Table:

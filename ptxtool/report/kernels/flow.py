@@ -5,19 +5,10 @@ from typing import Any
 
 from ptxtool.analysis.flow.loops import Loops
 from ptxtool.cfg import Cfg, DominatorTree
-from ptxtool.report.tables import Column, Table, clip, heading, table
+from ptxtool.report.tables import Table, clip, head, heading, table
 
-_BLOCKS = (
-    Column("block", style="cyan"),
-    Column("lines"),
-    Column("instructions"),
-    Column("idom"),
-    Column("ipdom"),
-    Column("loops", "right"),
-    Column("successors"),
-    Column("labels"),
-)
-_BRANCHES = (Column("line", "right"), Column("branch that may diverge", style="code"), Column("lanes rejoin"))
+_BLOCKS = head("block:cyan | lines | instructions | idom | ipdom | >loops | successors | labels")
+_BRANCHES = head(">line | branch that may diverge:code | lanes rejoin")
 
 
 def flow_parts(

@@ -2,16 +2,10 @@
 
 from ptxtool.analysis.flow.pressure import Pressure
 from ptxtool.report.bars import chart
-from ptxtool.report.tables import Column, Table, clip, heading, table
+from ptxtool.report.tables import Table, clip, head, heading, table
 from ptxtool.results.register_counts import RegisterCounts
 
-_COLUMNS = (
-    Column("register", style="cyan"),
-    Column("class"),
-    Column("32-bit units", "right"),
-    Column("defined at lines"),
-    Column("used at lines"),
-)
+_COLUMNS = head("register:cyan | class | >32-bit units | defined at lines | used at lines")
 _LINES_SHOWN = 8
 
 

@@ -3,18 +3,10 @@
 from typing import Any
 
 from ptxtool.analysis.sharing.shared_use import ANY, SharedStop, SharedUse
-from ptxtool.base.counted import counted
-from ptxtool.report.tables import Column, Table, clip, heading, table
+from ptxtool.base.phrases import counted
+from ptxtool.report.tables import Table, clip, head, heading, table
 
-_COLUMNS = (
-    Column("variable", style="cyan"),
-    Column("bytes", "right"),
-    Column("offset", "right"),
-    Column("accesses", "right"),
-    Column("lines", "right"),
-    Column("span", "right", style="bold"),
-    Column("first access", style="code"),
-)
+_COLUMNS = head("variable:cyan | >bytes | >offset | >accesses | >lines | >span:bold | first access:code")
 
 
 def shared_use_table(use: SharedUse, boundary: int | None = None) -> Table:

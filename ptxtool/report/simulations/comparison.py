@@ -1,23 +1,15 @@
 """A ladder of schemes as a table with gain bars, and the first stall point of every rung."""
 
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.simulation import byte_waited_for
-from ptxtool.report.tables import Column, Table, clip, table
-from ptxtool.results.run_results import Comparison, Rung, StallPoint
+from ptxtool.report.tables import Table, clip, head, table
+from ptxtool.results.run_results import Comparison, Rung
+from ptxtool.results.simulation import StallPoint
 
-_COLUMNS = (
-    Column("scheme", style="cyan"),
-    Column("CTAs", "right"),
-    Column("cycles", "right"),
-    Column("thread IPC", "right", style="bold"),
-    Column("gain", "right", style="bold"),
-    Column("", style="green"),
-    Column("stall", "right"),
-    Column("idle", "right"),
-    Column("scoreboard", "right"),
-    Column("L1 misses", "right"),
-    Column("L2 misses", "right"),
+_COLUMNS = head(
+    "scheme:cyan | >CTAs | >cycles | >thread IPC:bold | >gain:bold | :green | >stall | >idle | >scoreboard"
+    " | >L1 misses | >L2 misses"
 )
 _NAME_AND_BAR = 31  # as much as leaves the table within its width
 

@@ -7,53 +7,16 @@ to.
 from collections.abc import Iterable, Mapping
 
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import Column, Table, table
+from ptxtool.report.tables import Table, head, table
 from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots
 
-_REASONS = (
-    Column("slots"),
-    Column("number", "right", style="bold"),
-    Column("share", "right"),
-    Column("", style="cyan"),
-    Column("least of an SM", "right"),
-    Column("most", "right"),
-)
-_SMS = (
-    Column("SM", "right"),
-    Column("slots", "right"),
-    Column("issued", "right"),
-    Column("stall", "right"),
-    Column("idle", "right"),
-    Column("scoreboard", "right"),
-    Column("mostly", style="cyan"),
-)
-_CUDA = (
-    Column("CUDA line"),
-    Column("issues", "right"),
-    Column("lost", "right", style="bold"),
-    Column("share", "right"),
-    Column("caused", "right"),
-    Column("mostly", style="cyan"),
-)
-_HOTTEST = (
-    Column("line", "right"),
-    Column("lost", "right", style="bold"),
-    Column("share", "right"),
-    Column("waiting for", style="cyan"),
-    Column("instruction", style="code"),
-)
-_LISTING = (
-    Column("line", "right"),
-    Column("issues", "right"),
-    Column("lanes", "right"),
-    Column("split", "right"),
-    Column("acc.", "right"),
-    Column("hit", "right"),
-    Column("lost", "right", style="bold"),
-    Column("", style="red"),
-    Column("caused", "right"),
-    Column("mostly", style="cyan"),
-    Column("instruction", style="code"),
+_REASONS = head("slots | >number:bold | >share | :cyan | >least of an SM | >most")
+_SMS = head(">SM | >slots | >issued | >stall | >idle | >scoreboard | mostly:cyan")
+_CUDA = head("CUDA line | >issues | >lost:bold | >share | >caused | mostly:cyan")
+_HOTTEST = head(">line | >lost:bold | >share | waiting for:cyan | instruction:code")
+_LISTING = head(
+    ">line | >issues | >lanes | >split | >acc. | >hit | >lost:bold | :red | >caused | mostly:cyan"
+    " | instruction:code"
 )
 _LEGEND = (
     "lanes: active per issue; split: issues that diverged; acc.: accesses per instruction; hit: of loads, in L1 or L1C",

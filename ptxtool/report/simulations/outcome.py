@@ -4,18 +4,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ptxtool.report.tables import Column, Table, table
+from ptxtool.report.tables import Table, head, table
 from ptxtool.results.outcome import Buffer, Outcome
 
-_COLUMNS = (
-    Column("buffer", style="bold"),
-    Column("type"),
-    Column("shape", "right"),
-    Column("changed", "right"),
-    Column("least", "right"),
-    Column("greatest", "right"),
-    Column("first elements"),
-)
+_COLUMNS = head("buffer:bold | type | >shape | >changed | >least | >greatest | first elements")
 _SHOWN = 6
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptxtool.report.tables import Column, Table, table
+from ptxtool.report.tables import Column, Table, head, table
 from ptxtool.results.exhibits import Exhibit, Reproduction, Value
 
 _AGREES = {True: "agrees", False: "differs", None: ""}
@@ -24,7 +24,7 @@ def reproduction_parts(reproduction: Reproduction) -> list[Table | str]:
 
 
 def _findings(reproduction: Reproduction) -> Table:
-    columns = (Column("question", style="cyan"), Column("", style="bold"), Column("ours"), Column("papers"))
+    columns = head("question:cyan | :bold | ours | papers")
     rows = [(f.question, _AGREES[f.agrees], f.ours, f.paper) for f in reproduction.findings]
     return table(columns, rows, "Do the results have the papers' shape?")
 

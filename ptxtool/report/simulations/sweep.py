@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import GAP, WIDTH, Column, Table, table
+from ptxtool.report.tables import GAP, WIDTH, Column, Table, head, table
 from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 
 _BAR, _LEAST_BAR = 40, 12
@@ -142,13 +142,7 @@ def bars_table(shown: Pivot) -> Table | None:
     for row, column, cell in cells:
         length = bar(cell, longest, min(_BAR, room)) if isinstance(cell, int | float) else ""
         rows.append((heads[row], names[column], _text(shown, cell), length))
-    titles = (
-        Column(shown.row_axes, style="cyan"),
-        Column(""),
-        Column("", "right"),
-        Column("", style="green"),
-    )
-    return table(titles, rows)
+    return table((Column(shown.row_axes, style="cyan"), *head(" | > | :green")), rows)
 
 
 def _side_by_side(

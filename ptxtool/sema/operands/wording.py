@@ -18,11 +18,15 @@ _DOUBLE = {
 
 
 class Problem(NamedTuple):
-    """Why an operand does not fit: a code, what follows the operand in the message, and a next step."""
+    """Why an operand does not fit: a code, what follows the operand in the message, and a next step.
+
+    Where the message stands for itself, `word` is what it points at.
+    """
 
     code: str
     message: str
     help: str = ""
+    word: str = ""
 
 
 class Place(NamedTuple):

@@ -265,7 +265,7 @@ class Reader:
             return -1
         index = self._resolve_new(value.text, j)
         place = self.places.register(index) if index >= 0 and self._width(index) == bits else -1
-        if self.after.registers.settled[value.text]:
+        if self.after.registers.everywhere[value.text]:
             self._spilled[id(value), bits] = place
         return place
 

@@ -32,12 +32,12 @@ Meaning = tuple[int, tuple[int, ...]]
 
 
 class _Names(dict[str, Meaning]):
-    """The meaning of names that stand alone; those of plain ranges are there from the beginning, as in `Settled`."""
+    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once."""
 
     def __init__(self, side: "_Side", most: int):
         super().__init__()
         self._side = side
-        for _, prefix, numbers, first in side.registers.settled_ranges():
+        for _, prefix, numbers, first in side.registers.ranges_everywhere():
             if len(numbers) <= most:
                 shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
@@ -75,7 +75,7 @@ class _Side:
     def look(self, operand: Operand) -> Meaning:
         """Find out about an operand."""
         access = accessed(operand, "r")
-        found = [self.registers.settled[name] for name in access.reads]
+        found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return self._no_shape, ()
         shape = self._numbers.setdefault(self._structure(operand), len(self._numbers))
@@ -94,7 +94,7 @@ class _Side:
         """What must be the same in an operand that stands for this one, as `align.same_shape` has it."""
         structure = self._structure
         if isinstance(operand, Name):
-            found = self.registers.settled[operand.text]
+            found = self.registers.everywhere[operand.text]
             return (self._class(found[0]) if found else operand.text), operand.part
         if isinstance(operand, Memory):
             inside = structure(operand.base), structure(operand.offset), *map(structure, operand.coordinates)

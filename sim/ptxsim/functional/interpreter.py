@@ -31,6 +31,7 @@ from ptxsim.sanitizer.prepare import Checks, check_flags, in_lockstep
 from ptxsim.sanitizer.reports import diagnostics
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu, load_gpu
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function
 
 LIMIT = 1 << 32
@@ -56,7 +57,7 @@ def run(
     block: Sequence[int],
     args: Sequence[Any],
     *,
-    gpu: str | Gpu = "tesla-c2050",
+    gpu: str | Gpu = DEFAULT_GPU,
     constants: Mapping[str, Any] | None = None,
     textures: Mapping[str, Any] | None = None,
     dynamic_shared: int = 0,

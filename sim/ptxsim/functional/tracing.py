@@ -16,7 +16,7 @@ import numpy as np
 from ptxsim.base.program import Program
 from ptxsim.sanitizer.shadow_state import AFTER, GOING, TRACED
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.defuse import DefUse
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
@@ -99,8 +99,7 @@ def selection(text: str) -> Selection:
 
 
 def _wrong(part: str, key: str) -> PtxError:
-    near = nearest(key, _KEYS) if key else None
-    help = f"did you mean '{near}'?" if near else 'such as "cta 0; warp 0-3; lane 0,5; line 40-60"'
+    help = did_you_mean(key, _KEYS, 'such as "cta 0; warp 0-3; lane 0,5; line 40-60"')
     return error("E502", f"--trace '{part}' selects nothing", help=help)
 
 

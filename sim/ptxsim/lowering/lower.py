@@ -27,6 +27,7 @@ import ptxsim.lowering.instructions.small_formats as _formats
 import ptxsim.lowering.instructions.textures as _textures
 import ptxsim.lowering.instructions.video as _video
 import ptxsim.lowering.instructions.warp as _warp
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.base.program import (
     INSTRUCTION,
@@ -96,18 +97,12 @@ def lower(
     problem = block_problem(kernel, block)
     if problem is not None:
         raise PtxError([problem])
-    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes, origin, own_rows
-    if key not in _lowered:
-        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes, origin, own_rows)
-        if len(_lowered) > _KEPT:
-            del _lowered[next(iter(_lowered))]
-    return _lowered[key][-1]
+    options = as_gpgpu_sim, stack_bytes, origin, own_rows
+    return _programs.get((kernel, gpu), options, lambda: _lower(kernel, gpu, *options))
 
 
-_KEPT = 32
-_lowered: dict[tuple[int, int, bool, int, Origin, bool], tuple[Function, Gpu, Program]] = {}
-"""The programs lowered last: most launches are of a kernel that was launched before. The keys' objects are kept, so
-that no other has their identity."""
+_programs: IdentityCache[Program] = IdentityCache(32)
+"""The programs lowered last: most launches repeat a kernel that was launched before."""
 
 
 def _lower(

@@ -15,7 +15,7 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.instrumentation import Tables
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function
 
 CHECK_NAMES = {"memory": state.MEMORY, "init": state.INIT, "races": state.RACES, "barriers": state.BARRIERS}
@@ -47,8 +47,7 @@ def check_flags(names: Collection[str]) -> int:
     flags = 0
     for name in check_names(names):
         if name not in CHECK_NAMES:
-            near = nearest(name, CHECK_NAMES)
-            help = f"did you mean '{near}'?" if near else f"there are {', '.join(CHECK_NAMES)}"
+            help = did_you_mean(name, CHECK_NAMES, f"there are {', '.join(CHECK_NAMES)}")
             raise error("E502", f"no check is named '{name}'", help=help)
         flags |= CHECK_NAMES[name]
     return flags

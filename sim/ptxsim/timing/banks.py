@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.program import Program
 from ptxsim.lowering.timing_facts import architectural_number
 from ptxtool.formats.gpu_parts import Pipeline
 
-_banks: Remembered[tuple[Any, Any]] = Remembered(32)
+_banks: IdentityCache[tuple[Any, Any]] = IdentityCache(32)
 """Of programs: the banks that their instructions write and read, by the banks there are and those read at once."""
 
 

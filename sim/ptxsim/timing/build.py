@@ -56,7 +56,7 @@ def build(
     if plan.hotspots:
         count_hotspots(run[0], gpu.sm.count, arrays)
 
-    records = [record_pool.take(sm_records, gpu)]
+    records = [record_pool.acquire(sm_records, gpu)]
     sms = records[0].array
     _set_up_sms(sms, run[0], arrays, resident, image.shared_image.nbytes)
     dynamic = Controller(plan.dynamic, gpu.sm.count) if plan.dynamic else None
@@ -65,7 +65,7 @@ def build(
 
     copies = image.device.take_copies()
     if state is None or state.memory is None:
-        records += [record_pool.take(memory_records, gpu), record_pool.take(l1_records, gpu)]
+        records += [record_pool.acquire(memory_records, gpu), record_pool.acquire(l1_records, gpu)]
         memory, l1s = records[1].array, records[2].array
         if gpu.l2.copies_fill:
             leave_in_empty(memory, gpu, copies)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 
 STALLS = ("window", "cumulative")
 DRAWS = ("cycle", "sticky")
@@ -57,10 +57,9 @@ def dynamic_options(text: str) -> DynamicExecution:
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
         if name not in known:
-            near = nearest(name, known)
-            guess = f"did you mean '{near}'? " if near else ""
             what = f"dynamic warp execution has no option '{name}'"
-            raise error("E502", what, help=f"{guess}there are {', '.join(known)}: {name}=VALUE,...")
+            help = did_you_mean(name, known, then=f"there are {', '.join(known)}: {name}=VALUE,...")
+            raise error("E502", what, help=help)
         try:
             given[name] = known[name](value)
         except ValueError:

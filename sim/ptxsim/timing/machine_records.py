@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.program import MAX_STACK
-from ptxsim.base.record_pool import Records, Step
+from ptxsim.base.record_pool import PooledRecords, RestoreStep
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
 from ptxsim.timing.memory.memory_state import POOL, SECTORS, make_l1, make_memory
@@ -46,7 +46,7 @@ _REQUESTS = 256
 """Requests that are looked at together."""
 
 
-def sm_records(gpu: Gpu) -> Records:
+def sm_records(gpu: Gpu) -> PooledRecords:
     """A record of every SM, idle and empty. Raises E502 for a machine that the records cannot hold."""
     _check_machine(gpu)
     sms: Any = np.zeros(gpu.sm.count, SM)
@@ -64,16 +64,16 @@ def sm_records(gpu: Gpu) -> Records:
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
     _set_textures(sms["l1t"], gpu.l1t)
-    records = Records(gpu, sms)
-    records.of_each(sms, _of_sm(gpu))
+    records = PooledRecords(gpu, sms)
+    records.restore_fields(sms, _of_sm(gpu))
 
-    def deeper() -> Iterator[Step]:
+    def deeper() -> Iterator[RestoreStep]:
         """A pushed entry has lanes or, after they have left, a PC or a reconvergence PC."""
         for depth in range(_DEPTH, MAX_STACK, _DEPTH):
             columns = [sms[name][:, depth : depth + _DEPTH] for name in _STACKS]
             yield columns[:3], [(column, 0) for column in columns[3:]]
 
-    records.while_used(deeper)
+    records.restore_while_used(deeper)
     return records
 
 
@@ -128,33 +128,33 @@ def _of_sm(gpu: Gpu) -> dict[str, int]:
     return used | {"l1i.waiter": gpu.fetch.mshr_entries, "l1c.waiter": gpu.l1c.mshr_entries}
 
 
-def l1_records(gpu: Gpu) -> Records:
+def l1_records(gpu: Gpu) -> PooledRecords:
     """A record of every L1 data cache, empty. Raises E502."""
     l1s = make_l1(gpu, gpu.sm.count)
-    records = Records(gpu, l1s)
-    records.of_each(l1s, _of_cache(gpu.l1d, gpu.l1d.sets * gpu.l1d.ways))
+    records = PooledRecords(gpu, l1s)
+    records.restore_fields(l1s, _of_cache(gpu.l1d, gpu.l1d.sets * gpu.l1d.ways))
     return records
 
 
-def memory_records(gpu: Gpu) -> Records:
+def memory_records(gpu: Gpu) -> PooledRecords:
     """The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
     memory = make_memory(gpu)
     m = memory[0]
-    records = Records(gpu, memory)
+    records = PooledRecords(gpu, memory)
     names = [f"{net}.{name}" for net in NETWORKS for name in ("input", "output", "fifo", "queue")]
     used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices))
-    records.of_each(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
+    records.restore_fields(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
     places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
-    records.of_each(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
+    records.restore_fields(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
 
-    def requests() -> Iterator[Step]:
+    def requests() -> Iterator[RestoreStep]:
         """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
         data = m["request"].view(np.uint8).reshape(POOL, -1)
         for k in range(0, POOL, _REQUESTS):
             places = m["free"][POOL - k - _REQUESTS : POOL - k]
             yield [data[k : k + _REQUESTS]], [(places, np.arange(k + _REQUESTS - 1, k - 1, -1))]
 
-    records.while_used(requests)
+    records.restore_while_used(requests)
     return records
 
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxsim.timing.sm_state import RUN
 from ptxtool.formats.gpu import Gpu
 
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
 _LOCK_RULES = {"safe": SAFE, "strict": STRICT, "symmetric": SYMMETRIC}
-_runs: Remembered[Any] = Remembered(8)
+_runs: IdentityCache[Any] = IdentityCache(8)
 
 
 def run_record(gpu: Gpu) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from ptxsim.base import record_pool
 from ptxsim.base.program import Program
-from ptxsim.base.record_pool import Records
+from ptxsim.base.record_pool import PooledRecords
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
@@ -53,7 +53,7 @@ class Simulation:
     memory: Any
     context: Any
     arrays: dict[str, Any]
-    records: list[Records]
+    records: list[PooledRecords]
     """The pooled records of `sms`, and those of `memory` and `l1s` that belong to this run alone."""
     printer: Printer = field(default_factory=Printer)
     observer: Observer | None = None
@@ -72,5 +72,5 @@ class Simulation:
         """Return the records to the pool for later launches: the state of the run is not read any more."""
         self.sms["wheel"][:, : int(self.run["wheel"][0]) + 1] = 0
         for records in self.records:
-            record_pool.give_back(records)
+            record_pool.release(records)
         self.records = []

@@ -24,7 +24,7 @@ from ptxsim.timing.memory.counts import (
 )
 from ptxsim.timing.memory.memory_state import FOREVER, POOL
 
-# the times of each record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
+# the times of each record; the lists are complete: test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
 _NETWORK = ("next", "asking", "out_due")
 _INPUT = ("next", "free")

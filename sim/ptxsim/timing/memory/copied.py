@@ -9,7 +9,7 @@ Reference: timing-model-42 section 3.6.
 from collections.abc import Sequence
 from typing import Any
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.timing.memory.memory_state import SECTORS
 from ptxsim.timing.memory.sectors import LRU_START, copies_fill
 from ptxtool.formats.gpu import Gpu
@@ -17,7 +17,7 @@ from ptxtool.formats.gpu import Gpu
 Copies = Sequence[tuple[int, int]]
 """Address and bytes of each."""
 
-_left: Remembered[tuple[Any, ...]] = Remembered(8)
+_left: IdentityCache[tuple[Any, ...]] = IdentityCache(8)
 """Of machines: the arrays that `_touched` lists after the copies."""
 
 

@@ -1,7 +1,6 @@
 """CTA switching on the host: what it cannot be combined with, its records in a run, and its result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,55 +15,11 @@ from ptxtool.base.bits import from_indices
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SwitchingResult
 
 _COUNTERS = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
 _OPTIONS = ("swap_cycles", "restore_first_cycles", "stalled_cycles", "vector_entries", "vector_hit_cycles")
 _NONE_YET = ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag")
-
-
-@dataclass(frozen=True)
-class SwitchingResult:
-    """The result of CTA switching. Averages are over SMs and cycles; `_most` is the maximum of one SM at a time.
-
-    `switches` counts CTAs that left the pipeline before their end, `evictions` those of them whose live registers went
-    to the PCRF, `restores` the returns from it. `depletion_cycles` are cycles of SMs in which a stalled CTA stayed
-    although another one could have run, because the PCRF had no room.
-    """
-
-    scheme: str
-    active_limit: int
-    resident_limit: int
-    active_most: int
-    active_average: float
-    resident_most: int
-    resident_average: float
-    switches: int
-    evictions: int
-    restores: int
-    depletion_cycles: int
-    pcrf_entries: int
-    pcrf_most: int
-    vector_hits: int
-    vector_misses: int
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The summable counters, by their names among all counters."""
-        return {f"cta_{name}": getattr(self, name) for name in _COUNTERS}
-
-    def __str__(self) -> str:
-        text = (
-            f"{self.scheme}: {self.resident_most} CTAs resident at most ({self.resident_average:.1f} on average), "
-            f"{self.active_most} active ({self.active_average:.1f}), {self.switches} switches"
-        )
-        if not self.pcrf_entries:
-            return text
-        looked_up = self.vector_hits + self.vector_misses
-        return (
-            f"{text}\nPCRF: {self.pcrf_most} of {self.pcrf_entries} entries at most, {self.evictions} evictions, "
-            f"{self.restores} restores, {self.depletion_cycles} cycles of depletion; live vectors: "
-            f"{self.vector_hits} of {looked_up} found in the cache"
-        )
 
 
 def check_switching(

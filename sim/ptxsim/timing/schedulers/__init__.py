@@ -14,15 +14,13 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-import numba
-
 from ptxsim.base import jit
 from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
 from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import MAX_WARPS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
     "lrr": lrr,
@@ -77,10 +75,8 @@ def _built_in(name: str) -> Policy:
     kind, _, number = name.partition(":")
     if kind not in SCHEDULERS:
         known = ", ".join(sorted(SCHEDULERS))
-        near = nearest(kind, SCHEDULERS)
-        guess = f"did you mean '{near}'? " if near else ""
-        help_text = f"{guess}the schedulers are {known}; one of your own is FILE.py:FUNCTION"
-        raise error("E502", f"no warp scheduler '{name}'", help=help_text)
+        there = f"the schedulers are {known}; one of your own is FILE.py:FUNCTION"
+        raise error("E502", f"no warp scheduler '{name}'", help=did_you_mean(kind, SCHEDULERS, then=there))
     module = SCHEDULERS[kind]
     window = getattr(module, "window", None)
     compiled_window = _whole() if window is None else _compiled(WINDOW, window)
@@ -115,4 +111,4 @@ def _whole() -> Any:
 
 @cache
 def _compiled(signature: Any, function: Callable[..., int]) -> Any:
-    return numba.njit(signature, **jit.OPTIONS)(function)
+    return jit.uncached(signature)(function)

@@ -23,7 +23,7 @@ from ptxsim.base import jit
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import POLICY
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 
 _NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)
@@ -96,10 +96,9 @@ def load(name: OwnName) -> OwnPolicy:
         raise error("E501", message, help="give the path of a Python file") from None
     functions = _run(source)
     if name.function not in functions:
-        near = nearest(name.function, functions)
-        guess = f"did you mean '{near}'? " if near else ""
-        help_text = f"{guess}its functions are: {', '.join(functions) or 'none'}"
-        raise error("E502", f"no function '{name.function}' in '{name.file}'", source, help=help_text)
+        there = f"its functions are: {', '.join(functions) or 'none'}"
+        help = did_you_mean(name.function, functions, then=there)
+        raise error("E502", f"no function '{name.function}' in '{name.file}'", source, help=help)
     pick = functions[name.function]
     window = functions.get("window") if name.function != "window" else None
     _check_parameters(source, pick, "pick")
