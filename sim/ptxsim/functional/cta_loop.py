@@ -56,8 +56,8 @@ from ptxsim.sanitizer.inspect import (
 )
 from ptxsim.sanitizer.shadow_state import (
     ACQUIRES,
+    AFTER,
     BEFORE,
-    BEHIND,
     CHECKED,
     CHECKS,
     MEMORY,
@@ -363,7 +363,7 @@ def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, repor
         done += 1
         x.cycle += 1
         if c.stage == BEFORE and c.traced_warp == w:
-            c.stage = BEHIND
+            c.stage = AFTER
             return np.int64(PAUSED)
         if x.yields:
             break

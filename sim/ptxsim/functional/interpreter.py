@@ -198,7 +198,7 @@ class _Launched:
                     goes_on,
                 )
             goes_on = True
-            self.printer.take(self.image)
+            self.printer.drain(self.image)
             if done == PAUSED:
                 if self.tracer is not None:
                     self.tracer.stopped(cta)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.program import Program
-from ptxsim.sanitizer.shadow_state import BEHIND, GOING, TRACED
+from ptxsim.sanitizer.shadow_state import AFTER, GOING, TRACED
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.defuse import DefUse
@@ -158,7 +158,7 @@ class Tracer:
         i, warp = int(state["traced_at"]), int(state["traced_warp"])
         function, index = self._program.places[i]
         facts, first = self._facts[function.name][index], self._firsts[function.name]
-        if state["stage"] != BEHIND:
+        if state["stage"] != AFTER:
             self._reads = self._values(function, index, first, facts.uses, warp, read=True)
             return
         state["stage"] = GOING

@@ -41,8 +41,8 @@ def launch_result(
     kernel: Function, simulation: Simulation, scheduler: str, status: str, registers: int
 ) -> SimResult:
     """The result of a run that ended with this status; `registers` are those per thread."""
-    plan = simulation.configuration.plan
-    run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
+    plan = simulation.plan.sharing
+    run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
     switching = configuration.switching
     active = switching.active if switching else plan.unshared
     counts = _counts.of(sms)

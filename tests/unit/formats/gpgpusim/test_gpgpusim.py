@@ -304,7 +304,7 @@ def test_the_simulator_holds_what_is_said() -> None:
 
     assert (MOST_READONLY_LINES, MOST_LDST, MOST_MERGES) == (MAX_LINES, LDST_QUEUE, MAX_WAITERS)
     assert (MOST_READONLY_LINES, MOST_FRAGMENTS, MOST_RESULTS) == (
-        texture.MAX_LINES,
+        MAX_LINES,
         texture.QUEUE,
         texture.RESULTS,
     )
