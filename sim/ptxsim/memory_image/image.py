@@ -27,7 +27,6 @@ from ptxsim.lowering.variable_layout import (
     round_up,
 )
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
-from ptxsim.memory_image.printing import buffer_of
 from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, TextureHandles, class_of, fits
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu
@@ -133,7 +132,7 @@ class MemoryImage:
         for p, a, name in reversed([*zip(layout.parameters, args, called, strict=True)]):
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = name
-        image.host = buffer_of(PRINT_BYTES if program.prints else 8)
+        image.host = np.zeros(PRINT_BYTES if program.prints else 8, np.uint8)
         image.reserved_shared = reserved
         image.workspace = workspace
         image._fill_context(program, (heap, heap_bytes), table, slots, dynamic_shared)
@@ -174,47 +173,34 @@ class MemoryImage:
         textures = table.array()
         self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)
         x = self.context[0]
-        values: dict[str, Any] = {
-            "r32": r32.ctypes.data,
-            "r64": r64.ctypes.data,
-            "predicates": predicates.ctypes.data,
-            "constant_rows32": constant32,
-            "constant_rows64": constant64,
-            "rows32": program.rows32,
-            "rows64": program.rows64,
-            "rows_p": program.rows_p,
-            "total_rows32": len(r32),
-            "total_rows64": len(r64),
-            "total_rows_p": len(predicates),
-            "scratch32": r32[-1:].ctypes.data,
-            "scratch64": r64[-1:].ctypes.data,
-            "global_memory": self.arena.ctypes.data,
-            "global_base": GLOBAL_BASE,
-            "global_bytes": len(self.arena),
-            "allocations": allocations.ctypes.data,
-            "n_allocations": len(allocations),
-            "constant_memory": self.constants.ctypes.data,
-            "constant_bytes": len(layout.constant_bytes),
-            "param_memory": self.param.ctypes.data,
-            "param_bytes": layout.param_bytes,
-            "local_memory": local.ctypes.data,
-            "local_bytes": layout.local_bytes,
-            "textures": textures.ctypes.data,
-            "n_textures": len(textures),
-            "instructions": program.instructions.ctypes.data,
-            "n_instructions": len(program.instructions),
-            "uops": program.uops.ctypes.data,
-            "n_uops": len(program.uops),
-            "shared_bytes": len(self.shared_image),
-            "call_stack": calls.ctypes.data,
-            "call_words": program.call_words,
-            "host_memory": self.host.ctypes.data,
-            "host_bytes": self.host.nbytes,
-            "heap_start": heap[0],
-            "heap_bytes": heap[1],
-        }
-        for name, value in values.items():
-            x[name] = value
+        for name, array in {
+            "r32": r32,
+            "r64": r64,
+            "predicates": predicates,
+            "scratch32": r32[-1:],
+            "scratch64": r64[-1:],
+            "global_memory": self.arena,
+            "allocations": allocations,
+            "constant_memory": self.constants,
+            "param_memory": self.param,
+            "local_memory": local,
+            "textures": textures,
+            "instructions": program.instructions,
+            "uops": program.uops,
+            "call_stack": calls,
+            "host_memory": self.host,
+        }.items():
+            x[name] = array.ctypes.data
+        for name in ("rows32", "rows64", "rows_p", "call_words"):
+            x[name] = getattr(program, name)
+        x["constant_rows32"], x["constant_rows64"] = constant32, constant64
+        x["total_rows32"], x["total_rows64"], x["total_rows_p"] = len(r32), len(r64), len(predicates)
+        x["global_base"], x["global_bytes"] = GLOBAL_BASE, len(self.arena)
+        x["constant_bytes"], x["param_bytes"] = len(layout.constant_bytes), layout.param_bytes
+        x["local_bytes"], x["shared_bytes"] = layout.local_bytes, len(self.shared_image)
+        x["n_allocations"], x["n_textures"] = len(allocations), len(textures)
+        x["n_instructions"], x["n_uops"] = len(program.instructions), len(program.uops)
+        x["host_bytes"], x["heap_start"], x["heap_bytes"] = self.host.nbytes, *heap
 
     @property
     def buffers(self) -> list[tuple[int, Any]]:

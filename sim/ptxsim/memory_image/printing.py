@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?"
     rb"(?P<length>[hljzt]*)(?P<kind>[diouxXcspfFeEgGaA%])"
@@ -227,8 +225,3 @@ def _hexadecimal(value: float, precision: int | None, point: bool) -> str:
         fraction = fraction.ljust(precision, "0")
     dot = "." if fraction or point else ""
     return f"{scaled >> 4 * n:x}{dot}{fraction}p{exponent:+d}"
-
-
-def buffer_of(n_bytes: int) -> np.ndarray:
-    """A print buffer."""
-    return np.zeros(n_bytes // 8, np.int64).view(np.uint8)

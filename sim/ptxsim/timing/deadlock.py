@@ -17,16 +17,6 @@ from ptxtool.ir.nodes import Function
 _SHOWN = 4
 
 
-def cta_name(simulation: Simulation, number: int) -> str:
-    """The coordinates of a CTA."""
-    return coordinates(number, simulation.plan.grid)
-
-
-def thread_name(simulation: Simulation, number: int) -> str:
-    """The coordinates of a thread of a CTA."""
-    return coordinates(number, simulation.plan.block)
-
-
 def shared_register(simulation: Simulation, i: int) -> int:
     """The first register of an instruction that is beyond the private ones."""
     record, private = simulation.program.instructions[i], int(simulation.run["private_registers"][0])
@@ -158,12 +148,13 @@ def _circle(start: _Wait, waits: list[_Wait]) -> list[_Wait] | None:
 def _described(simulation: Simulation, wait: _Wait) -> str:
     number = int(wait.sm["warp_in_cta"][wait.warp])
     last = min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)
-    threads = f"threads {thread_name(simulation, 32 * number)} to {thread_name(simulation, last)}"
+    block = simulation.plan.block
+    threads = f"threads {coordinates(32 * number, block)} to {coordinates(last, block)}"
     return f"{_name(simulation, wait.sm, wait.warp)} ({threads}, SM {int(wait.sm['index'])}) {wait.text}"
 
 
 def _name(simulation: Simulation, sm: Any, w: int) -> str:
-    cta = cta_name(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
+    cta = coordinates(int(sm["cta_id"][sm["cta_slot"][w]]), simulation.plan.grid)
     return f"CTA {cta} warp {int(sm['warp_in_cta'][w])}"
 
 
