@@ -120,7 +120,7 @@ def _check_there(selection: Selection, program: Program, n_ctas: int, n_warps: i
             raise error("E502", f"--trace: there is no {key} {min(chosen)}", help=there)
     lines = {
         int(record["line"])
-        for record, (_, i) in zip(program.instructions, program.places, strict=True)
+        for record, (_, i) in zip(program.instructions, program.positions, strict=True)
         if i >= 0
     }
     if selection.lines is not None and lines and not selection.lines & lines:
@@ -140,7 +140,7 @@ class Tracer:
         self._firsts = {f.name: first for f, first in program.first_registers}
         self._reads: tuple[tuple[str, tuple[str, ...]], ...] = ()
         lines = self._selection.lines
-        for i, (_, index) in enumerate(program.places):
+        for i, (_, index) in enumerate(program.positions):
             line = int(program.instructions[i]["line"])
             checks.checked[i]["traced"] = index >= 0 and (lines is None or line in lines)
         warps = sum(1 << w for w in self._selection.warps if w < 32)
@@ -157,7 +157,7 @@ class Tracer:
         if state["stage"] == GOING:  # for the print buffer
             return
         i, warp = int(state["traced_at"]), int(state["traced_warp"])
-        function, index = self._program.places[i]
+        function, index = self._program.positions[i]
         facts, first = self._facts[function.name][index], self._firsts[function.name]
         if state["stage"] != BEHIND:
             self._reads = self._values(function, index, first, facts.uses, warp, read=True)

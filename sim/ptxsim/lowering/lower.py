@@ -260,7 +260,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
     set_reach(records, uops, {bits: set(rows) for bits, rows in b.free.items()})
     files = {32: 0, 64: 1, 1: 2}
     rows = [(files[file], first, count) for each in builders for file, first, count in each.register_rows]
-    places = [
+    positions = [
         (f, i if i < len(f.instructions) else -1)
         for f in graph.functions
         for i in range(len(f.instructions) + graph.has_end(f))
@@ -283,9 +283,9 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
         prints=any(u[0] in (PRINT, ASSERT) for u in b.uops),
         allocates=any(u[0] == MALLOC for u in b.uops),
         call_words=graph.stack_words(ENTRY_WORDS * MAX_STACK + FRAME_WORDS + HEADER_WORDS),
-        texts=tuple("}" if i < 0 else f.text(i) for f, i in places),
+        texts=tuple("}" if i < 0 else f.text(i) for f, i in positions),
         first_registers=tuple((each.kernel, each.first_register) for each in builders),
-        places=tuple(places),
+        positions=tuple(positions),
         register_names=tuple(name for each in builders for name in each.registers.names),
         layout=layout,
         is_ptxplus=b.ptxplus,

@@ -5,7 +5,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive
 """
 
 from ptxsim.base.jit import record, record_at
-from ptxsim.base.program import COPY_GROUPS, MAX_STACK
+from ptxsim.base.program import COPY_GROUPS, stack_fields
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
@@ -267,14 +267,7 @@ SM = record(
         ),  # instead, where all sources are read at once: banks still to be read
         # what happens at a cycle, modulo the wheel's size in use
         ("wheel", "i8", (WHEEL, WHEEL_KINDS)),
-        # SIMT stack: entries of one depth side by side, as few warps are deep in it
-        ("stack_pc", "i4", (MAX_STACK, MAX_WARPS)),
-        ("stack_rpc", "i4", (MAX_STACK, MAX_WARPS)),
-        ("stack_mask", "i8", (MAX_STACK, MAX_WARPS)),
-        ("stack_call", "i4", (MAX_STACK, MAX_WARPS)),
-        ("stack_wait", "i4", (MAX_STACK, MAX_WARPS)),  # 1 + the barrier an entry waits at; 0: it does not
-        ("waits_since", "i4", (MAX_STACK, MAX_WARPS)),  # the barrier instruction
-        ("waiting_lanes", "i8", (MAX_STACK, MAX_WARPS)),
+        *stack_fields(MAX_WARPS),
         ("l1i", READONLY),
         ("l1c", READONLY),
         ("l1t", TEXTURES),

@@ -8,7 +8,7 @@ Where context and registers of a CTA are is encoded as in Table IV of FineReg: a
 """
 
 from ptxsim.base.jit import record, record_at, records
-from ptxsim.base.program import MAX_STACK
+from ptxsim.base.program import stack_fields
 from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
@@ -20,16 +20,10 @@ NOWHERE = -1
 WARP = record(
     [
         ("state", "i8"),
-        ("depth", "i8"),
+        ("depth", "i8", (1,)),
         ("inner_wait", "i8"),
         ("dynamic_id", "i8"),
-        ("stack_pc", "i4", (MAX_STACK,)),
-        ("stack_rpc", "i4", (MAX_STACK,)),
-        ("stack_mask", "i8", (MAX_STACK,)),
-        ("stack_call", "i4", (MAX_STACK,)),
-        ("stack_wait", "i4", (MAX_STACK,)),
-        ("waits_since", "i4", (MAX_STACK,)),
-        ("waiting_lanes", "i8", (MAX_STACK,)),
+        *stack_fields(1),
     ]
 )
 
