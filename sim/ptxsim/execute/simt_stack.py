@@ -5,8 +5,8 @@ at a barrier. A divergent instruction turns the top into the entry that waits at
 entry per distinct target; the group that does not hold the highest lane runs first, or the taken path of a branch. All
 PCs are instruction indices.
 
-`stack` is any record with the fields `depth` and `base.program.stack_fields`, `w` the warp's column in it: the record of an SM has
-the stacks of all its warps, the run without time a record per warp.
+`stack` is any record with the fields `depth` and `base.program.stack_fields`, `w` the warp's column in it: the record
+of an SM has the stacks of all its warps, the run without time has a record per warp.
 """
 
 from ptxsim.base.jit import bit, ctz, inline, njit

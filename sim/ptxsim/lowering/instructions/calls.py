@@ -279,6 +279,4 @@ def _stackrestore(b: Builder, op: Operation) -> None:
 
 
 def _give(b: Builder, op: Operation, address: int) -> None:
-    d = b.destination(op)
-    b.emit("zext_u64" if op.type.bits == 64 else "mov_u32", d.row, address)
-    d.finish()
+    b.destination(op).write("zext_u64" if op.type.bits == 64 else "mov_u32", address)

@@ -176,9 +176,9 @@ def _selp(b: Builder, op: Operation) -> None:
     if b.as_gpgpu_sim and isinstance(condition, Unary):
         condition = condition.operand  # which ignores the `!`
     chosen = b.predicate(condition)
-    d = b.destination(op)
-    b.emit("sel_u64" if op.type.bits == 64 else "sel_u32", d.row, b.source(op, 1), b.source(op, 2), chosen)
-    d.finish()
+    b.destination(op).write(
+        "sel_u64" if op.type.bits == 64 else "sel_u32", b.source(op, 1), b.source(op, 2), chosen
+    )
 
 
 @rule("slct")
@@ -187,9 +187,9 @@ def _slct(b: Builder, op: Operation) -> None:
         chosen = b.compute("le_f32", b.constant(0), float_source(b, op, 3, op.stype))
     else:
         chosen = b.compute("le_s32", b.constant(0), b.source(op, 3, TYPES["s32"]))
-    d = b.destination(op)
-    b.emit("sel_u64" if op.type.bits == 64 else "sel_u32", d.row, b.source(op, 1), b.source(op, 2), chosen)
-    d.finish()
+    b.destination(op).write(
+        "sel_u64" if op.type.bits == 64 else "sel_u32", b.source(op, 1), b.source(op, 2), chosen
+    )
 
 
 @rule("testp")

@@ -79,9 +79,7 @@ def _mov_elements(b: Builder, op: Operation, n: int) -> None:
     mov = "mov_u64" if type_.bits == 64 else "mov_u32"
     rows = [b.compute(mov, b.value(o, type_)) for o in pair[1]]
     for row, target in zip(rows, pair[0], strict=True):
-        d = b.place(target, type_)
-        b.emit(mov, d.row, row)
-        d.finish()
+        b.place(target, type_).write(mov, row)
 
 
 def _components(b: Builder, operand: Operand, n: int) -> tuple[Operand, ...]:
@@ -155,9 +153,7 @@ def _unpack(b: Builder, op: Operation, target: Vector, operand: Operand) -> None
         value = words[k // per_word]
         if bits < 32:
             value = b.compute("shr_u32", value, b.constant(k % per_word * bits))
-        d = b.place(item, type_)
-        b.emit("mov_u32", d.row, value)
-        d.finish()
+        b.place(item, type_).write("mov_u32", value)
 
 
 # ---- cvt
@@ -322,9 +318,7 @@ def _cvt_pack_int(b: Builder, op: Operation) -> None:
     if len(op.operands) > 3:
         above = b.compute("shl_u32", b.source(op, 3, WORD), b.constant(2 * bits))
         value = b.compute("or_u32", above, value)
-    d = b.destination(op, 0, WORD)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.destination(op, 0, WORD).write("mov_u32", value)
 
 
 # ---- generic addresses

@@ -275,9 +275,7 @@ def _function(b: Builder, op: Operation) -> None:
     source = float_source(b, op, 1)
     if is_packed(op.type):
         value = each(b, op.type, [source], one)
-        d = b.destination(op)
-        b.emit("mov_u32", d.row, value)
-        d.finish()
+        b.destination(op).write("mov_u32", value)
         return
     d = b.destination(op)
     if op.type.bits == 64:
@@ -294,9 +292,7 @@ def _function(b: Builder, op: Operation) -> None:
 
 @rule("copysign")
 def _copysign(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit(f"copysign_f{op.type.bits}", d.row, b.source(op, 1), b.source(op, 2))
-    d.finish()
+    b.destination(op).write(f"copysign_f{op.type.bits}", b.source(op, 1), b.source(op, 2))
 
 
 def float_sign(b: Builder, op: Operation, name: str) -> None:
@@ -317,9 +313,7 @@ def float_extreme(b: Builder, op: Operation, name: str) -> None:
     type_ = op.type
     sources = [float_source(b, op, k) for k in range(1, len(op.operands))]
     value = each(b, type_, sources, lambda rows: _extreme(b, op, name, rows, element_type(type_)))
-    d = b.destination(op)
-    b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, value)
-    d.finish()
+    b.destination(op).write("mov_u64" if type_.bits == 64 else "mov_u32", value)
 
 
 def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Type) -> int:

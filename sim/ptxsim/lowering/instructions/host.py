@@ -47,9 +47,7 @@ def _result(b: Builder, call: Call, row: int, type_: Type) -> None:
     operand: Operand = call.results[0]
     place = b.place_in_frame(operand.text) if isinstance(operand, Name) else None
     if place is None:
-        d = b.place(operand, type_)
-        b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, row)
-        d.finish()
+        b.place(operand, type_).write("mov_u64" if type_.bits == 64 else "mov_u32", row)
         return
     _access(b, place.offset, type_.bytes)
     b.emit_code(store_code(type_), a=row)

@@ -29,15 +29,11 @@ _U32, _S32 = TYPES["u32"], TYPES["s32"]
 def _binary(b: Builder, op: Operation, name: str, type_: Type | None = None) -> None:
     """d = a op b by one lane operation."""
     type_ = type_ or op.type
-    d = b.destination(op, 0, type_)
-    b.emit(name, d.row, b.source(op, 1, type_), b.source(op, 2, type_))
-    d.finish()
+    b.destination(op, 0, type_).write(name, b.source(op, 1, type_), b.source(op, 2, type_))
 
 
 def _unary(b: Builder, op: Operation, name: str, result: Type | None = None) -> None:
-    d = b.destination(op, 0, result)
-    b.emit(name, d.row, b.source(op, 1))
-    d.finish()
+    b.destination(op, 0, result).write(name, b.source(op, 1))
 
 
 def _width(type_: Type) -> str:
@@ -124,9 +120,7 @@ def _add(b: Builder, op: Operation) -> None:
         value = each(
             b, type_, [b.source(op, k) for k in (1, 2)], lambda rows: b.compute(f"{name}_u32", *rows)
         )
-        d = b.destination(op)
-        b.emit("mov_u32", d.row, value)
-        d.finish()
+        b.destination(op).write("mov_u32", value)
         return
     if op.has("sat") and not b.ptxplus:
         if type_.name != "s32":
@@ -148,14 +142,9 @@ def _add(b: Builder, op: Operation) -> None:
                 return
         _ptxplus_add(b, op, first, second, None)
         return
-    d = b.destination(op)
-    b.emit(
-        f"{'add' if name == 'add' else 'sub'}_{_width(type_)}",
-        d.row,
-        b.value(first, type_),
-        b.value(second, type_),
+    b.destination(op).write(
+        f"{'add' if name == 'add' else 'sub'}_{_width(type_)}", b.value(first, type_), b.value(second, type_)
     )
-    d.finish()
 
 
 def _subtract(b: Builder, op: Operation, first: Operand, second: Operand) -> None:
@@ -212,9 +201,7 @@ def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minu
     total = b.compute("sub_u64" if minus else "add_u64", total, one)
     total = b.compute("max_s64", total, b.constant(-(1 << 31), 64))
     total = b.compute("min_s64", total, b.constant((1 << 31) - 1, 64))
-    d = b.destination(op)
-    b.emit("trunc_u64", d.row, total)
-    d.finish()
+    b.destination(op).write("trunc_u64", total)
 
 
 @rule("add_cc", "addc", "addc_cc")
@@ -296,14 +283,12 @@ def _mul(b: Builder, op: Operation) -> None:
     mode = op.match.one_of("lo", "hi", "wide")
     if not b.ptxplus and type_.bits == 32:  # the usual ones without a move
         names = {"lo": "mul_u32", "hi": f"mulhi_{_signed(type_)}", "wide": f"mulwide_{_signed(type_)}"}
-        d = b.destination(op, 0, TYPES[f"{type_.name[0]}64"] if mode == "wide" else type_)
-        b.emit(names[mode], d.row, b.source(op, 1), b.source(op, 2))
-        d.finish()
+        b.destination(op, 0, TYPES[f"{type_.name[0]}64"] if mode == "wide" else type_).write(
+            names[mode], b.source(op, 1), b.source(op, 2)
+        )
         return
     product, result = _product(b, op)
-    d = b.destination(op, 0, result)
-    b.emit(f"mov_{_width(result)}", d.row, product)
-    d.finish()
+    b.destination(op, 0, result).write(f"mov_{_width(result)}", product)
 
 
 @rule("mad")
@@ -348,9 +333,7 @@ def _madp(b: Builder, op: Operation) -> None:
     minus = _negated(b, op.operands[3])
     addend = b.source(op, 3, result) if minus is None else b.compute("not_u64", b.value(minus, result))
     partial = b.compute("add_u64", product, addend)
-    d = b.destination(op, 0, result)
-    b.emit("add_u64", d.row, partial, b.compute("zext_u64", carry))
-    d.finish()
+    b.destination(op, 0, result).write("add_u64", partial, b.compute("zext_u64", carry))
 
 
 def _product24(b: Builder, op: Operation) -> int:
@@ -362,9 +345,7 @@ def _product24(b: Builder, op: Operation) -> int:
 @rule("mul24")
 def _mul24(b: Builder, op: Operation) -> None:
     product = _product24(b, op)
-    d = b.destination(op)
-    b.emit("mov_u32", d.row, product)
-    d.finish()
+    b.destination(op).write("mov_u32", product)
 
 
 @rule("mad24")
@@ -376,17 +357,13 @@ def _mad24(b: Builder, op: Operation) -> None:
     product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
     if op.has("hi"):
         product = b.compute(f"shr_{_signed(op.type)}", product, b.constant(16))
-    d = b.destination(op)
-    b.emit("add_u32", d.row, product, b.source(op, 3))
-    d.finish()
+    b.destination(op).write("add_u32", product, b.source(op, 3))
 
 
 @rule("sad")
 def _sad(b: Builder, op: Operation) -> None:
     difference = b.compute(f"absdiff_{_signed(op.type)}", b.source(op, 1), b.source(op, 2))
-    d = b.destination(op)
-    b.emit(f"add_{_width(op.type)}", d.row, difference, b.source(op, 3))
-    d.finish()
+    b.destination(op).write(f"add_{_width(op.type)}", difference, b.source(op, 3))
 
 
 @rule("div")
@@ -414,9 +391,7 @@ def _sign(b: Builder, op: Operation) -> None:
         _unary(b, op, "mov_u32")
     else:  # PTXPlus prints `.u32` and `.u16` for the absolute value of signed numbers
         signed = TYPES[f"s{type_.bits}"]
-        d = b.destination(op)
-        b.emit("abs_s64" if type_.bits == 64 else "abs_s32", d.row, b.source(op, 1, signed))
-        d.finish()
+        b.destination(op).write("abs_s64" if type_.bits == 64 else "abs_s32", b.source(op, 1, signed))
 
 
 @rule("min", "max")
@@ -436,9 +411,7 @@ def _extreme(b: Builder, op: Operation) -> None:
         return b.compute(f"max_{kind}", value, b.constant(0)) if op.has("relu") else value
 
     value = each(b, type_, [b.source(op, k) for k in (1, 2)], one)
-    d = b.destination(op)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.destination(op).write("mov_u32", value)
 
 
 # ---- logic and shifts
@@ -487,9 +460,7 @@ def _shift(b: Builder, op: Operation) -> None:
     type_ = op.type
     name = "shl" if op.match.form.sem == "shl" else "shr"
     kind = _signed(type_) if name == "shr" else _width(type_)
-    d = b.destination(op)
-    b.emit(f"{name}_{kind}", d.row, b.source(op, 1), b.source(op, 2, _U32))
-    d.finish()
+    b.destination(op).write(f"{name}_{kind}", b.source(op, 1), b.source(op, 2, _U32))
 
 
 @rule("shf")
@@ -499,9 +470,9 @@ def _shf(b: Builder, op: Operation) -> None:
         amount = b.compute("and_u32", amount, b.constant(31))
     else:
         amount = b.compute("min_u32", amount, b.constant(32))
-    d = b.destination(op)
-    b.emit("shf_l_u32" if op.has("l") else "shf_r_u32", d.row, b.source(op, 1), b.source(op, 2), amount)
-    d.finish()
+    b.destination(op).write(
+        "shf_l_u32" if op.has("l") else "shf_r_u32", b.source(op, 1), b.source(op, 2), amount
+    )
 
 
 def _lut(b: Builder, op: Operation) -> int:
@@ -513,9 +484,7 @@ def _lut(b: Builder, op: Operation) -> int:
 
 @rule("lop3")
 def _lop3(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit("lop3_u32", d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
-    d.finish()
+    b.destination(op).write("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
 
 
 @rule("lop3_bool")
@@ -526,9 +495,7 @@ def _lop3_bool(b: Builder, op: Operation) -> None:
     operand = op.operands[0]
     if not isinstance(operand, Dual):
         unsupported("'lop3' without a predicate destination")
-    d = b.place(operand.first, op.type)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.place(operand.first, op.type).write("mov_u32", value)
     write_predicates(b, operand.second, result)
 
 
@@ -549,9 +516,9 @@ def _bfind(b: Builder, op: Operation) -> None:
 
 @rule("bfe")
 def _bfe(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit(f"bfe_{_signed(op.type)}", d.row, b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _U32))
-    d.finish()
+    b.destination(op).write(
+        f"bfe_{_signed(op.type)}", b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _U32)
+    )
 
 
 @rule("bfi")
@@ -564,9 +531,7 @@ def _bfi(b: Builder, op: Operation) -> None:
 
 @rule("fns")
 def _fns(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit("fns_u32", d.row, b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _S32))
-    d.finish()
+    b.destination(op).write("fns_u32", b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _S32))
 
 
 def _limited(b: Builder, op: Operation, index: int) -> int:
@@ -579,16 +544,12 @@ def _limited(b: Builder, op: Operation, index: int) -> int:
 
 @rule("bmsk")
 def _bmsk(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit("bmsk_u32", d.row, _limited(b, op, 1), _limited(b, op, 2))
-    d.finish()
+    b.destination(op).write("bmsk_u32", _limited(b, op, 1), _limited(b, op, 2))
 
 
 @rule("szext")
 def _szext(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit(f"bfe_{_signed(op.type)}", d.row, b.source(op, 1), b.constant(0), _limited(b, op, 2))
-    d.finish()
+    b.destination(op).write(f"bfe_{_signed(op.type)}", b.source(op, 1), b.constant(0), _limited(b, op, 2))
 
 
 @rule("prmt")
@@ -602,14 +563,14 @@ def _prmt(b: Builder, op: Operation) -> None:
 
 @rule("dp4a")
 def _dp4a(b: Builder, op: Operation) -> None:
-    d = b.destination(op, 0, _U32)
-    b.emit(f"dp4a_{op.type.name[0]}{op.stype.name[0]}", d.row, *(b.source(op, k, _U32) for k in (1, 2, 3)))
-    d.finish()
+    b.destination(op, 0, _U32).write(
+        f"dp4a_{op.type.name[0]}{op.stype.name[0]}", *(b.source(op, k, _U32) for k in (1, 2, 3))
+    )
 
 
 @rule("dp2a")
 def _dp2a(b: Builder, op: Operation) -> None:
     mode = 4 * op.has("hi") + 2 * op.type.is_signed + op.stype.is_signed
-    d = b.destination(op, 0, _U32)
-    b.emit("dp2a_u32", d.row, b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode)
-    d.finish()
+    b.destination(op, 0, _U32).write(
+        "dp2a_u32", b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode
+    )

@@ -213,15 +213,11 @@ def _atomic128(
     b.emit_code(ATOMIC128, old, pairs[0], pairs[-1], codes.ATOMICS[name])
     if target is not None:
         for k, half in enumerate(b.halves(target)):
-            d = b.place(half, LONG)
-            b.emit("mov_u64", d.row, old + k)
-            d.finish()
+            b.place(half, LONG).write("mov_u64", old + k)
     b.finish_access(place)
 
 
 @rule("createpolicy")
 def _createpolicy(b: Builder, op: Operation) -> None:
     """The value is opaque and caches do not look at it: zero."""
-    d = b.destination(op, 0, LONG)
-    b.emit("mov_u64", d.row, b.constant(0, 64))
-    d.finish()
+    b.destination(op, 0, LONG).write("mov_u64", b.constant(0, 64))

@@ -104,9 +104,7 @@ def _cvt_small(b: Builder, op: Operation) -> None:
 
 
 def _write(b: Builder, op: Operation, row: int, type_: Type) -> None:
-    d = b.destination(op, 0, type_)
-    b.emit("mov_u32", d.row, row)
-    d.finish()
+    b.destination(op, 0, type_).write("mov_u32", row)
 
 
 # ---- ue8m0: a biased exponent, 255 for NaN

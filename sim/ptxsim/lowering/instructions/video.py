@@ -93,9 +93,7 @@ def _finish(b: Builder, op: Operation, row: int, type_: Type) -> None:
         second = b.value(op.operands[3], WORD)
         kind = "u32" if name == "add" or not type_.is_signed else "s32"
         row = b.compute(f"{name}_{kind}", row, second)
-    d = b.place(Name(target.text), WORD)
-    b.emit("mov_u32", d.row, row)
-    d.finish()
+    b.place(Name(target.text), WORD).write("mov_u32", row)
 
 
 def _types(op: Operation) -> tuple[Type, Type, Type]:
@@ -174,9 +172,7 @@ def _vmad(b: Builder, op: Operation) -> None:
     value = b.compute("add_u64", upper, b.compute("shr_u64", low, b.constant(shift)))
     if op.has("sat"):
         value = _limit(b, value, 32, signed, 64)
-    d = b.place(op.operands[0], WORD)
-    b.emit("trunc_u64", d.row, value)
-    d.finish()
+    b.place(op.operands[0], WORD).write("trunc_u64", value)
 
 
 # ---- two halves or four bytes
@@ -241,6 +237,4 @@ def _merge(b: Builder, op: Operation, results: list[int]) -> None:
         for k in masked:
             low = b.compute("and_u32", results[k], b.constant((1 << bits) - 1))
             value = b.compute("or_u32", value, b.compute("shl_u32", low, b.constant(k * bits)))
-    d = b.place(Name(target.text), WORD)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.place(Name(target.text), WORD).write("mov_u32", value)

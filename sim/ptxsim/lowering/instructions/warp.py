@@ -68,15 +68,13 @@ def _match(b: Builder, op: Operation) -> None:
     same = b.emit_code(MATCH, b.temporary(), b.source(op, 1), e=int(wide))
     target = op.operands[0]
     if "any" in op.instruction.opcode.text.split("."):
-        d = b.destination(op, 0, WORD)
-        b.emit("mov_u32", d.row, same)
-        d.finish()
+        b.destination(op, 0, WORD).write("mov_u32", same)
         return
     everyone = b.emit_code(BALLOT, b.temporary(), TRUE)
     agreed = b.compute("eq_u32", same, everyone)
-    d = b.place(target.first if isinstance(target, Dual) else target, WORD)
-    b.emit("sel_u32", d.row, everyone, b.constant(0), agreed)
-    d.finish()
+    b.place(target.first if isinstance(target, Dual) else target, WORD).write(
+        "sel_u32", everyone, b.constant(0), agreed
+    )
     if isinstance(target, Dual):
         write_predicates(b, target.second, agreed)
 
@@ -111,9 +109,7 @@ def _redux_float(b: Builder, op: Operation) -> None:
     # a NaN loses against every number, and with `.NaN` wins
     mode = ("any", "all").index("all" if op.has("NaN") else "any")
     valid = b.emit_code(VOTE, b.temporary(1), is_number, e=mode)
-    d = b.destination(op)
-    b.emit("sel_u32", d.row, b.compute("xor_u32", best, back), b.constant(0x7FFFFFFF), valid)
-    d.finish()
+    b.destination(op).write("sel_u32", b.compute("xor_u32", best, back), b.constant(0x7FFFFFFF), valid)
 
 
 @rule("activemask")
@@ -134,7 +130,5 @@ def _elect(b: Builder, op: Operation) -> None:
     target = op.operands[0]
     if not isinstance(target, Dual):
         unsupported("'elect' without a predicate destination")
-    d = b.place(target.first, WORD)
-    b.emit("mov_u32", d.row, leader)
-    d.finish()
+    b.place(target.first, WORD).write("mov_u32", leader)
     write_predicates(b, target.second, elected)
