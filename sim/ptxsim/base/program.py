@@ -243,7 +243,7 @@ class Program:
     register_names: tuple[str, ...] = field(repr=False)
     layout: Any = field(
         default=None, repr=False
-    )  # ptxsim.lowering.variable_layout.Layout: where variables lie
+    )  # ptxsim.lowering.variable_layout.VariableLayout: where variables lie
     is_ptxplus: bool = False
 
     def span(self, i: int) -> tuple[Any, int, int]:

@@ -35,7 +35,7 @@ class Destination:
         self.finish()
 
 
-class Builder(Addresses):
+class UopBuilder(Addresses):
     """What the rules of instructions work with; it adds the destinations."""
 
     def destination(self, op: Operation, index: int = 0, type_: Type | None = None) -> Destination:
@@ -179,7 +179,7 @@ class Builder(Addresses):
         self.combine(0, FALSE, FALSE, d=row + 3)
 
 
-Rule = Callable[[Builder, Operation], None]
+Rule = Callable[[UopBuilder, Operation], None]
 RULES: dict[str, Rule] = {}
 """The rule of every `sem` of the instruction table that can be simulated."""
 

@@ -22,8 +22,8 @@ from ptxsim.lowering.variable_layout import (
     RESERVED_BYTES,
     RESERVED_REGISTERS,
     WORKSPACE_REGISTERS,
-    Layout,
     Parameter,
+    VariableLayout,
     round_up,
 )
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
@@ -94,7 +94,7 @@ class MemoryImage:
         of warps that can be resident at a time (default: all of the machine's). `names` are what reports call the
         arguments (default: the parameters' names). Raises E401 for arguments that do not fit the kernel's parameters.
         """
-        layout: Layout = program.layout
+        layout: VariableLayout = program.layout
         _check_arguments(layout, kernel, args)
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
         device = device or Device(gpu)
@@ -149,7 +149,7 @@ class MemoryImage:
     def _fill_context(
         self,
         program: Program,
-        layout: Layout,
+        layout: VariableLayout,
         heap: int,
         heap_bytes: int,
         table: Table,
@@ -261,7 +261,7 @@ def _is_buffer(parameter: Parameter, value: Any) -> bool:
 
 
 def _fill_variables(
-    layout: Layout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
+    layout: VariableLayout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
 ) -> None:
     """Write the values given for module variables."""
     for name, value in constants.items():
@@ -298,7 +298,7 @@ def _fill_variables(
 # ---- arguments
 
 
-def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> None:
+def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[Any]) -> None:
     """E401, with one diagnostic per wrong argument."""
     parameters = layout.parameters
     names = ", ".join(p.name for p in parameters)

@@ -6,7 +6,7 @@ ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does ot
 `b.as_gpgpu_sim` asks for.
 """
 
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import predicate_logic, write_predicates
 from ptxsim.lowering.instructions.floating import float_binary, float_extreme, float_sign
 from ptxsim.lowering.instructions.packed import each, is_packed
@@ -26,13 +26,13 @@ from ptxtool.isa.types import TYPES, Type
 _U32, _S32 = TYPES["u32"], TYPES["s32"]
 
 
-def _binary(b: Builder, op: Operation, name: str, type_: Type | None = None) -> None:
+def _binary(b: UopBuilder, op: Operation, name: str, type_: Type | None = None) -> None:
     """d = a op b by one lane operation."""
     type_ = type_ or op.type
     b.destination(op, 0, type_).write(name, b.source(op, 1, type_), b.source(op, 2, type_))
 
 
-def _unary(b: Builder, op: Operation, name: str, result: Type | None = None) -> None:
+def _unary(b: UopBuilder, op: Operation, name: str, result: Type | None = None) -> None:
     b.destination(op, 0, result).write(name, b.source(op, 1))
 
 
@@ -47,14 +47,14 @@ def _signed(type_: Type) -> str:
 # ---- addition, with PTXPlus's carry and overflow
 
 
-def _negated(b: Builder, operand: Operand) -> Operand | None:
+def _negated(b: UopBuilder, operand: Operand) -> Operand | None:
     """What stands behind the minus of a PTXPlus source, None if there is none, or GPGPU-Sim negates before it adds."""
     if b.ptxplus and not b.as_gpgpu_sim and isinstance(operand, Unary) and operand.operator == "-":
         return None if isinstance(operand.operand, Immediate) else operand.operand
     return None
 
 
-def _flag_rows(b: Builder, op: Operation) -> int | None:
+def _flag_rows(b: UopBuilder, op: Operation) -> int | None:
     """The first row of the condition code that `$p|$r` sets, None without one."""
     operand = op.operands[0]
     if not isinstance(operand, Dual) or not b.ptxplus:
@@ -63,7 +63,9 @@ def _flag_rows(b: Builder, op: Operation) -> int | None:
     return b.row_of(flags)[1] if flags is not None and flags.is_predicate else None
 
 
-def _sum_with_flags(b: Builder, op: Operation, a: int, second: int, carry: int | None, type_: Type) -> None:
+def _sum_with_flags(
+    b: UopBuilder, op: Operation, a: int, second: int, carry: int | None, type_: Type
+) -> None:
     """d = a + second (+ carry row); Z, S, C and O of a PTXPlus condition code where one is a destination.
 
     `second` is the complement of the subtrahend in a subtraction, whose carry in is one.
@@ -95,7 +97,7 @@ def _sum_with_flags(b: Builder, op: Operation, a: int, second: int, carry: int |
     b.combine(COPY_TABLE, over, d=flags + 3)
 
 
-def _ptxplus_add(b: Builder, op: Operation, first: Operand, second: Operand, carry: int | None) -> None:
+def _ptxplus_add(b: UopBuilder, op: Operation, first: Operand, second: Operand, carry: int | None) -> None:
     """add, sub, addp of integers in a register: a minus makes the hardware subtract."""
     type_ = op.type
     minus_a, minus_b = _negated(b, first), _negated(b, second)
@@ -110,7 +112,7 @@ def _ptxplus_add(b: Builder, op: Operation, first: Operand, second: Operand, car
 
 
 @rule("add", "sub", "subr")
-def _add(b: Builder, op: Operation) -> None:
+def _add(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
@@ -147,19 +149,19 @@ def _add(b: Builder, op: Operation) -> None:
     )
 
 
-def _subtract(b: Builder, op: Operation, first: Operand, second: Operand) -> None:
+def _subtract(b: UopBuilder, op: Operation, first: Operand, second: Operand) -> None:
     complement = b.compute("not_u32", b.value(second, op.type))
     _sum_with_flags(b, op, b.value(first, op.type), complement, b.constant(1), op.type)
 
 
 @rule("addp")
-def _addp(b: Builder, op: Operation) -> None:
+def _addp(b: UopBuilder, op: Operation) -> None:
     _ptxplus_add(
         b, op, op.operands[1], op.operands[2], _carry_in(b, op.operands[3], 4 if b.as_gpgpu_sim else 1)
     )
 
 
-def _carry_in(b: Builder, operand: Operand, amount: int = 1) -> int:
+def _carry_in(b: UopBuilder, operand: Operand, amount: int = 1) -> int:
     """An amount where a condition code's carry is set, 0 elsewhere."""
     register = b.register(operand.text) if isinstance(operand, Name) else None
     if register is None or not register.is_predicate:
@@ -171,13 +173,13 @@ def _carry_in(b: Builder, operand: Operand, amount: int = 1) -> int:
 # sum a + ~b + 1, so that behind one the flag says "no borrow", and `addc` may read it (CUDA's 128-bit division does)
 
 
-def _carry_flag(b: Builder) -> int:
+def _carry_flag(b: UopBuilder) -> int:
     if b.carry_row < 0:
         b.carry_row = b.new_row(1)
     return b.carry_row
 
 
-def _add_carries(b: Builder, op: Operation, a: int, second: int, carry_in: int, writes: bool) -> None:
+def _add_carries(b: UopBuilder, op: Operation, a: int, second: int, carry_in: int, writes: bool) -> None:
     """d = a + second + carry (a predicate row); the carry flag := carry out."""
     width = _width(op.type)
     bits = 64 if width == "u64" else 32
@@ -192,7 +194,7 @@ def _add_carries(b: Builder, op: Operation, a: int, second: int, carry_in: int, 
     d.finish()
 
 
-def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
+def _saturated_sum(b: UopBuilder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
     """d = the terms plus the carry flag (or minus the borrow), summed up in 64 bits and kept within s32."""
     total = b.compute("sext_u64", terms[0])
     for term in terms[1:]:
@@ -205,7 +207,7 @@ def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minu
 
 
 @rule("add_cc", "addc", "addc_cc")
-def _addc(b: Builder, op: Operation) -> None:
+def _addc(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     carry = FALSE if name == "add_cc" else _carry_flag(b)
     if op.has("sat"):
@@ -215,7 +217,7 @@ def _addc(b: Builder, op: Operation) -> None:
 
 
 @rule("sub_cc", "subc", "subc_cc")
-def _subc(b: Builder, op: Operation) -> None:
+def _subc(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.has("sat"):
         borrow = b.combine(NOT_TABLE, _carry_flag(b))
@@ -227,7 +229,7 @@ def _subc(b: Builder, op: Operation) -> None:
 
 
 @rule("mad_lo_cc", "mad_hi_cc", "madc_lo", "madc_hi", "madc_lo_cc", "madc_hi_cc")
-def _madc(b: Builder, op: Operation) -> None:
+def _madc(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     high = "_hi" in name or op.has("hi")
     if op.type.bits == 16:
@@ -246,14 +248,14 @@ def _madc(b: Builder, op: Operation) -> None:
 # ---- multiplication
 
 
-def _is_whole(b: Builder, operand: Operand) -> bool:
+def _is_whole(b: UopBuilder, operand: Operand) -> bool:
     """PTXPlus: whether a destination is a whole register and no half."""
     if isinstance(operand, Dual):
         operand = operand.second
     return not (isinstance(operand, Name) and operand.part in ("lo", "hi"))
 
 
-def _product(b: Builder, op: Operation) -> tuple[int, Type]:
+def _product(b: UopBuilder, op: Operation) -> tuple[int, Type]:
     """The product of operands 1 and 2, in the part the instruction asks for, and its type."""
     type_ = op.type
     mode = op.match.one_of("lo", "hi", "wide")
@@ -275,7 +277,7 @@ def _product(b: Builder, op: Operation) -> tuple[int, Type]:
 
 
 @rule("mul")
-def _mul(b: Builder, op: Operation) -> None:
+def _mul(b: UopBuilder, op: Operation) -> None:
     type_ = op.type
     if type_.is_float:
         float_binary(b, op, "mul")
@@ -292,7 +294,7 @@ def _mul(b: Builder, op: Operation) -> None:
 
 
 @rule("mad")
-def _mad(b: Builder, op: Operation) -> None:
+def _mad(b: UopBuilder, op: Operation) -> None:
     type_ = op.type
     mode = op.match.one_of("lo", "hi", "wide")
     if not b.ptxplus and type_.bits == 32 and mode != "hi":
@@ -307,7 +309,7 @@ def _mad(b: Builder, op: Operation) -> None:
     _accumulate(b, op, product, result, None)
 
 
-def _accumulate(b: Builder, op: Operation, product: int, result: Type, carry: int | None) -> None:
+def _accumulate(b: UopBuilder, op: Operation, product: int, result: Type, carry: int | None) -> None:
     """d = product + operand 3 (+ carry)."""
     if b.ptxplus and result.bits <= 32:
         minus = _negated(b, op.operands[3])
@@ -324,7 +326,7 @@ def _accumulate(b: Builder, op: Operation, product: int, result: Type, carry: in
 
 
 @rule("madp")
-def _madp(b: Builder, op: Operation) -> None:
+def _madp(b: UopBuilder, op: Operation) -> None:
     product, result = _product(b, op)
     carry = _carry_in(b, op.operands[4])
     if result.bits <= 32:
@@ -336,20 +338,20 @@ def _madp(b: Builder, op: Operation) -> None:
     b.destination(op, 0, result).write("add_u64", partial, b.compute("zext_u64", carry))
 
 
-def _product24(b: Builder, op: Operation) -> int:
+def _product24(b: UopBuilder, op: Operation) -> int:
     cut = "sext24_u32" if op.type.is_signed else "zext24_u32"
     a, second = b.compute(cut, b.source(op, 1)), b.compute(cut, b.source(op, 2))
     return b.compute("mul24hi_u32" if op.has("hi") else "mul_u32", a, second)
 
 
 @rule("mul24")
-def _mul24(b: Builder, op: Operation) -> None:
+def _mul24(b: UopBuilder, op: Operation) -> None:
     product = _product24(b, op)
     b.destination(op).write("mov_u32", product)
 
 
 @rule("mad24")
-def _mad24(b: Builder, op: Operation) -> None:
+def _mad24(b: UopBuilder, op: Operation) -> None:
     if not b.as_gpgpu_sim:
         _accumulate(b, op, _product24(b, op), op.type, None)
         return
@@ -361,13 +363,13 @@ def _mad24(b: Builder, op: Operation) -> None:
 
 
 @rule("sad")
-def _sad(b: Builder, op: Operation) -> None:
+def _sad(b: UopBuilder, op: Operation) -> None:
     difference = b.compute(f"absdiff_{_signed(op.type)}", b.source(op, 1), b.source(op, 2))
     b.destination(op).write(f"add_{_width(op.type)}", difference, b.source(op, 3))
 
 
 @rule("div")
-def _div(b: Builder, op: Operation) -> None:
+def _div(b: UopBuilder, op: Operation) -> None:
     if op.type.is_float:
         float_binary(b, op, "div")
     else:
@@ -375,12 +377,12 @@ def _div(b: Builder, op: Operation) -> None:
 
 
 @rule("rem")
-def _rem(b: Builder, op: Operation) -> None:
+def _rem(b: UopBuilder, op: Operation) -> None:
     _binary(b, op, f"rem_{_signed(op.type)}")
 
 
 @rule("abs", "neg")
-def _sign(b: Builder, op: Operation) -> None:
+def _sign(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
@@ -395,7 +397,7 @@ def _sign(b: Builder, op: Operation) -> None:
 
 
 @rule("min", "max")
-def _extreme(b: Builder, op: Operation) -> None:
+def _extreme(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
@@ -418,7 +420,7 @@ def _extreme(b: Builder, op: Operation) -> None:
 
 
 @rule("and", "or", "xor")
-def _logic(b: Builder, op: Operation) -> None:
+def _logic(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
         predicate_logic(b, op, name)
@@ -427,7 +429,7 @@ def _logic(b: Builder, op: Operation) -> None:
 
 
 @rule("not", "cnot")
-def _not(b: Builder, op: Operation) -> None:
+def _not(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
         predicate_logic(b, op, name)
@@ -436,7 +438,7 @@ def _not(b: Builder, op: Operation) -> None:
 
 
 @rule("andn", "orn", "nandn", "norn")
-def _inverted_logic(b: Builder, op: Operation) -> None:
+def _inverted_logic(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
         predicate_logic(b, op, name)
@@ -456,7 +458,7 @@ def _inverted_logic(b: Builder, op: Operation) -> None:
 
 
 @rule("shl", "shr")
-def _shift(b: Builder, op: Operation) -> None:
+def _shift(b: UopBuilder, op: Operation) -> None:
     type_ = op.type
     name = "shl" if op.match.form.sem == "shl" else "shr"
     kind = _signed(type_) if name == "shr" else _width(type_)
@@ -464,7 +466,7 @@ def _shift(b: Builder, op: Operation) -> None:
 
 
 @rule("shf")
-def _shf(b: Builder, op: Operation) -> None:
+def _shf(b: UopBuilder, op: Operation) -> None:
     amount = b.source(op, 3, _U32)
     if op.has("wrap"):
         amount = b.compute("and_u32", amount, b.constant(31))
@@ -475,7 +477,7 @@ def _shf(b: Builder, op: Operation) -> None:
     )
 
 
-def _lut(b: Builder, op: Operation) -> int:
+def _lut(b: UopBuilder, op: Operation) -> int:
     operand = op.operands[4]
     if not isinstance(operand, Immediate):
         unsupported("a truth table that is no number")
@@ -483,12 +485,12 @@ def _lut(b: Builder, op: Operation) -> int:
 
 
 @rule("lop3")
-def _lop3(b: Builder, op: Operation) -> None:
+def _lop3(b: UopBuilder, op: Operation) -> None:
     b.destination(op).write("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
 
 
 @rule("lop3_bool")
-def _lop3_bool(b: Builder, op: Operation) -> None:
+def _lop3_bool(b: UopBuilder, op: Operation) -> None:
     value = b.compute("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
     table = BOOLEAN_TABLES[op.match.form.base.rpartition(".")[2]]
     result = b.combine(table, b.compute("eq_u32", value, b.constant(0), e=1), b.predicate(op.operands[5]))
@@ -503,26 +505,26 @@ def _lop3_bool(b: Builder, op: Operation) -> None:
 
 
 @rule("popc", "clz", "brev")
-def _count(b: Builder, op: Operation) -> None:
+def _count(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     result = op.type if name == "brev" else _U32
     _unary(b, op, f"{name}_{_width(op.type)}", result)
 
 
 @rule("bfind")
-def _bfind(b: Builder, op: Operation) -> None:
+def _bfind(b: UopBuilder, op: Operation) -> None:
     _unary(b, op, f"bfind{'shift' if op.has('shiftamt') else ''}_{_signed(op.type)}", _U32)
 
 
 @rule("bfe")
-def _bfe(b: Builder, op: Operation) -> None:
+def _bfe(b: UopBuilder, op: Operation) -> None:
     b.destination(op).write(
         f"bfe_{_signed(op.type)}", b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _U32)
     )
 
 
 @rule("bfi")
-def _bfi(b: Builder, op: Operation) -> None:
+def _bfi(b: UopBuilder, op: Operation) -> None:
     d = b.destination(op)
     length = b.source(op, 4, _U32)
     b.emit(f"bfi_{_width(op.type)}", d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3, _U32), length)
@@ -530,11 +532,11 @@ def _bfi(b: Builder, op: Operation) -> None:
 
 
 @rule("fns")
-def _fns(b: Builder, op: Operation) -> None:
+def _fns(b: UopBuilder, op: Operation) -> None:
     b.destination(op).write("fns_u32", b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _S32))
 
 
-def _limited(b: Builder, op: Operation, index: int) -> int:
+def _limited(b: UopBuilder, op: Operation, index: int) -> int:
     """A bit count: `.clamp` limits it to 32, `.wrap` takes it modulo 32."""
     row = b.source(op, index, _U32)
     if op.has("wrap"):
@@ -543,17 +545,17 @@ def _limited(b: Builder, op: Operation, index: int) -> int:
 
 
 @rule("bmsk")
-def _bmsk(b: Builder, op: Operation) -> None:
+def _bmsk(b: UopBuilder, op: Operation) -> None:
     b.destination(op).write("bmsk_u32", _limited(b, op, 1), _limited(b, op, 2))
 
 
 @rule("szext")
-def _szext(b: Builder, op: Operation) -> None:
+def _szext(b: UopBuilder, op: Operation) -> None:
     b.destination(op).write(f"bfe_{_signed(op.type)}", b.source(op, 1), b.constant(0), _limited(b, op, 2))
 
 
 @rule("prmt")
-def _prmt(b: Builder, op: Operation) -> None:
+def _prmt(b: UopBuilder, op: Operation) -> None:
     modes = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
     d = b.destination(op)
     mode = modes.index(op.match.one_of(*modes[1:]))
@@ -562,14 +564,14 @@ def _prmt(b: Builder, op: Operation) -> None:
 
 
 @rule("dp4a")
-def _dp4a(b: Builder, op: Operation) -> None:
+def _dp4a(b: UopBuilder, op: Operation) -> None:
     b.destination(op, 0, _U32).write(
         f"dp4a_{op.type.name[0]}{op.stype.name[0]}", *(b.source(op, k, _U32) for k in (1, 2, 3))
     )
 
 
 @rule("dp2a")
-def _dp2a(b: Builder, op: Operation) -> None:
+def _dp2a(b: UopBuilder, op: Operation) -> None:
     mode = 4 * op.has("hi") + 2 * op.type.is_signed + op.stype.is_signed
     b.destination(op, 0, _U32).write(
         "dp2a_u32", b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode
