@@ -101,7 +101,7 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
 @pytest.mark.parametrize(
     ("edited", "old", "new", "changed"),
     [
-        ("timing/warps/simt.py", '"""', '"""x', {"ptxsim.timing.core.cycle"}),
+        ("execute/simt_stack.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         ("execute/memory_access.py", '"""', '"""x', {"ptxsim.execute.micro_operations"}),
         ("execute/start.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         ("lowering/lower.py", '"""', '"""x', set()),
