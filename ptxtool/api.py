@@ -398,7 +398,7 @@ def register_curve(
 
 
 def static_scratchpad(kernel: "Function") -> int:
-    """The scratchpad bytes of a CTA without dynamic ones: the kernel's shared variables, in PTXPlus also its parameters."""
+    """The scratchpad bytes of a CTA without dynamic ones: shared variables, in PTXPlus also parameters."""
     from ptxsim.lowering.variable_layout import lay_out
 
     return lay_out(kernel).static_shared_bytes
