@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.parse import parse
 
 CUDA = Path(__file__).parent.parent / "cuda"

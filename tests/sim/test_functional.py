@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from reference_kernels import launches
 
-from ptxsim.functional.interpreter import run
+from ptxsim.functional_run import run
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse
