@@ -4,10 +4,11 @@
     kernel = module.kernels["name"]
     print(ptxtool.first_use(kernel))
 
-The functions are those of `ptxtool.api`. They import what they need when they are called: `import ptxtool` is cheap.
+The functions are those of `ptxtool.api`. They import modules when they are called: `import ptxtool` is cheap.
 """
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 # The first import of a subpackage binds its name in this module. The subpackages that share their name with a public
@@ -16,16 +17,20 @@ for _name in ("cfg", "emit", "isa", "parse", "sweep"):
     import_module(f"ptxtool.{_name}")
 
 from ptxtool import api  # noqa: E402
-from ptxtool.api import *  # noqa: E402, F403
 
 if TYPE_CHECKING:
+    from ptxtool.api import *  # noqa: F403
     from ptxtool.base.diag import PtxError as PtxError
     from ptxtool.results.sweeps import Configuration as Configuration
 
+_FUNCTIONS = [
+    name for name, value in vars(api).items() if isinstance(value, FunctionType) and not name.startswith("_")
+]
+globals().update({name: getattr(api, name) for name in _FUNCTIONS})
 _TYPES = {"Configuration": "results.sweeps", "PtxError": "base.diag"}
 """Public types and their modules, which are imported on first use."""
 
-__all__ = [*_TYPES, *api.__all__]
+__all__ = sorted([*_FUNCTIONS, *_TYPES])
 
 
 def __getattr__(name: str) -> Any:

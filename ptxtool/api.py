@@ -39,48 +39,6 @@ if TYPE_CHECKING:
     from ptxtool.results.sweeps import Configuration, SweepResult
     from ptxtool.sweep.runner import SweepProgress
 
-__all__ = [
-    "cfg",
-    "check",
-    "check_rest",
-    "compare",
-    "diff",
-    "dominators",
-    "emit",
-    "first_use",
-    "fmt",
-    "gpu",
-    "isa",
-    "kernel",
-    "liveness",
-    "load",
-    "load_launch",
-    "load_sweep",
-    "loops",
-    "occupancy",
-    "overhead",
-    "parse",
-    "post_dominators",
-    "pressure",
-    "read_vectors",
-    "reconvergence_points",
-    "register_counts",
-    "register_curve",
-    "register_need",
-    "reproduce",
-    "rewrite",
-    "run",
-    "run_sequence",
-    "save",
-    "shared_use",
-    "simulate",
-    "simulate_sequence",
-    "static_scratchpad",
-    "sweep",
-    "switched_occupancy",
-    "write_vectors",
-]
-
 # ---- text in, text out
 
 
