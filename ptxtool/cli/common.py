@@ -258,7 +258,7 @@ def load_launch(path: "str | Path") -> "Launch":
 
 
 def _all_read(launch: "Launch") -> "Launch":
-    """The launch, the files that it is made of told. Raises E503 where an output would replace one."""
+    """The launch; its files are registered as inputs. Raises E503 where an output would replace one."""
     for read in launch.files:
         reads(read, "file of an argument or expected result")
     for step in launch.steps:
@@ -270,8 +270,8 @@ def _all_read(launch: "Launch") -> "Launch":
 def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
     """The launch file beside FILE, if there is one: for what is not given.
 
-    One that cannot be read raises E501 or E502 where it is `needed`; otherwise that is told, and the command does
-    without.
+    One that cannot be read raises E501 or E502 where it is `needed`; otherwise the errors are printed, and the
+    command does without the file.
     """
     from ptxtool.formats.files import STDIN, find_input, launch_beside
 

@@ -1,9 +1,9 @@
-"""From what is asked for to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
+"""From configurations to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
 
-Raises whatever is wrong before anything runs. Only a pass that cannot do what was asked for one kernel (E301, E303) is
-no reason to stop the others: it is the outcome of these runs.
+Raises all errors before anything runs. Only a pass that declines a kernel (E301, E303) does not stop the other runs: it
+is the outcome of the runs with that kernel and pass.
 
-A task's key is a digest of all that its result depends on: the kernel's text behind the passes, the launch file and
+A task's key is a digest of all that its result depends on: the kernel's text after the passes, the launch file and
 the files that it names, all keys of the GPU, the options, and the simulator's sources. Names of files are not part of
 it, nor is the label: an equal run is the same run.
 """
@@ -63,18 +63,18 @@ def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> 
         try:
             planned.append(planner.planned(configuration, label))
         except PtxError as problem:
-            problems |= dict.fromkeys(_placed(told, configuration) for told in problem.diagnostics)
+            problems |= dict.fromkeys(_placed(each, configuration) for each in problem.diagnostics)
     if problems:
         raise PtxError(problems)
     return tuple(planned)
 
 
-def _placed(told: Diagnostic, asked: Configuration) -> Diagnostic:
+def _placed(diagnostic: Diagnostic, asked: Configuration) -> Diagnostic:
     """A diagnostic with a place: its own, or where the sweep file names the kernel."""
-    if told.source is not None or asked.origin is None:
-        return told
+    if diagnostic.source is not None or asked.origin is None:
+        return diagnostic
     source, start, end = asked.origin
-    return replace(told, source=source, start=start, end=end)
+    return replace(diagnostic, source=source, start=start, end=end)
 
 
 def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ class _Planner:
         return self._kernels[where]
 
     def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
-        """The kernel of that name. Raises E205, with advice for whoever writes a sweep where none was named."""
+        """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
         kernels = kernel.module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
@@ -203,7 +203,7 @@ class _Planner:
                 (launch_of_step(file.launch, step, each), each)
                 for step, each in zip(steps, kernels, strict=True)
             ]
-        problems = {told: None for launch, each in fits for told in check_arguments(launch, each)}
+        problems = {problem: None for launch, each in fits for problem in check_arguments(launch, each)}
         if problems:
             raise PtxError(problems)
         self._fits.add(pair)
@@ -240,7 +240,7 @@ class _Planner:
         return self._schedulers[where]
 
     def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
-        """The kernel's text behind the passes, or why there is none. Raises E302 for what is no pipeline."""
+        """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
         from ptxtool.passes import parse_pipeline, run
 
         where = (id(kernel), pipeline)
@@ -280,7 +280,7 @@ def _read_kernel(asked: Configuration) -> _Kernel:
 
     name, data = (str(asked.kernel), asked.text) if asked.text is not None else read_input(asked.kernel)
     module = parse(data, name)
-    errors = [told for told in verify(module) if told.is_error]
+    errors = [problem for problem in verify(module) if problem.is_error]
     if errors:
         raise PtxError(errors)
     return _Kernel(name, module.source.text, module)
