@@ -1,4 +1,4 @@
-"""What a command runs: the kernel and the launch that FILE and the options mean. For `run`, `sim` and `compare`.
+"""The kernel and the launch that FILE and the options of a command select. For `run`, `sim` and `compare`.
 
 FILE is a kernel's file or a launch file that names one. The launch comes from a launch file (the one beside FILE unless
 `--launch` names another), or from `--grid`, `--block` and an `--arg` for every parameter
@@ -95,7 +95,7 @@ class Job:
         else:
             beside = None if self.file == STDIN else launch_beside(path)
             if self.launch_file is None and beside is None:
-                raw = api.load(self.file)  # a file that cannot be read is the first thing to say
+                raw = api.load(self.file)  # a file that cannot be read is reported first
                 raise error(
                     "E501",
                     f"no launch file for '{raw.source.name}'",

@@ -1,7 +1,7 @@
-"""From what is asked for to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
+"""From configurations to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
 
-Raises every error before anything runs. Only a pass that declines one kernel (E301, E303) does not stop the others: it
-is the result of these runs.
+Raises all errors before anything runs. Only a pass that declines a kernel (E301, E303) does not stop the other runs: it
+is the outcome of the runs with that kernel and pass.
 
 A task's key is a digest of all that its result depends on: the kernel's text after the passes, the launch file and
 the files that it names, all keys of the GPU, the options, and the simulator's sources. Names of files are not part of
@@ -170,7 +170,7 @@ class _Planner:
         return _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
 
     def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
-        """The kernel of that name. Raises E205, with advice for the sweep file where none was named."""
+        """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
         kernels = kernel.module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
@@ -243,7 +243,7 @@ class _Planner:
         return self._schedulers[where]
 
     def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
-        """The kernel's text after the passes, or the error of a pass that declined. Raises E302."""
+        """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
         from ptxtool.passes import parse_pipeline, run
 
         where = (id(kernel), pipeline)
@@ -283,7 +283,7 @@ def _read_kernel(asked: Configuration) -> _Kernel:
 
     name, data = (str(asked.kernel), asked.text) if asked.text is not None else read_input(asked.kernel)
     module = parse(data, name)
-    errors = [found for found in verify(module) if found.is_error]
+    errors = [problem for problem in verify(module) if problem.is_error]
     if errors:
         raise PtxError(errors)
     return _Kernel(name, module.source.text, module)

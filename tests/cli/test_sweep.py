@@ -24,6 +24,7 @@ from tinysweep import FAULTY, write
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.cli.progress import sweep_line
+from ptxtool.sweep import cluster as cluster_module
 from ptxtool.sweep.export import encode
 from ptxtool.sweep.runner import SweepProgress
 
@@ -323,7 +324,7 @@ def test_a_cluster_object_of_dask(tmp_path: Path) -> None:
 def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("ptxtool.sweep.cluster._WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(cluster_module, "_WORKER_SECONDS", 0.2)
     cluster: Any = LocalCluster
     with (
         cluster(n_workers=0, processes=False, dashboard_address=None) as local,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @common.output_option
 def command(file: str, kernel: str | None, form: str, as_json: bool, output: str | None) -> int:
     """Basic blocks, edges, dominators, loops, and where divergent branches reconverge."""
-    from ptxtool.cfg import to_dot
+    from ptxtool.cfg.dot import to_dot
     from ptxtool.report.kernels.flow import flow_data, flow_parts
 
     if as_json and form != "text":

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptxtool.analysis.flow.loops import Loops
-from ptxtool.cfg import Cfg, DominatorTree
+from ptxtool.cfg.blocks import Cfg
+from ptxtool.cfg.dominance import DominatorTree
 from ptxtool.report.tables import TextTable, clip, head, heading, table
 
 _BLOCKS = head("block:cyan | lines | instructions | idom | ipdom | >loops | successors | labels")
