@@ -16,19 +16,16 @@ def names(node: nodes.Operand) -> Sequence[nodes.Name]:
         if isinstance(item, nodes.Name):
             found.append(item)
         elif type(item) is not nodes.Immediate:
+            if isinstance(item, nodes.Memory) and item.symbol:
+                found.append(nodes.Name(item.symbol))
             pending += operand_parts(item)[::-1]
     return found
 
 
 def operand_parts(node: nodes.Operand) -> Sequence[nodes.Operand]:
-    """The operands inside an operand, in textual order; the symbol of `s[...]` comes first, as a name."""
+    """The operands inside an operand, in textual order."""
     if isinstance(node, nodes.Memory):
-        inside = [n for n in (node.base, node.offset) if n is not None]
-        return (
-            [nodes.Name(node.symbol), *inside, *node.coordinates]
-            if node.symbol
-            else [*inside, *node.coordinates]
-        )
+        return [*(part for part in (node.base, node.offset) if part is not None), *node.coordinates]
     if isinstance(node, nodes.Vector | nodes.Group):
         return node.items
     if isinstance(node, nodes.Unary | nodes.Cast):

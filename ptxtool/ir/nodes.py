@@ -204,26 +204,10 @@ class Declaration(Node, frozen=True, gc=False):
         return next((int(w[1:]) for w in self.qualifiers if w in ("v2", "v4", "v8")), 1)
 
 
-_NOT_TYPES = frozenset(
-    [
-        "v2",
-        "v4",
-        "v8",
-        "ptr",
-        "global",
-        "shared",
-        "local",
-        "const",
-        "param",
-        "generic",
-        "visible",
-        "extern",
-        "weak",
-        "common",
-        "unified",
-        "managed",
-    ]
-)
+_NOT_TYPES = frozenset({
+    "v2", "v4", "v8", "ptr", "global", "shared", "local", "const", "param", "generic",
+    "visible", "extern", "weak", "common", "unified", "managed",
+})  # fmt: skip
 
 
 class Directive(Node, frozen=True, gc=False):

@@ -46,24 +46,10 @@ from ptxtool.isa.types import TYPES
 
 ROLES = frozenset({"w", "r", "rw", "p", "m", "l", "s"})
 SLOTS = ("T", "S", "U", "V")
-_PLAIN = frozenset(
-    {
-        "pack",
-        "address",
-        "texture",
-        "tensor",
-        "bare",
-        "handle",
-        "vsel",
-        "vsel2",
-        "vsel4",
-        "vmask2",
-        "vmask4",
-        "_",
-        "special",
-        "any",
-    }
-)
+_PLAIN = frozenset({
+    "pack", "address", "texture", "tensor", "bare", "handle", "_", "special", "any",
+    "vsel", "vsel2", "vsel4", "vmask2", "vmask4",
+})  # fmt: skip
 _VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&=]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
 _IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)(?:/(\d+))?|(-?\d+(?:,-?\d+)*))\))?")
 

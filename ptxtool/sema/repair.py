@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptxtool.base.phrases import nearest
+from ptxtool.base.phrases import nearest, series
 from ptxtool.isa.forms import Form, ModifierGroup
 from ptxtool.isa.types import TYPES
 
@@ -145,13 +145,7 @@ def _written(group: ModifierGroup, words: list[str]) -> str:
     return shown + ("|..." if len(group.alternatives) > _ALTERNATIVES else "")
 
 
-def either(words: Iterable[str]) -> str:
-    """ "a, b or c"."""
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def listed(words: Iterable[str], last_one: str = "and") -> str:
+def listed(words: Iterable[str], conjunction: str = "and") -> str:
     """'.a', '.b' and '.c', cut where there are many."""
     chosen = list(words)
     if len(chosen) > _LISTED:  # the common ones are shown
@@ -159,5 +153,4 @@ def listed(words: Iterable[str], last_one: str = "and") -> str:
     named = [f"'.{word}'" for word in chosen]
     if len(named) > _LISTED:
         return f"{', '.join(named[:_LISTED])}, ..."
-    *most, last = named
-    return f"{', '.join(most)} {last_one} {last}" if most else last
+    return series(named, conjunction)

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.phrases import did_you_mean
+from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.ir.marks import RELEASES, misspelt
@@ -228,8 +228,8 @@ class FunctionCheck:
         found = special(text)
         if found is not None:
             if not found.has_part(name.part) or (name.part.isdigit() and not self.is_ptxplus):
-                *most, last = [f"'.{part}'" for part in found.parts] or [""]
-                help = f"it has {', '.join(most)} and {last}" if most else f"write '{text}'"
+                parts = [f"'.{part}'" for part in found.parts]
+                help = f"it has {series(parts, 'and')}" if parts else f"write '{text}'"
                 message = f"'{text}' has no part '.{name.part}'"
                 self._report("E206", message, node, f"{text}.{name.part}", help)
             return

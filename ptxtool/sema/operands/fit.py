@@ -12,32 +12,10 @@ from dataclasses import replace
 
 from ptxtool.isa.operands import SLOTS, Fit
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.operands.fit_memory import (
-    address_problem,
-    bare_address_problem,
-    coordinates_problem,
-    memory_problem,
-)
+from ptxtool.sema.operands import fit_memory, type_fit, wording
 from ptxtool.sema.operands.shapes import UNDECLARED, Shape, description
-from ptxtool.sema.operands.type_fit import (
-    CLASH_OF_TYPES,
-    CLASH_OF_WIDTHS,
-    INTEGERS,
-    constant_fits,
-    joined_type,
-    register_mismatch,
-)
-from ptxtool.sema.operands.wording import (
-    Place,
-    Problem,
-    count,
-    either,
-    range_of,
-    wanted,
-    wrong_constant,
-    wrong_kind,
-    wrong_type,
-)
+from ptxtool.sema.operands.type_fit import INTEGERS, constant_fits, joined_type, register_mismatch
+from ptxtool.sema.operands.wording import Place, Problem, wanted, wrong_kind
 
 _SELECTORS = {
     "vsel": (re.compile(r"b[0-3]|h[01]"), "'.b0' to '.b3', '.h0' and '.h1'"),
@@ -62,7 +40,7 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
     if spec.role == "l":
         return None if found.kind == "label" else wrong_kind(place, found, "a label")
     if spec.role == "m" and all(f.kind not in ("texture", "tensor", "handle", "bare") for f in spec.fits):
-        return memory_problem(place, found)
+        return fit_memory.memory_problem(place, found)
     problems: list[Problem] = []
     for fit in spec.fits:
         trouble = _fit_problem(place, fit, found, value)
@@ -73,7 +51,7 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
         return None
     best = max(problems, key=lambda p: NEARNESS.index(p.code))
     if len(problems) > 1 and best.code == "E206":
-        return wrong_kind(place, found, either(wanted(place, fit) for fit in spec.fits))
+        return wrong_kind(place, found, wording.either(wanted(place, fit) for fit in spec.fits))
     return best
 
 
@@ -88,13 +66,13 @@ def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Pro
         case "pack":
             return _pack_problem(place, fit, found)
         case "address":
-            return address_problem(place, fit, found)
+            return fit_memory.address_problem(place, fit, found)
         case "special":
             return _special_problem(place, fit, found)
         case "texture" | "tensor" | "handle":
-            return coordinates_problem(place, fit, found)
+            return fit_memory.coordinates_problem(place, fit, found)
         case "bare":
-            return bare_address_problem(place, found)
+            return fit_memory.bare_address_problem(place, found)
         case "vsel" | "vsel2" | "vsel4" | "vmask2" | "vmask4":
             return _video_problem(place, fit, found)
         case "_":
@@ -122,7 +100,7 @@ def _value_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         if fit.length is not None and found.length == fit.length.of(place.match.n):
             return _element_problem(place, fit, found)
         n = fit.length.of(place.match.n) if fit.length else 1
-        message = f"is a vector of {found.length}, '{place.opcode}' takes {count(n)} here"
+        message = f"is a vector of {found.length}, '{place.opcode}' takes {wording.count(n)} here"
         return Problem("E210", message, "name one of its elements: '.x', '.y', '.z' or '.w'")
     if fit.length is not None and (fit.length.fixed or place.match.n):
         return wrong_kind(place, found, wanted(place, fit))
@@ -155,7 +133,7 @@ def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
             trouble = "type"  # as an integer it passes for the instruction's own type alone
         if fit.exact and found.type != name:
             trouble = trouble or "type"
-        return wrong_type(place, found, name, trouble, relaxed=fit.relaxed) if trouble else None
+        return wording.wrong_type(place, found, name, trouble, relaxed=fit.relaxed) if trouble else None
     if place.is_written:
         if found.kind == "constant":
             message = f"is a constant, '{place.opcode}' cannot write to it"
@@ -166,7 +144,7 @@ def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     if found.kind == "function":
         return None  # ptxas takes the address of a function wherever a value may stand
     if found.kind == "constant" and not fit.register_only:
-        return None if constant_fits(found.type, name) else wrong_constant(place, found, name)
+        return None if constant_fits(found.type, name) else wording.wrong_constant(place, found, name)
     return wrong_kind(place, found, wanted(place, fit))
 
 
@@ -176,10 +154,10 @@ def _vector_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     n = fit.length.of(place.match.n)
     if len(found.items) != n:
         elements = "1 element" if len(found.items) == 1 else f"{len(found.items)} elements"
-        help = f"name {count(n)}"
+        help = f"name {wording.count(n)}"
         if place.opcode.startswith(("ld.", "st.")) and len(found.items) in (2, 4):
             help += f", or write '.v{len(found.items)}'"
-        return Problem("E210", f"has {elements}, '{place.opcode}' takes {count(n)} here", help)
+        return Problem("E210", f"has {elements}, '{place.opcode}' takes {wording.count(n)} here", help)
     return _elements_problem(place, found, place.type_of(fit), relaxed=fit.relaxed)
 
 
@@ -199,8 +177,8 @@ def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -
                 "E206", f"holds {description(item)}", "elements of vectors are registers or constants"
             )
     joined = joined_type(found)
-    if joined in (CLASH_OF_WIDTHS, CLASH_OF_TYPES):
-        what = "widths" if joined == CLASH_OF_WIDTHS else "types"
+    if joined in (type_fit.CLASH_OF_WIDTHS, type_fit.CLASH_OF_TYPES):
+        what = "widths" if joined == type_fit.CLASH_OF_WIDTHS else "types"
         return Problem(
             "E207",
             f"has elements of different {what}",
@@ -210,14 +188,14 @@ def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -
         return None
     if joined.startswith("constant"):
         fits = constant_fits(joined.split()[1], name)
-        return None if fits else wrong_constant(place, found.items[0], name)
+        return None if fits else wording.wrong_constant(place, found.items[0], name)
     trouble = register_mismatch(joined, name, relaxed)
     if joined in INTEGERS and name in ("f16", "f32", "f64") and TYPES[joined].bits == TYPES[name].bits:
         trouble = ""  # in vectors ptxas takes integers for bits
     if not trouble:
         return None
     culprit = next(i for i in found.items if i.type == joined)
-    return wrong_type(place, culprit, name, trouble, relaxed=relaxed, holds=True)
+    return wording.wrong_type(place, culprit, name, trouble, relaxed=relaxed, holds=True)
 
 
 def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Problem | None:
@@ -229,9 +207,11 @@ def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) 
     too_high = fit.high is not None and value > fit.high
     if too_low or too_high or (fit.choices and value not in fit.choices) or value % fit.step:
         if fit.choices:
-            choices = either(map(str, fit.choices))
+            choices = wording.either(map(str, fit.choices))
             return Problem("E209", f"is not {choices}", f"'{place.opcode}' takes {choices} here")
-        return Problem("E209", "is out of range", f"'{place.opcode}' takes a constant {range_of(fit)} here")
+        return Problem(
+            "E209", "is out of range", f"'{place.opcode}' takes a constant {wording.range_of(fit)} here"
+        )
     return None
 
 
@@ -263,7 +243,7 @@ def _special_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     if found.kind != "special":
         return wrong_kind(place, found, wanted(place, fit))
     if found.length > 1 and place.match.n != found.length:
-        message = f"is a vector of {found.length}, '{place.opcode}' takes {count(max(1, place.match.n))} here"
+        message = f"is a vector of {found.length}, '{place.opcode}' takes {wording.count(max(1, place.match.n))} here"
         return Problem("E210", message, "name one of its elements: '.x', '.y' or '.z'")
     name = place.match.stype or place.match.type
     trouble = register_mismatch(found.type, name, bool(place.match.stype))
@@ -285,5 +265,5 @@ def _video_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         return None
     if found.kind == "register" and found.length == 1:
         trouble = register_mismatch(found.type, "u32", relaxed=False)
-        return wrong_type(place, found, "u32", trouble, relaxed=False) if trouble else None
+        return wording.wrong_type(place, found, "u32", trouble, relaxed=False) if trouble else None
     return wrong_kind(place, found, wanted(place, fit))

@@ -8,15 +8,9 @@ Reference: PTX ISA, sections 6.4.1 (addresses as operands), 5.2 (state spaces); 
 
 from ptxtool.isa.operands import Fit
 from ptxtool.isa.types import TYPES
+from ptxtool.sema.operands import type_fit
 from ptxtool.sema.operands.shapes import Shape, description, shape
-from ptxtool.sema.operands.type_fit import (
-    BITS,
-    CLASH_OF_TYPES,
-    CLASH_OF_WIDTHS,
-    INTEGERS,
-    joined_type,
-    register_mismatch,
-)
+from ptxtool.sema.operands.type_fit import BITS, INTEGERS, joined_type, register_mismatch
 from ptxtool.sema.operands.wording import Place, Problem, wanted, wrong_kind
 
 SPACES = frozenset({"global", "shared", "local", "const", "param"})
@@ -218,7 +212,7 @@ def _coordinate_types_problem(place: Place, fit: Fit, vector: Shape) -> Problem 
             return Problem("E207", message, "a layer is a '.u32' register or a whole number")
         items = items[1:]
     joined = joined_type(shape("vector", items=tuple(items)))
-    if joined in (CLASH_OF_TYPES, CLASH_OF_WIDTHS):
+    if joined in (type_fit.CLASH_OF_TYPES, type_fit.CLASH_OF_WIDTHS):
         return Problem("E207", "has coordinates of different types", "give them one type")
     for item in items:
         fits = _is_word(item) or (is_float and item.type in ("f32", "f64", "int"))

@@ -6,6 +6,7 @@ For `fit.py` and its neighbours; a message follows the operand's text: `'%f1'` +
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ptxtool.base.phrases import series
 from ptxtool.isa.operands import SLOTS, Fit, OperandSpec
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
@@ -171,9 +172,7 @@ def range_of(fit: Fit) -> str:
 
 def either(wanted: Iterable[str]) -> str:
     """Alternatives, some of which may be alternatives themselves, as one list."""
-    words = list(dict.fromkeys(word for each in wanted for word in each.split(" or ")))
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
+    return series(dict.fromkeys(word for each in wanted for word in each.split(" or ")))
 
 
 def count(n: int) -> str:
