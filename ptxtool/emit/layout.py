@@ -81,7 +81,7 @@ def read_gap(text: str, behind_statement: bool) -> Gap:
     return Gap(tuple(behind), tuple(own), newlines > 1)
 
 
-class _Layout:
+class _ModuleLayout:
     """The lines of one module, as far as they are written."""
 
     def __init__(self, module: nodes.Module) -> None:
@@ -199,7 +199,7 @@ def _own_line(comment: Comment, indent: str) -> str:
 def layout(module: nodes.Module) -> str:
     """The module's text in the canonical layout."""
     source = module.source.text
-    text = _Layout(module).module(module).replace("\r\n", "\n")
+    text = _ModuleLayout(module).module(module).replace("\r\n", "\n")
     if source.startswith("\ufeff"):
         text = "\ufeff" + text
     line_end = source.find("\n")

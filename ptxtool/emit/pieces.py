@@ -42,7 +42,7 @@ class Piece(NamedTuple):
     has_blank: bool  # something blank stands before it
 
 
-class Place(NamedTuple):
+class PiecePlace(NamedTuple):
     """Where a piece goes: its indentation if it begins a line, whether it must, and the characters that stand close."""
 
     indent: str
@@ -105,7 +105,7 @@ def with_comment(line: str, text: str) -> str:
     return pad(line, COMMENT_COLUMN) + comment_text(text)
 
 
-def write(found: Sequence[Piece], places: Sequence[Place], field: int = -1) -> list[str]:
+def write(found: Sequence[Piece], places: Sequence[PiecePlace], field: int = -1) -> list[str]:
     """The lines of pieces. Piece number `field` begins behind the field, if it comes on the first line."""
     lines: list[str] = []
     line = indent = places[0].indent
@@ -155,7 +155,7 @@ def write(found: Sequence[Piece], places: Sequence[Place], field: int = -1) -> l
     return [*lines, line]
 
 
-def _blank(before: Piece, piece: Piece, place: Place, after_operand: bool, depth: int) -> bool:
+def _blank(before: Piece, piece: Piece, place: PiecePlace, after_operand: bool, depth: int) -> bool:
     """Whether a blank stands between two tokens. `after_operand`: the first ends an operand."""
     first, second = before.text, piece.text
     if (

@@ -12,11 +12,11 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.isa.literals import integer
-from ptxtool.parse.operands import Part, destination, name
+from ptxtool.parse.operands import NestedOperand, destination, name
 from ptxtool.parse.specifiers import check_declared, check_tuning
 from ptxtool.parse.tokens import Token
 
-Item = Token | Part
+Item = Token | NestedOperand
 _SPECIFIERS = frozenset({"SPACE", "DOTTED", "ALIGN", "ATTRIBUTE", "POINTER"})
 
 
@@ -42,7 +42,7 @@ def opcode(text: str) -> nodes.Opcode:
 def instruction(items: Sequence[Item]) -> nodes.Instruction:
     guard: nodes.Guard | None = None
     tokens = [i for i in items if isinstance(i, Token)]
-    operands = [i.node for i in items if isinstance(i, Part)]
+    operands = [i.node for i in items if isinstance(i, NestedOperand)]
     if tokens[0].text == "@":
         negated = tokens[1].text == "!"
         guarded = name(tokens[2 if negated else 1].text)
@@ -180,7 +180,7 @@ def _declarator(
 def _operand(item: Item) -> nodes.Operand:
     if isinstance(item, Token):
         return nodes.Immediate(item.text)
-    assert isinstance(item, Part)
+    assert isinstance(item, NestedOperand)
     return item.node
 
 

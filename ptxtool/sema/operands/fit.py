@@ -1,8 +1,8 @@
-"""Does an operand fit its place? Where it does not: why, in words.
+"""Whether an operand fits its place, and why not.
 
-For `instructions.py`. A place is an operand column of the table under a match (which gives its types), an operand a
-`Shape`; what fits a type is in `types.py`, addresses are in `fit_memory.py`. Where several alternatives fit a place
-the message speaks of the one that is nearest to what was written.
+For `instructions.py`. A place is an operand column of the table under a match (which gives its types); an operand is an
+`OperandShape`. What fits a type is in `type_fit.py`, addresses are in `fit_memory.py`. Where several alternatives fit a
+place the message is about the one that is nearest to the operand.
 
 Not checked: limits that come from values at run time, and which modifiers a target has.
 """
@@ -13,9 +13,9 @@ from dataclasses import replace
 from ptxtool.isa.operands import SLOTS, Fit
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.operands import fit_memory, type_fit, wording
-from ptxtool.sema.operands.shapes import UNDECLARED, Shape, description
+from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, description
 from ptxtool.sema.operands.type_fit import INTEGERS, constant_fits, joined_type, register_mismatch
-from ptxtool.sema.operands.wording import Place, Problem, wanted, wrong_kind
+from ptxtool.sema.operands.wording import OperandPlace, Problem, wanted, wrong_kind
 
 _SELECTORS = {
     "vsel": (re.compile(r"b[0-3]|h[01]"), "'.b0' to '.b3', '.h0' and '.h1'"),
@@ -30,7 +30,7 @@ NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 """Codes from the farthest miss to the nearest."""
 
 
-def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
+def problem(place: OperandPlace, found: OperandShape, value: int | None) -> Problem | None:
     """Why an operand does not fit its place, None if it does; `value` is that of an integer constant."""
     spec = place.spec
     if found.kind == "undeclared" or (
@@ -55,7 +55,7 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
     return best
 
 
-def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Problem | None:
+def _fit_problem(place: OperandPlace, fit: Fit, found: OperandShape, value: int | None) -> Problem | None:
     if fit.minus and found.kind == "minus":
         found = found.items[0]
     match fit.kind:
@@ -81,7 +81,7 @@ def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Pro
             return None
 
 
-def _value_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _value_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """A register, constant or vector of a type."""
     match found.kind:
         case "pair":
@@ -107,7 +107,7 @@ def _value_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     return _element_problem(place, fit, found)
 
 
-def _pair_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _pair_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     first, second = found.items
     if place.spec.role != "p":
         return wrong_kind(place, found, wanted(place, fit))
@@ -122,7 +122,7 @@ def _pair_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     )
 
 
-def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _element_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """A register, or a constant, against a type."""
     name = place.type_of(fit)
     if found.kind == "undeclared" or not name:
@@ -148,7 +148,7 @@ def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     return wrong_kind(place, found, wanted(place, fit))
 
 
-def _vector_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _vector_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     if fit.length is None:
         return wrong_kind(place, found, wanted(place, fit))
     n = fit.length.of(place.match.n)
@@ -161,7 +161,9 @@ def _vector_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     return _elements_problem(place, found, place.type_of(fit), relaxed=fit.relaxed)
 
 
-def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -> Problem | None:
+def _elements_problem(
+    place: OperandPlace, found: OperandShape, name: str, *, relaxed: bool
+) -> Problem | None:
     """The elements of a vector, all against one type ("" for any)."""
     if any(item.kind == "undeclared" for item in found.items):
         return None
@@ -198,7 +200,9 @@ def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -
     return wording.wrong_type(place, culprit, name, trouble, relaxed=relaxed, holds=True)
 
 
-def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Problem | None:
+def _immediate_problem(
+    place: OperandPlace, fit: Fit, found: OperandShape, value: int | None
+) -> Problem | None:
     if (found.kind, found.type) != ("constant", "int"):
         return wrong_kind(place, found, wanted(place, fit))
     if value is None:
@@ -215,7 +219,7 @@ def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) 
     return None
 
 
-def _pack_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _pack_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """`mov.b64 %rd, {%r1, %r2}`: elements that fill the type."""
     bits = TYPES[place.match.type].bits
     if found.kind == "register" and found.length > 1:
@@ -238,7 +242,7 @@ def _pack_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     )
 
 
-def _special_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _special_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """A special register in `mov` (of its own type; some also as `.u16`), and in `cvt`, whose operand is relaxed."""
     if found.kind != "special":
         return wrong_kind(place, found, wanted(place, fit))
@@ -255,7 +259,7 @@ def _special_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     )
 
 
-def _video_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _video_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     if found.kind == "selected":
         if not _SELECTORS[fit.kind][0].fullmatch(found.type):
             message = f"has the selector '.{found.type}', which '{place.opcode}' does not have here"
