@@ -24,7 +24,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function, Instruction, Name
 from ptxtool.ir.symbols import LabelTable
 from ptxtool.isa.table import Match, table
@@ -104,12 +104,12 @@ class Cfg:
     @cached_property
     def successors(self) -> tuple[tuple[int, ...], ...]:
         """Per block, the virtual exit included, the blocks that may follow, without repetition."""
-        return _neighbours(self, forward=True)
+        return _neighbours(self.exit + 1, ((e.source, e.target) for e in self.edges))
 
     @cached_property
     def predecessors(self) -> tuple[tuple[int, ...], ...]:
         """Per block, the virtual exit included, the blocks it may follow, without repetition."""
-        return _neighbours(self, forward=False)
+        return _neighbours(self.exit + 1, ((e.target, e.source) for e in self.edges))
 
     @cached_property
     def reverse_postorder(self) -> tuple[int, ...]:
@@ -168,14 +168,11 @@ class Cfg:
         return "\n".join(lines)
 
 
-def _neighbours(cfg: Cfg, forward: bool) -> tuple[tuple[int, ...], ...]:
-    found: list[dict[int, None]] = [{} for _ in range(len(cfg.blocks) + 1)]
-    for edge in cfg.edges:
-        if forward:
-            found[edge.source][edge.target] = None
-        else:
-            found[edge.target][edge.source] = None
-    return tuple(tuple(n) for n in found)
+def _neighbours(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    found: list[dict[int, None]] = [{} for _ in range(n)]
+    for block, neighbour in edges:
+        found[block][neighbour] = None
+    return tuple(map(tuple, found))
 
 
 def reverse_postorder(successors: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
@@ -255,7 +252,9 @@ def _targets(
             operand = instruction.operands[place]
             found = labels.resolve_list(operand.text, index) if isinstance(operand, Name) else None
             if found is None:
-                raise _undeclared(kernel, instruction, "branch target list", kernel.text(instruction))
+                what = f"branch target list '{kernel.text(instruction)}'"
+                help = "declare 'name: .branchtargets label, ...;' before the branch"
+                raise _undeclared(kernel, instruction, what, help)
             return tuple(dict.fromkeys(found))
     return labels.targets()
 
@@ -264,26 +263,14 @@ def _label(kernel: Function, labels: LabelTable, index: int, instruction: Instru
     operand = instruction.operands[place]
     target = labels.resolve(operand.text, index) if isinstance(operand, Name) else None
     if target is None:
-        raise _undeclared(
-            kernel,
-            instruction,
-            "label",
-            operand.text if isinstance(operand, Name) else kernel.text(instruction),
-        )
+        name = operand.text if isinstance(operand, Name) else kernel.text(instruction)
+        help = f"declare '{name}:' in '{kernel.name}', in the same or an enclosing block"
+        raise _undeclared(kernel, instruction, f"label '{name}'", help)
     return target
 
 
-def _undeclared(kernel: Function, instruction: Instruction, what: str, name: str) -> Exception:
-    return error(
-        "E202",
-        f"undeclared {what} '{name}'",
-        kernel.source,
-        instruction.start,
-        instruction.end,
-        f"declare '{name}:' in '{kernel.name}', in the same or an enclosing block"
-        if what == "label"
-        else "declare 'name: .branchtargets label, ...;' before the branch",
-    )
+def _undeclared(kernel: Function, node: Instruction, what: str, help: str) -> PtxError:
+    return error("E202", f"undeclared {what}", kernel.source, node.start, node.end, help)
 
 
 def build(kernel: Function, interprocedural: bool = False) -> Cfg:

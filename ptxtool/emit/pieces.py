@@ -111,11 +111,8 @@ def write(found: Sequence[Piece], places: Sequence[PiecePlace], field: int = -1)
     line = indent = places[0].indent
     before: Piece | None = None  # the last token
     after_operand = unary = False
-    fresh, ended, spaced = (
-        True,
-        False,
-        False,
-    )  # nothing on the line yet; it cannot go on; a comment stands before
+    fresh = True  # the line is empty
+    ended = spaced = False  # the line cannot go on; a comment stands before
     depth = 0
     for k, (piece, place) in enumerate(zip(found, places, strict=True)):
         comment, text = piece.kind == "comment", piece.text

@@ -99,15 +99,14 @@ def repeated(opcode_text: str) -> str:
 
 @cache
 def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
-    found = _matches_of(table, text.split("."), n_operands, ptxplus)
+    words = text.split(".")
+    found = _matches_of(table, words, n_operands, ptxplus)
     if not found and not ptxplus and repeated(text):
-        words = text.split(".")
         once = [w for n, w in enumerate(words) if w not in REPEATABLE or w not in words[1:n]]
         found = _matches_of(table, once, n_operands, ptxplus)
-    if not found and not ptxplus and ".pred" in text and text.partition(".")[0] in _IGNORES_PRED:
-        words = text.split(".")
-        words.remove("pred")
-        found = _matches_of(table, words, n_operands, ptxplus)
+    if not found and not ptxplus and ".pred" in text and words[0] in _IGNORES_PRED:
+        at = words.index("pred")
+        found = _matches_of(table, words[:at] + words[at + 1 :], n_operands, ptxplus)
     return found
 
 
