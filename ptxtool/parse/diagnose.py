@@ -103,10 +103,10 @@ def unknown_directive(source: Source, start: int, inside: bool) -> Diagnostic:
     if before is not None and (word := _WORD.match(source.text, start + before.end())):
         known = (".entry", ".func", ".global", ".const", ".shared")
         help = did_you_mean(word[0], known, "write '.entry', '.func' or a declaration such as '.global'")
-        message = f"unexpected '{word[0]}' behind '{match[0]}'"
+        message = f"unexpected '{word[0]}' after '{match[0]}'"
         return Diagnostic("E101", message, source, word.start(), word.end(), help)
     if match[0] in TUNING:
-        help = "move it behind the parameters of a function, before the '{'"
+        help = "move it after the parameters of a function, before the '{'"
         message = f"'{match[0]}' is not at a function's head"
         return Diagnostic("E101", message, source, start, match.end(), help)
     if match[0] in DECLARABLE:

@@ -73,7 +73,7 @@ def _missing(module: Module, item: Item, name: str) -> Diagnostic:
     target = ".target sm_10, map_f64_to_f32" if module.is_ptxplus else ".target sm_80"
     example = {"version": ".version 8.0", "target": target}[name]
     message = f"no '.{name}' at the head of the file"
-    order = "first" if name == "version" else "behind '.version'"
+    order = "first" if name == "version" else "after '.version'"
     end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))
     return Diagnostic(
         "E213", message, module.source, item.start, max(end, item.start), f"write '{example}' {order}"

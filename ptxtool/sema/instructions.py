@@ -189,7 +189,7 @@ class InstructionCheck(FunctionCheck):
             o.symbol for o in node.operands if type(o) is nodes.Memory and o.symbol and o.symbol[0] in "%$"
         )
         if not self.is_ptxplus and (register := next(indexed, "")):
-            help = f"is a ',' missing behind '{register}'?"
+            help = f"is a ',' missing after '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:

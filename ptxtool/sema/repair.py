@@ -90,7 +90,7 @@ class Repair:
             return None
         text = ".".join([self.base, *words])
         if len(types) == len(missing):
-            return Explanation(f"'{text}' lacks a type", f"write {listed(missing, 'or')} behind it")
+            return Explanation(f"'{text}' lacks a type", f"write {listed(missing, 'or')} after it")
         modifiers = [w for w in missing if w not in types]
         return Explanation(f"'{text}' lacks a modifier", f"add {listed(modifiers, 'or')}")
 

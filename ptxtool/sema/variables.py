@@ -120,7 +120,7 @@ class _Check:
             message, help = f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place"
         elif item.type == "samplerref" and version >= (1, 5) and not _is_independent(self.module):
             message = f"sampler '{name}' in unified texturing mode"
-            help = "write 'texmode_independent' behind '.target', or take the sampler out of the texture"
+            help = "write 'texmode_independent' after '.target', or take the sampler out of the texture"
         elif space == "tex" and self.place == "body":
             message, help = f"texture '{name}' inside a function", "declare it at module scope"
         elif space == "tex" and version >= (1, 5):
@@ -163,7 +163,7 @@ class _Check:
                 help = "it tells about pointers that the host passes: remove it"
                 yield self.problem(f"'.ptr' at '{name}' of a function", help, ".ptr")
             elif word and word[0] not in _POINTED_AT:
-                help = "write '.global', '.const', '.shared' or '.local' behind '.ptr', or nothing"
+                help = "write '.global', '.const', '.shared' or '.local' after '.ptr', or nothing"
                 yield self.problem(f"'.ptr .{word[0]}': no memory to point into", help, f".{word[0]}")
 
     def type_problems(self) -> Iterator[Diagnostic]:

@@ -113,7 +113,7 @@ def _pair_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem
         return wrong_kind(place, found, wanted(place, fit))
     if second.kind not in ("sink", "undeclared") and (second.kind, second.type) != ("register", "pred"):
         return Problem(
-            "E207", f"has {description(second)} behind the bar", "the second result is a predicate"
+            "E207", f"has {description(second)} after the bar", "the second result is a predicate"
         )
     return (
         None

@@ -119,10 +119,10 @@ def _space_problem(place: OperandPlace, variable: OperandShape, spaces: set[str]
     if not spaces:
         if declared == "param":
             return Problem(
-                "E208", "is a parameter, which has no generic address", "write '.param' behind the opcode"
+                "E208", "is a parameter, which has no generic address", "write '.param' after the opcode"
             )
         if declared == "const":
-            help = "write '.const' behind the opcode; 'cvta.const' makes a generic address"
+            help = "write '.const' after the opcode; 'cvta.const' makes a generic address"
             return Problem("E208", "is in '.const' memory, which has no generic address here", help)
         return None
     if declared in spaces or ("mbarrier" in place.opcode and declared == "shared"):
