@@ -1,7 +1,7 @@
 """Basic blocks and the edges between them.
 
 For every analysis that follows control flow, and for the simulator's reconvergence points. A block starts at
-the first instruction, at a label, and behind every instruction that may go elsewhere; it ends before the next
+the first instruction, at a label, and after every instruction that may go elsewhere; it ends before the next
 start. What an instruction does to control flow is read from the instruction table. Leaving the function, by
 `ret`, `exit`, `trap` or by running off the end, is an edge to one virtual exit block, which has the number
 after the last real block.
@@ -10,9 +10,9 @@ A guarded branch, `ret` or `exit` also falls through. Targets that the text does
 be: PTXPlus `brx` may go to every label, `break` to the target of every `breakaddr`.
 
 PTXPlus's `callp` jumps to code of the same function, on the same registers, and `retp` comes back. There are
-two views: the plain one, in which `callp` continues behind itself and `retp` leaves (for dominators, loops,
+two views: the plain one, in which `callp` continues after itself and `retp` leaves (for dominators, loops,
 reconvergence), and the interprocedural one, in which `callp` goes to its target and `retp` to every point
-behind a `callp` whose target leads to it (for liveness). Both have the same blocks.
+after a `callp` whose target leads to it (for liveness). Both have the same blocks.
 
 Reference: A. Aho et al., "Compilers", 2nd edition, section 8.4 (basic blocks and flow graphs).
 """
@@ -66,7 +66,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Flow:
-    """Where control may go behind one instruction.
+    """Where control may go after one instruction.
 
     `targets` are instruction indices (their number is the end of the function); `leaves`: to the end; `calls`: the
     target of `callp`; `returns`: by `retp`; `falls`: to the next instruction.
@@ -139,7 +139,7 @@ class Cfg:
         return graph
 
     def flow_of(self, block: int) -> Flow:
-        """Where control goes behind a block's last instruction."""
+        """Where control goes after a block's last instruction."""
         return self.flows.get(self.blocks[block].last, Flow())
 
     def start_of(self, block: int) -> int:
@@ -322,7 +322,7 @@ def _edges(block: Block, flow: Flow, at: dict[int, int], exit: int) -> list[Edge
 
 def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
     """The plain view with calls and returns followed."""
-    sites: dict[int, list[int]] = {}  # callee's block -> the blocks behind its calls
+    sites: dict[int, list[int]] = {}  # callee's block -> the blocks after its calls
     for i, flow in plain.flows.items():
         if flow.calls is not None:
             sites.setdefault(at[flow.calls], []).append(at[i + 1])

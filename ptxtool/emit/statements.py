@@ -1,7 +1,7 @@
 """The layout of one statement: its lines, from its text. For the layout of a whole file.
 
-An instruction is a guard, its opcode, and operands that begin 16 columns behind the statement's beginning or at the
-next multiple of 8 behind a longer opcode; the names of declarations likewise. So a line's layout depends on that
+An instruction is a guard, its opcode, and operands that begin 16 columns after the statement's beginning or at the
+next multiple of 8 after a longer opcode; the names of declarations likewise. So a line's layout depends on that
 statement alone, and a change of one line never moves its neighbours. A statement is one line, however long, but for:
 
 * a function's head, with a parameter and a directive a line;

@@ -1,7 +1,7 @@
 """Which registers an instruction writes, surely overwrites, reads: the only place that decides it.
 
-For liveness, first use, the scoreboard and everything else that asks. The roles come from the instruction table;
-this file adds what no table row can say:
+For liveness, first use, the scoreboard. The roles come from the instruction table;
+this file adds what no table row can express:
 
 * a guarded write is a def and no kill: lanes whose guard is false keep the old value;
 * `$r1.lo`, `$r1.hi` and `%v.x` write a part: a def and no kill (not so the selectors of video instructions, `%r1.b0`);
@@ -10,7 +10,7 @@ this file adds what no table row can say:
 * `{a, b}`, `p|q`, `$p0/$r1`, `(result)` write each of their registers;
 * PTXPlus's zero register is never read, its sinks are never written: they are only in `touched`;
 * PTXPlus's values of 64 bits live in two adjacent 32-bit registers, of 128 bits in four; where the text names
-  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones behind it take part;
+  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones after it take part;
 * an opcode outside the table is assumed to read all its operands and to write the first, surely nothing.
 
 Not handled: the carry flag of `add.cc` and its like, which is no declared register. `callp` and `retp` share the

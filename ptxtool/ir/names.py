@@ -43,9 +43,9 @@ def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     """The span of a word within a statement; the statement's own where it is not written there."""
     at = text.find(word, start, end) if word else -1
     while at >= 0:
-        behind = at + len(word)
-        if not _is_word(text[at - 1 : at]) and not _is_word(text[behind : behind + 1]):
-            return at, behind
+        after = at + len(word)
+        if not _is_word(text[at - 1 : at]) and not _is_word(text[after : after + 1]):
+            return at, after
         at = text.find(word, at + 1, end)
     stem = word.rstrip("0123456789")  # one of `name<count>`
     at = text.find(stem, start, end) if stem else -1

@@ -29,7 +29,7 @@ _IGNORES_PRED = frozenset({
     "abs", "add", "atom", "cos", "cvt", "ex2", "fma", "lg2", "max", "min", "mul", "neg", "rcp", "red", "rsqrt", "set",
     "setp", "sin", "sqrt", "sub", "tanh", "wgmma",
 })  # fmt: skip
-"""Opcodes behind which ptxas 13.0 overlooks a type `.pred` too many; it complains behind all others."""
+"""Opcodes after which ptxas 13.0 ignores a superfluous type `.pred`; after all others it is an error."""
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _LAYOUTS = frozenset({"row", "col"})
 _LONGEST_KEY = 6

@@ -58,7 +58,7 @@ def label(token: Token) -> nodes.Label:
 
 
 def directive(items: Sequence[Item], source: Source) -> nodes.Directive:
-    """A keyword and everything behind it, as written in the source."""
+    """A keyword and everything after it, as written in the source."""
     first, last = _token(items[0]), _token(items[-1])
     if first.kind == "CALL_PROTOTYPE":
         _check_prototype(items, source)
@@ -84,7 +84,7 @@ def _check_prototype(items: Sequence[Item], source: Source) -> None:
 
 
 def _numbers(items: Sequence[Item], i: int) -> tuple[int, int]:
-    """The place behind a list of numbers, and how many there are."""
+    """The index after a list of numbers, and their count."""
     count = 0
     while i < len(items) and (_is_kind(items[i], "NUMBER") or _is_text(items[i], ",")):
         count += _is_kind(items[i], "NUMBER")
@@ -245,7 +245,7 @@ def _error(message: str, item: Item, source: Source, help: str) -> PtxError:
 
 
 def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[nodes.Declaration, ...]]:
-    """The parameters behind an opening parenthesis, and the place behind the closing one."""
+    """The parameters after an opening parenthesis, and the index after the closing one."""
     found: list[nodes.Declaration] = []
     while not _is_text(items[i], ")"):
         start = i

@@ -1,7 +1,7 @@
-"""What is wrong with a statement the grammar refuses, in words a person can act on, and where to go on reading.
+"""What is wrong with a statement the grammar refuses, in words that a person can act on, and where parsing resumes.
 
 The place and the tokens that would have been right come from Lark; this file turns the latter into words, knows the
-usual mistakes (a missing semicolon, dot, brace or comment end) and finds the next statement behind the error.
+usual mistakes (a missing semicolon, dot, brace or comment end) and finds the next statement after the error.
 """
 
 import re
@@ -147,7 +147,7 @@ def unlabelled(source: Source, start: int, end: int) -> Diagnostic:
 
 
 def headless(source: Source, semicolon: int, brace: int, has_directives: bool) -> Diagnostic:
-    """A body behind a head that a semicolon has ended."""
+    """A body after a head that a semicolon has ended."""
     place = semicolon if has_directives else brace
     note = None if has_directives else Note("the head ends here", source, semicolon, semicolon + 1)
     message = f"unexpected '{source.text[place]}': a ';' stands between the head and its body"
@@ -160,13 +160,13 @@ def too_deep(source: Source, start: int, end: int) -> Diagnostic:
 
 
 def resume(text: str, position: int) -> int:
-    """The beginning of the next statement behind an error."""
+    """The beginning of the next statement after an error."""
     match = _NEXT_STATEMENT.search(text, position)
     return match.end() if match else len(text)
 
 
 def resume_outside(text: str, position: int) -> int:
-    """The same outside functions: behind a closing brace, or at the next directive of the file."""
+    """The same outside functions: after a closing brace, or at the next directive of the file."""
     match = _OUTSIDE.search(text, position)
     return match.end() if match else len(text)
 

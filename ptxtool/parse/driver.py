@@ -5,10 +5,10 @@ It gives the same nodes as Lark on the whole file (tested on real and on mutated
 * The splitter cuts one statement after the other; see `splitter`.
 * An ordinary instruction is a guard, an opcode and operands, each looked up by its text; see `leaf`.
 * Directives, declarations and function heads follow flat rules of the grammar; see `grammar.FlatRule`.
-* Whatever these do not know goes to Lark, one statement at a time.
+* Everything else goes to Lark, one statement at a time.
 
 A statement that Lark refuses too is an error: `diagnose` says what is wrong with it and where the next one begins, so
-one run finds all errors of a file. The garbage collector rests meanwhile: parsing makes no cycles.
+one run finds all errors of a file. The garbage collector is paused: parsing creates no cycles.
 """
 
 import re
@@ -55,7 +55,7 @@ class Driver:
         self.head: build.Head | None = None
         self.braces: list[int] = []  # where the open blocks begin; the first is a function's body
         self.errors: list[Diagnostic] = []
-        self.resumed = -1  # where reading went on behind the last error
+        self.resumed = -1  # where parsing resumed after the last error
         self.skipped: list[tuple[int, int]] = []  # the statements of bodies that Lark refused
         self.n_skipped = 0  # the errors in them
         self.start = diagnose.text_start(source)
@@ -79,7 +79,7 @@ class Driver:
         return nodes.Module(self.source, tuple(self.items))
 
     def _statements(self, position: int) -> int | None:
-        """Read statements until one needs more than the memos; the place behind that one, or None at the end."""
+        """Read statements until one needs more than the memos; the offset after that one, or None at the end."""
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
@@ -284,7 +284,7 @@ class Driver:
         return end
 
     def _assume_function(self, start: int, resume: int) -> int:
-        """Behind a broken head: read the body that follows as one, so that it is not reported line by line."""
+        """After a broken head: read what follows as its body, so that it is not reported line by line."""
         end, depth = start, 0
         while m := splitter.head_end().match(self.text, end):
             depth += self.text.count("(", end, m.end()) - self.text.count(")", end, m.end())

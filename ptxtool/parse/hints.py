@@ -1,7 +1,7 @@
 """What was probably meant where the grammar refuses a token: the usual slips, each with its message and next step.
 
 For `diagnose`, which knows the place and the tokens that would have been right there. The order matters: a bracket that
-is not closed explains a missing comma, a word without its dot explains the name behind it.
+is not closed explains a missing comma, a word without its dot explains the name after it.
 """
 
 import re

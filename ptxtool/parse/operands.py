@@ -2,7 +2,7 @@
 
 The grammar leaves operator precedence open (layered rules parse 1.3 times slower); `infix` resolves it with two
 stacks. An address splits into base and offset at its last `+` or `-`. Nothing here recurses, and nodes deeper than
-`MAX_DEPTH` are refused, so that no input can exhaust the stack of whoever walks the operand later.
+`MAX_DEPTH` are refused, so that no input can exhaust the stack of a later walk over the operand.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def _part(node: nodes.Operand, parts: Sequence[NestedOperand]) -> NestedOperand:
 
 
 def name(text: str) -> nodes.Name:
-    """`$r1.lo`: the identifier and the part behind its dot."""
+    """`$r1.lo`: the identifier and the part after its dot."""
     whole, _, part = text.partition(".")
     return nodes.Name(whole, part)
 

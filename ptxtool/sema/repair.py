@@ -1,6 +1,6 @@
 """The smallest change after which a form of the table fits an opcode: a word less, a word more, another word.
 
-For `explain`, which tells the user the first change that helps. `words` are those behind the first word of the opcode;
+For `explain`, which reports the first change that helps. `words` are those after the first word of the opcode;
 the first `fixed` of them are part of its name (`cp.async.bulk`) and stay. Where no single change helps, the form that
 has most in common with the opcode is named.
 """

@@ -50,7 +50,7 @@ def declaration_problems(
 
 
 def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
-    """An `.extern` variable whose definition has another type or size, or nobody else can see."""
+    """An `.extern` variable whose definition has another type or size, or no linkage."""
     external: dict[str, nodes.Declaration] = {}
     for item in module.declarations():
         for declarator in item.declarators:
@@ -75,7 +75,7 @@ def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
 
 
 def bank_problems(module: nodes.Module) -> Iterator[Diagnostic]:
-    """Constants that do not fit their bank of 64 KB; told where it overflows."""
+    """Constants that do not fit their bank of 64 KB; reported where it overflows."""
     total = 0
     for item in module.declarations():
         if item.space != "const" or "extern" in item.linkage or item.type not in TYPES:

@@ -24,7 +24,7 @@ _SELECTORS = {
     "vmask2": (re.compile(r"h(?:0|1|10)"), "'.h0', '.h1' and '.h10'"),
     "vmask4": (re.compile(r"b(?=.)3?2?1?0?"), "'.b' and some of the digits 3210 in this order"),
 }
-"""What may stand behind the dot of a video operand, by class, and in words."""
+"""What may follow the dot of a video operand, by class, and in words."""
 
 NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 """Codes from the farthest miss to the nearest."""
@@ -112,9 +112,7 @@ def _pair_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem
     if place.spec.role != "p":
         return wrong_kind(place, found, wanted(place, fit))
     if second.kind not in ("sink", "undeclared") and (second.kind, second.type) != ("register", "pred"):
-        return Problem(
-            "E207", f"has {description(second)} after the bar", "the second result is a predicate"
-        )
+        return Problem("E207", f"has {description(second)} after the bar", "the second result is a predicate")
     return (
         None
         if first.kind == "sink" and (place.type_of(fit) == "pred" or fit.paired)

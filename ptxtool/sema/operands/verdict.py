@@ -1,7 +1,7 @@
 """What is wrong with an instruction: its operands' shapes against the form of the table that fits them best.
 
 For `instructions.py`, which remembers verdicts by opcode and shapes. Beside the misfits a verdict names the simplest
-repair where there is one: two operands that stand in each other's place, or another type behind the opcode.
+repair where there is one: two operands that stand in each other's place, or another type after the opcode.
 """
 
 from collections.abc import Iterable, Sequence
