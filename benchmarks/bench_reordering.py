@@ -7,7 +7,7 @@ For every sample and pipeline: the instructions that a thread is expected to exe
 (`ptxtool sim --share-registers P --scheduler owf`). PTX, whose registers are virtual, is compacted first. The number of
 registers per thread is the launch file's, or the kernel's own. For samples that use shared memory also thread IPC where
 scratchpad is shared, on the machine with 16 KB of it. The part "settled" has the samples and percentages at which
-`settle-tail` moves a release: cycles with the papers' full scheme, with marks, and with marks behind it.
+`split-tail-ranges` moves a release: cycles with the papers' full scheme, with marks, and with marks behind it.
 
 `--write` puts the tables into docs/reordering.md.
 """
@@ -31,6 +31,7 @@ from ptxtool.analysis.sharing.first_shared import FirstShared  # noqa: E402
 from ptxtool.analysis.sharing.shared_access import shared_accesses  # noqa: E402
 from ptxtool.analysis.sharing.shared_layout import shared_layout  # noqa: E402
 from ptxtool.base.resources import resource_dir  # noqa: E402
+from ptxtool.formats.gpu_names import DEFAULT_GPU  # noqa: E402
 from ptxtool.formats.launch.launch_file import Launch, load_launch  # noqa: E402
 from ptxtool.ir.marks import release_marks  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
@@ -49,14 +50,14 @@ SCRATCHPAD_PIPELINES = {
     "shared": "",
     "released": "release-scratchpad{{{options}}}",
     "laid out, released": "layout-shared{{{options}}},release-scratchpad{{{options}}}",
-    "hastened": "hasten-last-access{{{options},registers={registers}}}",
-    "hastened, released": "hasten-last-access{{{options},registers={registers}}},release-scratchpad{{{options}}}",
+    "hastened": "hoist-last-access{{{options},registers={registers}}}",
+    "hastened, released": "hoist-last-access{{{options},registers={registers}}},release-scratchpad{{{options}}}",
 }
 SCRATCHPAD_GPU = "tesla-c2050-16k"
 RELEASED = ",release-registers{{{options}}}"
 """What the simulated table adds to the last pipeline."""
 FULL = "unroll-decls,reorder-decls{{order=text}}"
-SETTLED = ",settle-tail{{{options}}}"
+SETTLED = ",split-tail-ranges{{{options}}}"
 SHARES = ("40", "50", "60", "70", "80", "90")
 
 
@@ -100,7 +101,7 @@ class Sample:
         """Instructions before the first shared register."""
         return FirstShared(kernel).value((1 << self.private) - 1)
 
-    def thread_ipc(self, kernel: Function, resource: str = "", gpu: str = "tesla-c2050") -> float:
+    def thread_ipc(self, kernel: Function, resource: str = "", gpu: str = DEFAULT_GPU) -> float:
         """Thread IPC with Shared-OWF; where nothing is shared that of loose round robin."""
         from ptxtool import api
 
@@ -176,7 +177,7 @@ def expected(found: Sequence[Sample]) -> str:
 def simulated(found: Sequence[Sample]) -> str:
     """A line per sample: thread IPC without sharing, and the gain of every pipeline with Shared-OWF over it."""
     pipelines = {**PIPELINES, "late, delayed, released": PIPELINES["late, delayed"] + RELEASED}
-    return _gains(found, pipelines, "registers", "tesla-c2050")
+    return _gains(found, pipelines, "registers", DEFAULT_GPU)
 
 
 def scratchpad(found: Sequence[Sample]) -> str:

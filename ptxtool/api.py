@@ -4,12 +4,14 @@ Files are read and written here; everything else is a function of the layers bel
 needs them, so that importing this one costs nothing. Every function raises `PtxError` for input that cannot be used.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
-    from ptxsim.functional.tracing import Trace
+    from ptxsim.launch_options import LadderKeywords, LaunchKeywords, LaunchOptions, RunKeywords
     from ptxtool.analysis.compare.difference import Difference
     from ptxtool.analysis.flow.liveness import Liveness
     from ptxtool.analysis.flow.loops import Loops
@@ -76,8 +78,6 @@ __all__ = [
     "sweep",
     "write_vectors",
 ]
-
-DEFAULT_GPU = "tesla-c2050"
 
 # ---- text in, text out
 
@@ -471,123 +471,116 @@ def run(
     kernel: "Function",
     launch: "Launch | str | Path",
     *,
-    check: Collection[str] = (),
-    max_instructions: int | None = None,
-    output: "Callable[[str], object] | None" = None,
-    trace: "Trace | None" = None,
-    ptxplus_semantics: str = "hardware",
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[RunKeywords]",
 ) -> "Outcome":
-    """Run a launch file's launch without time: `.buffers` is what the kernel left, `.problems` what is wrong with it.
+    """Run a launch file's launch without time: `.buffers` has the results, `.problems` what is wrong with them.
 
-    `check` names the checks on the way ("memory", "init", "races", "barriers"). What the kernel prints is `.printed`;
-    `output` is called with pieces of it as they come, `trace` (`ptxsim.Trace`) with chosen instructions.
-    `ptxplus_semantics` is "hardware" or "gpgpu-sim". For arguments of your own use `ptxsim.run`.
+    `ptxsim.LaunchOptions` explains the options; the launch file's inputs, stack and heap take precedence over them.
+    For arguments of your own use `ptxsim.run`.
     """
+    from ptxsim.launch_options import options_of
     from ptxtool.runs.functional_runs import run_functional
 
-    return run_functional(
-        kernel,
-        _launch(launch),
-        check=check,
-        max_instructions=max_instructions,
-        output=output,
-        trace=trace,
-        ptxplus_semantics=ptxplus_semantics,
-    )
+    return run_functional(kernel, _launch(launch), options_of("run", options, changes))
 
 
 def simulate(
     kernel: "Function",
     launch: "Launch | str | Path",
     *,
-    gpu: "str | Path | Gpu" = DEFAULT_GPU,
-    scheduler: str | None = None,
-    share_registers: "Percent" = 0,
-    share_scratchpad: "Percent" = 0,
-    registers: int | None = None,
-    max_cycles: int | None = None,
-    event_skip: bool = True,
-    ptxplus_semantics: str = "hardware",
-    **options: Any,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[LaunchKeywords]",
 ) -> "Run":
-    """Run a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
+    """Simulate a launch file's launch: `.result` has the counters, `.problems` what is wrong with the results.
 
-    Without `scheduler` it is the launch file's, where that has none the machine's. For arguments of your own use
-    `ptxsim.launch`, which has the meaning of every option.
+    `ptxsim.LaunchOptions` explains the options; without `scheduler` and `registers` they are the launch file's. For
+    arguments of your own use `ptxsim.launch`.
     """
+    from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_runs import run_launch
 
-    return run_launch(
-        kernel,
-        _launch(launch),
-        gpu,
-        registers,
-        scheduler=scheduler,
-        share_registers=share_registers,
-        share_scratchpad=share_scratchpad,
-        max_cycles=max_cycles,
-        event_skip=event_skip,
-        ptxplus_semantics=ptxplus_semantics,
-        **options,
+    return run_launch(kernel, _launch(launch), options_of("launch", options, changes))
+
+
+def run_sequence(
+    module: "Module",
+    launch: "Launch | str | Path",
+    *,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[RunKeywords]",
+) -> "SequenceOutcome":
+    """Run a launch file's list of launches without time, each on the memory that the one before it left.
+
+    `.steps` has a summary of each, `.buffers` the final contents, `.problems` what is wrong. Options: as `run`.
+    """
+    from ptxsim.launch_options import options_of
+    from ptxtool.runs.launch_lists import run_sequence
+
+    return run_sequence(
+        lambda name: kernel(module, name), _launch(launch), options_of("run", options, changes)
     )
 
 
-def run_sequence(module: "Module", launch: "Launch | str | Path", **options: Any) -> "SequenceOutcome":
-    """Run a launch file's list of launches without time, memory going from each to the next.
-
-    `.steps` has what each did, `.buffers` what the last left, `.problems` what is wrong. Options are those of `run`.
-    """
-    from ptxtool.runs.launch_lists import run_sequence
-
-    return run_sequence(lambda name: kernel(module, name), _launch(launch), **options)
-
-
 def simulate_sequence(
-    module: "Module", launch: "Launch | str | Path", *, gpu: "str | Path | Gpu" = DEFAULT_GPU, **options: Any
+    module: "Module",
+    launch: "Launch | str | Path",
+    *,
+    announce: "Callable[[str], None] | None" = None,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[LaunchKeywords]",
 ) -> "SequenceRun":
     """Simulate a launch file's list of launches on one machine, which keeps memory, caches and open DRAM rows.
 
     `.results` has the counters of each launch, `.totals` the sums (GPGPU-Sim's `gpu_tot_*`), `.problems` what is wrong.
-    Options are those of `simulate`; `max_cycles` is for all together. For arguments of your own: `ptxsim.Machine`.
+    Options are those of `simulate`; `max_cycles` is for all together. `announce` is called before each launch with its
+    number and kernel. For arguments of your own: `ptxsim.Machine`.
     """
+    from ptxsim.launch_options import options_of
     from ptxtool.runs.launch_lists import simulate_sequence
 
-    return simulate_sequence(lambda name: kernel(module, name), _launch(launch), gpu, **options)
+    return simulate_sequence(
+        lambda name: kernel(module, name),
+        _launch(launch),
+        options_of("launch", options, changes),
+        announce,
+    )
 
 
 def compare(
     kernel: "Function",
     launch: "Launch | str | Path",
     *,
-    gpu: "str | Path | Gpu" = DEFAULT_GPU,
-    scheduler: str | None = None,
+    gpu: "str | Path | Gpu | None" = None,
     share_registers: "Percent | None" = None,
     share_scratchpad: "Percent | None" = None,
-    registers: int | None = None,
     release: bool = False,
-    announce: Any = None,
-    ptxplus_semantics: str = "hardware",
-    **options: Any,
+    announce: "Callable[[str], None] | None" = None,
+    options: "LaunchOptions | None" = None,
+    **changes: "Unpack[LadderKeywords]",
 ) -> "Comparison":
-    """Run the papers' ladder: `.rungs`, `.gain(rung)`, `.problems`. `announce(name)` is called before each rung.
+    """Run the papers' ladder of schemes: `.rungs`, `.gain(rung)`, `.problems`.
 
-    Registers are shared, by 90% where no percentage is given, or scratchpad; `release` adds a rung with locks given
-    back early. `scheduler` is that of all rungs without owner warps first; without it the launch file's or machine's.
+    Registers are shared, by 90% if no percentage is given, or scratchpad; `release` adds a rung that releases locks
+    early. Options are those of `simulate`, `gpu` is one of them; `scheduler` is for all rungs without owner warps
+    first. `announce` is called before each rung with its name.
     """
+    from dataclasses import replace
+
+    from ptxsim.launch_options import options_of
     from ptxtool.runs.ladder import ladder
 
+    chosen = options_of("launch", options, changes)
     return ladder(
         kernel,
         _launch(launch),
-        gpu,
-        share_registers,
-        registers,
-        announce=announce,
-        scheduler=scheduler,
-        share_scratchpad=share_scratchpad,
+        chosen if gpu is None else replace(chosen, gpu=gpu),
+        share_registers=share_registers if share_registers is not None else chosen.share_registers or None,
+        share_scratchpad=share_scratchpad
+        if share_scratchpad is not None
+        else chosen.share_scratchpad or None,
         release=release,
-        ptxplus_semantics=ptxplus_semantics,
-        **options,
+        announce=announce,
     )
 
 

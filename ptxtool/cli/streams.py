@@ -1,8 +1,8 @@
 """Standard output and standard error of the commands.
 
 Results go to standard output as UTF-8 whatever the locale, so that the same input gives the same bytes; diagnostics to
-standard error. Both have colour where `colour.py` says so. An output that cannot be written is E503; a reader who has
-gone is `ReaderGone`, which `main` keeps quiet about.
+standard error. Both have colour where `colour.py` decides so. An output that cannot be written is E503; a closed
+pipe is `ReaderGone`, which `main` turns into an exit code.
 """
 
 import contextlib
@@ -82,7 +82,7 @@ def forget_output() -> None:
 
 
 class ReaderGone(Exception):
-    """Nobody reads standard output any more. (click swallows `BrokenPipeError`.)"""
+    """The reader of standard output has closed it. (click swallows `BrokenPipeError`.)"""
 
 
 class _writing(contextlib.AbstractContextManager[None]):
@@ -104,7 +104,7 @@ def print_diagnostics(
 ) -> None:
     """Render diagnostics to standard error: at most `most` errors and `most` warnings, all where it is 0.
 
-    `rest` says how to see the others, where that is not `check`, which finds what is wrong with a file by itself.
+    `rest` is how to see the others; where all are errors of a file by itself, that is `ptxtool check`.
     """
     found = tuple(diagnostics)
     shown = at_most(found, most)
@@ -122,12 +122,12 @@ def print_diagnostics(
 
 
 def print_note(text: str) -> None:
-    """Say something that is neither result nor diagnostic: a remark, progress."""
+    """Print something that is neither result nor diagnostic: a remark, progress."""
     _print_stderr(text)
 
 
 def print_error(text: str) -> None:
-    """Say why the program itself ends, in one line."""
+    """Print why the program itself ends, in one line."""
     _print_stderr(f"ptxtool: {text}")
 
 

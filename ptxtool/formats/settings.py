@@ -13,6 +13,7 @@ import msgspec
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 _NOT_SET = ("name", "description", "origin", "units")
 """How a machine is called and where it was read is no part of it; what the LDST unit executes is fixed."""
@@ -70,4 +71,4 @@ def _changed(node: Any, keys: list[str], value: object, setting: str) -> Any:
     except msgspec.ValidationError as problem:
         text = str(problem).partition(" - at `")[0].replace("`", "'")
         what = f"setting '{setting}': {text[:1].lower()}{text[1:]}"
-        raise error("E502", what, help="tesla-c2050.toml shows what is meant") from None
+        raise error("E502", what, help=f"{DEFAULT_GPU}.toml shows what is meant") from None

@@ -18,7 +18,7 @@ from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
 from ptxtool.passes.base import Pass, Remark, WrongOption
-from ptxtool.passes.registry import PASSES, Option, pass_info
+from ptxtool.passes.registry import PASSES, Option, find_pass, pass_info
 from ptxtool.sema.verify import verify
 
 
@@ -163,11 +163,11 @@ def _pass(source: Source, hit: re.Match[str]) -> Pass:
         raise _complain(
             source, hit.start(), hit.end(), "a pass name is missing", f"there are {', '.join(PASSES)}"
         )
-    if name not in PASSES:
+    cls = find_pass(name)
+    if cls is None:
         raise _complain(source, *hit.span(1), f"no pass named '{name}'", _nearest(name, PASSES))
     if braces is not None and not braces.endswith("}"):
         raise _complain(source, hit.start(2), hit.end(2), "'{' is not closed", _SYNTAX)
-    cls = PASSES[name]
     options = {option.name: option for option in pass_info(cls).options}
     values: dict[str, object] = {}
     places: dict[str, tuple[int, int]] = {}

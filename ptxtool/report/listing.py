@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 
 from ptxtool.base.render import Line
-from ptxtool.report.tables import Table
+from ptxtool.report.tables import TextTable
 
 
 @dataclass(frozen=True)
@@ -19,4 +19,4 @@ class Listing:
         return "\n".join("".join(text for text, _ in line) for line in self.lines)
 
 
-Part = Table | Listing | str
+Part = TextTable | Listing | str

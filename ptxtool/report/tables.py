@@ -22,7 +22,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows under column titles, with a title above and lines of text below."""
 
     columns: tuple[Column, ...]
@@ -34,22 +34,33 @@ class Table:
         return to_text(self)
 
 
+def head(text: str) -> tuple[Column, ...]:
+    """Columns as their head shows them: `line | >cycles:bold | instruction:code`, `>` for right, then the style."""
+    words = (word.partition(":") for word in text.split(" | "))
+    return tuple(
+        Column(title.removeprefix(">"), "right" if title[:1] == ">" else "left", style)
+        for title, _, style in words
+    )
+
+
 def table(
     columns: Sequence[Column], rows: Iterable[Sequence[object]], title: str = "", notes: Iterable[str] = ()
-) -> Table:
+) -> TextTable:
     """A table of anything that has a `str`; None is an empty cell."""
     texts = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in rows)
     assert all(len(row) == len(columns) for row in texts), "every row has a cell per column"
-    return Table(tuple(columns), texts, title, tuple(notes))
+    return TextTable(tuple(columns), texts, title, tuple(notes))
 
 
-def shortened(columns: Sequence[Column], rows: Sequence[Sequence[object]], title: str, most: int) -> Table:
+def shortened(
+    columns: Sequence[Column], rows: Sequence[Sequence[object]], title: str, most: int
+) -> TextTable:
     """A table of the first rows; a note says how many more there are."""
     more = len(rows) - most
     return table(columns, rows[:most], title, (f"... and {more} more; --json has them",) if more > 0 else ())
 
 
-def to_text(table: Table, width: int = WIDTH) -> str:
+def to_text(table: TextTable, width: int = WIDTH) -> str:
     """The table as plain lines."""
     titles = tuple(column.title for column in table.columns)
     widths = [max(len(row[k]) for row in (titles, *table.rows)) for k in range(len(titles))]
@@ -74,5 +85,5 @@ def heading(name: str, text: str, width: int = WIDTH) -> str:
 
 
 def clip(text: str, width: int = WIDTH) -> str:
-    """The text, or as much of it as fits with `...` behind it."""
+    """The text, or as much of it as fits with `...` after it."""
     return text if len(text) <= width else text[: max(0, width - 3)] + "..."

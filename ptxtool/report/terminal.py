@@ -18,9 +18,9 @@ from pygments.token import Comment, Keyword, Name, Number, String
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.render import Line, layout
-from ptxtool.report.lexer import Kind, PtxLexer
+from ptxtool.report.lexer import PtxLexer, TokenKind
 from ptxtool.report.listing import Listing, Part
-from ptxtool.report.tables import GAP, WIDTH, Table, clip
+from ptxtool.report.tables import GAP, WIDTH, TextTable, clip
 
 _LEAST_TEXT = 24
 _STYLES = {
@@ -85,7 +85,7 @@ def highlight(code: str) -> rich.text.Text:
     return text
 
 
-def _token_style(kind: Kind) -> str:
+def _token_style(kind: TokenKind) -> str:
     while kind is not None:
         if kind in _TOKENS:
             return _TOKENS[kind]
@@ -114,7 +114,7 @@ def _console(stream: TextIO) -> rich.console.Console:
     )
 
 
-def _show_table(console: rich.console.Console, part: Table) -> None:
+def _show_table(console: rich.console.Console, part: TextTable) -> None:
     if part.title:
         console.print(rich.text.Text(part.title, style="bold"), soft_wrap=True)
     for k, piece in enumerate(fit(part, console.width)):
@@ -125,7 +125,7 @@ def _show_table(console: rich.console.Console, part: Table) -> None:
         console.print(rich.text.Text(note), soft_wrap=True)
 
 
-def fit(table: Table, width: int) -> list[Table]:
+def fit(table: TextTable, width: int) -> list[TextTable]:
     """The table as tables that are no wider than `width` where that is possible."""
     widths = _widths(table)
     total = sum(widths) + len(GAP) * (len(widths) - 1)
@@ -147,20 +147,20 @@ def fit(table: Table, width: int) -> list[Table]:
     return [_only(table, [0, *group]) for group in groups if group] or [table]
 
 
-def _widths(table: Table) -> list[int]:
+def _widths(table: TextTable) -> list[int]:
     return [max(len(row[k]) for row in (_titles(table), *table.rows)) for k in range(len(table.columns))]
 
 
-def _titles(table: Table) -> tuple[str, ...]:
+def _titles(table: TextTable) -> tuple[str, ...]:
     return tuple(column.title for column in table.columns)
 
 
-def _only(table: Table, columns: list[int]) -> Table:
+def _only(table: TextTable, columns: list[int]) -> TextTable:
     rows = tuple(tuple(row[k] for k in columns) for row in table.rows)
     return replace(table, columns=tuple(table.columns[k] for k in columns), rows=rows)
 
 
-def _rich_table(table: Table) -> rich.table.Table:
+def _rich_table(table: TextTable) -> rich.table.Table:
     shown = rich.table.Table(box=None, padding=(0, len(GAP), 0, 0), pad_edge=False, header_style="underline")
     for column in table.columns:
         style = "" if column.style == "code" else column.style

@@ -11,6 +11,7 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.files import find_input, sample_names
 from ptxtool.formats.gpu import machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.settings import with_settings
 from ptxtool.runs.run_values import for_run
 
@@ -87,7 +88,7 @@ def _set(given: Any, folder: Path) -> tuple[str, ...]:
     settings = given if isinstance(given, list) else [given] if given != "" else []
     if not all(isinstance(each, str) and each for each in settings):
         raise _wrong(f"{shown(given)} is no setting", 'such as "sm.count=7", or a list of some')
-    with_settings(machine_of("tesla-c2050"), settings)
+    with_settings(machine_of(DEFAULT_GPU), settings)
     return tuple(settings)
 
 

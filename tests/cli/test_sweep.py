@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checkout import CHECKOUT
 from commands import shown_on
 from scalekernel import LAUNCH
 from smallkernel import Cli
@@ -26,7 +27,6 @@ from ptxtool.cli.progress import sweep_line
 from ptxtool.sweep.export import encode
 from ptxtool.sweep.runner import SweepProgress
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 PTXTOOL = [sys.executable, "-m", "ptxtool"]
 
 

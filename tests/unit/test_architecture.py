@@ -42,6 +42,7 @@ SIMULATOR_LAYERS = (
     ("observe",),
     ("sanitizer",),
     ("functional",),
+    ("launch_options",),
     ("functional_run",),
     ("launcher",),
     ("machine",),

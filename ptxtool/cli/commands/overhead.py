@@ -3,8 +3,7 @@
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
-from ptxtool.report.tables import Table
+from ptxtool.cli.common import apart, gpu_option, json_option, machine, output_option, put_report
 
 
 @click.command(short_help="Storage bits that each sharing scheme adds to a GPU.")
@@ -16,11 +15,10 @@ def command(gpu: str, as_json: bool, output: str | None) -> int:
     from ptxtool.report.simulations.machines import storage_table
 
     found = api.overhead(machine(gpu))
-    if as_json:
-        put_json({"schemes": [storage.to_dict() for storage in found]}, output)
-        return 0
-    parts: list[Table | str] = []
-    for k, storage in enumerate(found):
-        parts += ([""] if k else []) + [storage_table(storage)]
-    put_parts(parts, output)
+    put_report(
+        as_json,
+        output,
+        lambda: {"schemes": [storage.to_dict() for storage in found]},
+        lambda: apart([storage_table(storage)] for storage in found),
+    )
     return 0

@@ -8,13 +8,22 @@ import click
 from ptxtool import api
 from ptxtool.base.diag import error
 from ptxtool.cli import colour
-from ptxtool.cli.common import json_option, output_option, put_bytes, put_json, put_parts, quiet_option
+from ptxtool.cli.common import (
+    cluster_option,
+    jobs_option,
+    json_option,
+    output_option,
+    put_bytes,
+    put_report,
+    quiet_option,
+)
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
-from ptxtool.cli.progress import SweepStatus, Termination
+from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
     from ptxtool.results.sweeps import SweepResult
 
 _BUG = 70
@@ -51,8 +60,8 @@ class WithSubcommands(click.Command):
 @click.option(
     "--store", metavar="FILE", help="Where results are kept (default: the file's, or SPEC with .db)."
 )
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU).")
-@click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786.")
+@jobs_option
+@cluster_option
 @quiet_option
 @json_option
 @output_option
@@ -74,17 +83,13 @@ def command(
     if cluster is not None and jobs is not None:
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
     _reads_of(spec, store)
-    status, termination = SweepStatus(quiet), Termination()
-    try:
-        with termination:
-            result = api.sweep(
-                spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
-            )
-    finally:
-        status.clear()
-    from ptxtool.report.simulations.sweep import Choice
+    with SweepStatus(quiet) as status:
+        result = api.sweep(
+            spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
+        )
+    from ptxtool.report.simulations.sweep import PivotChoice
 
-    _put(result, Choice(), as_json, output, bars=False)
+    _put(result, PivotChoice(), as_json, output, bars=False)
     if not quiet:
         print_note(_told(result))
         if result.removed:
@@ -95,7 +100,7 @@ def command(
             )
     if result.interrupted:
         print_note("interrupted: the same command goes on with the rest")
-        return termination.code
+        return status.code
     return _exit_code(result)
 
 
@@ -138,11 +143,11 @@ def show(
     AXIS is kernel, gpu, set, scheme, scheduler, share_registers, share_scratchpad, dynamic, passes or registers. A
     counter is one of those of 'sim --json', such as cycles, slots.stall, l1.misses, or a name of GPGPU-Sim's.
     """
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
 
     if baseline is not None and not gain:
         raise click.UsageError("--baseline goes with --gain")
-    choice = Choice(
+    choice = PivotChoice(
         rows=_names(rows),
         columns=_names(columns or ""),
         value=value,
@@ -210,16 +215,13 @@ def _told(result: "SweepResult") -> str:
     return ", ".join([*parts, f"{result.stored} known before"])
 
 
-def _put(result: "SweepResult", choice: "Choice", as_json: bool, output: str | None, bars: bool) -> None:
+def _put(result: "SweepResult", choice: "PivotChoice", as_json: bool, output: str | None, bars: bool) -> None:
     from ptxtool.report.simulations.sweep import sweep_parts
 
-    if as_json:
-        put_json(result.to_dict(), output)
-    else:
-        put_parts(sweep_parts(result, choice, bars=bars), output)
+    put_report(as_json, output, result.to_dict, lambda: sweep_parts(result, choice, bars=bars))
 
 
-def _draw(result: "SweepResult", choice: "Choice", path: str) -> None:
+def _draw(result: "SweepResult", choice: "PivotChoice", path: str) -> None:
     from ptxtool.formats.files import write_output
     from ptxtool.report.simulations.sweep import pivot
     from ptxtool.report.simulations.sweep_plot import plot
@@ -234,7 +236,7 @@ def _names(text: str) -> tuple[str, ...]:
 def _condition(text: str) -> tuple[str, str]:
     axis, equals, value = text.partition("=")
     if not equals:
-        raise error("E502", f"'{text}' is no AXIS=VALUE", help="such as --where gpu=tesla-c2050")
+        raise error("E502", f"'{text}' is no AXIS=VALUE", help=f"such as --where gpu={DEFAULT_GPU}")
     return axis.strip().replace("-", "_"), value.strip()
 
 

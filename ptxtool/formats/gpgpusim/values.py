@@ -24,7 +24,7 @@ _DEFAULT_TIMINGS = {"nbkgrp": 1, "CCDL": 0, "RTPL": 0}
 
 
 def whole(setting: Setting, least: int = 0) -> int:
-    """A whole number; 0x and a leading 0 tell its base, as in GPGPU-Sim."""
+    """A whole number; its base follows from 0x or a leading 0, as in GPGPU-Sim."""
     text = setting.value
     base = 16 if text[:2] in ("0x", "0X") else 8 if re.fullmatch(r"0\d+", text) else 10
     try:
@@ -152,7 +152,7 @@ def dram_timing(setting: Setting) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class AddressMap:
-    """Chunks of `chunk_bytes` go round the channels; `bits` is what the others tell, bit 0 first: B, C, R or 0."""
+    """Chunks of `chunk_bytes` go round the channels; `bits` says what the other bits are, bit 0 first: B, C, R or 0."""
 
     chunk_bytes: int
     bits: str

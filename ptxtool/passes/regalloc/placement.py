@@ -134,7 +134,7 @@ def describe(assignment: Assignment, n_copies: int) -> str:
             assignment.n_rematerialised,
             ("constant computed where it is read", "constants computed where they are read"),
         ),
-        (len(assignment.tenancy.left["word"]), ("predicate kept as a word", "predicates kept as words")),
+        (len(assignment.spills.word), ("predicate kept as a word", "predicates kept as words")),
     ):
         if n:
             parts.append(counted(n, *what))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ptxtool.analysis.flow.copies import is_copy
 from ptxtool.analysis.regalloc.assignment import Assignment
-from ptxtool.analysis.regalloc.spills import StepKind
+from ptxtool.analysis.regalloc.spills import InsertionKind
 from ptxtool.ir.defuse import roles
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Memory, ScopeOpen
@@ -58,7 +58,7 @@ class _Renamer:
         self.function = function
         self.registers = function.registers
         self.assignment = assignment
-        self.tenancy = assignment.tenancy
+        self.spills = assignment.spills
         self.names = names
         self.text = function.source.text
         self.n_copies = 0
@@ -72,7 +72,7 @@ class _Renamer:
         # what changes by instruction: names that are not the same everywhere, whole texts, and what goes
         self.names_at: dict[tuple[int, str], str] = {}
         self.texts: dict[int, str] = {}
-        self.deleted: set[int] = {*self.tenancy.dropped}
+        self.deleted: set[int] = {*self.spills.dropped}
         # the lines inserted before and behind instructions, as they stand in the text, and how many
         self.before: dict[int, str] = {}
         self.behind: dict[int, str] = {}
@@ -143,12 +143,12 @@ class _Renamer:
 
         Of these, the ones whose only value has left are a temporary wherever they are named: `names_at` gets it.
         """
-        registers, tenancy, n = self.assignment.ranges.register, self.tenancy, len(self.assignment.ranges)
+        registers, spills, n = self.assignment.ranges.register, self.spills, len(self.assignment.ranges)
         webs = dict(zip(reversed(registers), reversed(range(n)), strict=True))  # the first of each
         self._find_spellings(webs)
         names, spellings, web_names = self.old_names, self.spelling, self.web_names
-        left = {web for webs_left in tenancy.left.values() for web in webs_left if web < n}
-        moved = {web for web, _ in tenancy.temporary if web < n} - left  # elsewhere at some instructions
+        left = {web for web in spills.spilled if web < n}
+        moved = {web for web, _ in spills.temporary if web < n} - left  # elsewhere at some instructions
         gone, others = {registers[web] for web in left}, {registers[web] for web in moved}
         for web in moved:
             web_names[web] = None
@@ -183,7 +183,7 @@ class _Renamer:
             if names[indices[0]][0] not in "%$":
                 self.words = TOKEN
             first = self.registers[indices[0]]
-            file = self.tenancy.file(webs[indices[0]])
+            file = self.spills.file(webs[indices[0]])
             bits = 1 if first.is_predicate else first.bits
             spelling = None if file == "head" else self._spelling(file, bits)
             spellings.update(dict.fromkeys(indices, spelling))
@@ -199,7 +199,7 @@ class _Renamer:
         old_names, spellings, unit = self.old_names, self.spelling, self.assignment.unit
         self.names_at = {
             (i, old_names[k]): spellings[k][unit[temporary]]  # type: ignore[index]  # none of the head
-            for (web, i), temporary in self.tenancy.temporary.items()
+            for (web, i), temporary in self.spills.temporary.items()
             if web < n and (k := registers[web]) in gone
         }
 
@@ -250,11 +250,11 @@ class _Renamer:
 
     def _name(self, value: int, bits: int) -> str:
         """The name of a value's place, spelled for a width."""
-        return self._spelling(self.tenancy.file(value), bits)[self.assignment.unit[value]]
+        return self._spelling(self.spills.file(value), bits)[self.assignment.unit[value]]
 
     def _names(self, i: int) -> list[str]:
         """The new names of the registers that an instruction reads and then of those that it writes."""
-        ranges, temporary, unit = self.assignment.ranges, self.tenancy.temporary, self.assignment.unit
+        ranges, temporary, unit = self.assignment.ranges, self.spills.temporary, self.assignment.unit
         step, names, spelling = ranges.def_uses[i], self.web_names, self.spelling
         return [
             names[web] or spelling[k][unit[temporary.get((web, i), web)]]  # type: ignore[index]  # none of the head
@@ -328,7 +328,7 @@ class _Renamer:
         instructions, deleted, is_ptxplus = self.function.instructions, self.deleted, self.names.is_ptxplus
         unit, slots = self.assignment.unit, self.slots
         at, indent = -1, ""  # the instruction, and its indent
-        for i, is_behind, kind, temporary, value, is_guarded in self.tenancy.steps:
+        for i, is_behind, kind, temporary, value, is_guarded in self.spills.insertions:
             if i in deleted:
                 continue
             if i != at:
@@ -355,10 +355,10 @@ class _Renamer:
                 self.before[i] = f"{self.before.get(i, '')}{line}{indent}"
                 self.n_before[i] = self.n_before.get(i, 0) + n_lines
 
-    def _moved(self, i: int, kind: StepKind, temporary: int, value: int) -> str:
+    def _moved(self, i: int, kind: InsertionKind, temporary: int, value: int) -> str:
         """Between a predicate and its word."""
         name = self._name(temporary, self._bits(value))
-        word = self._name(self.tenancy.at(self.tenancy.word[value], i), 32)
+        word = self._name(self.spills.at(self.spills.word[value], i), 32)
         if self.names.is_ptxplus:
             return f"mov.pred {name}, {word};" if kind == "restore" else f"mov.u32 {word}, {name};"
         return f"setp.ne.b32 {name}, {word}, 0;" if kind == "restore" else f"selp.b32 {word}, 1, 0, {name};"
@@ -371,7 +371,7 @@ class _Renamer:
             assert isinstance(self.names, PhysicalNames), "among declared names nothing is spilled"
             spills = self.names.spills
             address, type_ = f"[{spills}+{offset}]" if offset else f"[{spills}]", f"b{bits}"
-        spelling = self._spelling(self.tenancy.file(value), bits)
+        spelling = self._spelling(self.spills.file(value), bits)
         load, store = f"ld.local.{type_} ", f"st.local.{type_} {address}, "
         found = self.slots[value] = _Slot(spelling, load, f", {address};", store)
         return found
@@ -384,14 +384,14 @@ class _Renamer:
         web = self.assignment.ranges.reads[i][self.assignment.ranges.def_uses[i].uses.index(k)]
         spelling = self.spelling[k]
         name = (
-            self.old_names[k] if spelling is None else spelling[self.assignment.unit[self.tenancy.at(web, i)]]
+            self.old_names[k] if spelling is None else spelling[self.assignment.unit[self.spills.at(web, i)]]
         )
         return f"@{'!' if guard.negated else ''}{name} "
 
     def _computed(self, value: int, temporary: int) -> list[str]:
-        """The recipe of a constant, every instruction of it with the temporary as result and source."""
+        """The rematerialisation sequence of a constant, every instruction of it with the temporary as result and source."""
         lines: list[str] = []
-        for index in self.tenancy.recipe(value):
+        for index in self.spills.rematerialised[value]:
             node = self.function.instructions[index]
             text = self.text[node.start : node.end]
 
@@ -401,7 +401,7 @@ class _Renamer:
                 return hit.group() if spelling is None else spelling[self.assignment.unit[temporary]]
 
             head = HEAD.match(text)
-            assert head is not None, "a recipe has no guards and no comments before its opcode"
+            assert head is not None, "a sequence has no guards and no comments before its opcode"
             lines.append(" ".join((head.group() + TOKEN.sub(one, text[head.end() :])).split()))
         return lines
 

@@ -1,9 +1,9 @@
 """The forms of the instruction table as text: for `ptxtool isa`, and for docs/isa.md, which is this for every opcode.
 
 A form in the notation of the PTX ISA: `{.x}` is optional, `.a|.b` are alternatives, a group too long to write out is
-named and listed below. Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out; behind
-a colon stands what is not simply the instruction's type, `imm` a constant. Then what has the form: the first version
-and target, those of words that came later (on a line of their own where long), and the last ones (`until`).
+named and listed below. Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out; a
+colon precedes any type but the instruction's own, `imm` is a constant. Then the requirements of the form: the first
+version and target, those of words that came later (on a line of their own where long), and the last ones (`until`).
 """
 
 from collections.abc import Collection, Iterable, Iterator
