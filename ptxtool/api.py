@@ -96,9 +96,9 @@ def check(module: "Module") -> "tuple[Diagnostic, ...]":
 def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
     """Errors about the meaning of the rest of a text, if `load` or `parse` found errors in instructions only."""
     from ptxtool.parse.broken import SyntaxErrors
-    from ptxtool.sema.recovered import check_rest
+    from ptxtool.sema.recovered import check_recovered
 
-    return check_rest(broken) if isinstance(broken, SyntaxErrors) else ()
+    return check_recovered(broken) if isinstance(broken, SyntaxErrors) else ()
 
 
 def kernel(module: "Module", name: str | None = None) -> "Function":

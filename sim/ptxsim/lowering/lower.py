@@ -57,7 +57,7 @@ from ptxtool.ir.blocks import block_problem
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.conditions import guard_code
-from ptxtool.isa.legacy import settled
+from ptxtool.isa.legacy import with_defaults
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
@@ -208,7 +208,7 @@ def _instruction(
     if match.form.sem == "" or match.form.sem not in RULES:
         raise Unsupported(reason(match))
     _guard(b, instruction, record)
-    match = settled(match, b.kernel.module.version, "" if b.ptxplus else b.kernel.module.target)
+    match = with_defaults(match, b.kernel.module.version, "" if b.ptxplus else b.kernel.module.target)
     op = Operation(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
     )
