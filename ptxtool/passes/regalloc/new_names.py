@@ -75,11 +75,17 @@ class NewNames:
 
     def of_temporaries(self, registers: set[int]) -> dict[tuple[int, str], str]:
         """By instruction and old name, the names of the temporaries for the values of some registers."""
-        ranges, unit = self.assignment.ranges, self.assignment.unit
+        of_web, unit, old, spelling = (
+            self.assignment.ranges.register,
+            self.assignment.unit,
+            self.old,
+            self.spelling,
+        )
+        n = len(of_web)
         return {
-            (i, self.old[k]): self.spelling[k][unit[temporary]]  # type: ignore[index]  # none of the head
+            (i, old[k]): spelling[k][unit[temporary]]  # type: ignore[index]  # none of the head
             for (web, i), temporary in self.assignment.tenancy.temporary.items()
-            if web < len(ranges) and (k := ranges.register[web]) in registers
+            if web < n and (k := of_web[web]) in registers
         }
 
     def at(self, i: int) -> list[str]:

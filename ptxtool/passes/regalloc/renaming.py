@@ -125,17 +125,19 @@ class _InstructionChanges:
         """Change these instructions, the last first, so that the text before them keeps its offsets."""
         nodes = [self._function.instructions[i] for i in changed]
         places = words.places([node.start for node in nodes], [node.end for node in nodes])
+        function, deleted = self._function, self.deleted
+        before, after, texts = self.before, self.after, self.texts
         for i, node, (first, last) in zip(reversed(changed), reversed(nodes), reversed(places), strict=True):
-            if i in self.deleted:
-                words.replace(first, last, *_line(self._function, node), "")
+            if i in deleted:
+                words.replace(first, last, *_line(function, node), "")
                 continue
-            newline = f"\n{_indent(self._function, node.start)}"
-            if i in self.after:
-                words.insert(last, node.end, "".join([f"{newline}{line}" for line in self.after[i]]))
-            if i in self.texts:
-                words.replace(first, last, node.start, node.end, self.texts[i])
-            if i in self.before:
-                words.insert(first, node.start, "".join([f"{line}{newline}" for line in self.before[i]]))
+            newline = f"\n{_indent(function, node.start)}" if i in before or i in after else ""
+            if i in after:
+                words.insert(last, node.end, newline + newline.join(after[i]))
+            if i in texts:
+                words.replace(first, last, node.start, node.end, texts[i])
+            if i in before:
+                words.insert(first, node.start, newline.join(before[i]) + newline)
 
     def origins(self) -> Iterator[int]:
         """Per instruction of the new text the index of the old one."""
