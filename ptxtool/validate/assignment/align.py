@@ -142,24 +142,26 @@ def _text(function: Function, node: Statement) -> str:
 
 def structure(operand: Operand | None, of_name: Callable[[Name], object]) -> object:
     """An operand with other names: equal for operands that differ in nothing but what `of_name` leaves out."""
-
-    def within(*operands: Operand | None) -> tuple[object, ...]:
-        return tuple([structure(one, of_name) for one in operands])
-
-    if isinstance(operand, Name):
+    kind: tuple[object, ...]
+    inner: tuple[Operand | None, ...]
+    if type(operand) is Name:
         return Name, of_name(operand)
-    if isinstance(operand, Memory):
-        inside = within(operand.base, operand.offset, *operand.coordinates)
-        return Memory, operand.symbol, operand.post_increment, *inside
-    if isinstance(operand, Vector | Group):
-        return type(operand), *within(*operand.items)
-    if isinstance(operand, Unary):
-        return Unary, operand.operator, *within(operand.operand)
-    if isinstance(operand, Binary):
-        return Binary, operand.operator, *within(operand.left, operand.right)
-    if isinstance(operand, Dual):
-        return Dual, operand.separator, *within(operand.first, operand.second)
-    return operand  # numbers, strings, and constant expressions that name no register
+    if type(operand) is Memory:
+        kind, inner = (
+            (operand.symbol, operand.post_increment),
+            (operand.base, operand.offset, *operand.coordinates),
+        )
+    elif isinstance(operand, Vector | Group):
+        kind, inner = (), operand.items
+    elif type(operand) is Unary:
+        kind, inner = (operand.operator,), (operand.operand,)
+    elif type(operand) is Binary:
+        kind, inner = (operand.operator,), (operand.left, operand.right)
+    elif type(operand) is Dual:
+        kind, inner = (operand.separator,), (operand.first, operand.second)
+    else:
+        return operand  # numbers, strings, and constant expressions that name no register
+    return type(operand), kind, *[structure(one, of_name) for one in inner]
 
 
 def same_shape(old: Operand | None, new: Operand | None) -> bool:

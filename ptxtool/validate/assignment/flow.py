@@ -440,7 +440,8 @@ class Checker:
         if values:
             new = {*values}
             # constants do not change: without the look-up, equal classes would pile up
-            held = next((known for known in within.get(next(iter(new)), ()) if known == new), None)
+            known = within.get(next(iter(new)))
+            held = next((each for each in known if each == new), None) if known else None
             if held is None:
                 held = new
                 for value in new:
