@@ -389,7 +389,7 @@ class _Renamer:
         return f"@{'!' if guard.negated else ''}{name} "
 
     def _computed(self, value: int, temporary: int) -> list[str]:
-        """The rematerialisation sequence of a constant, every instruction of it with the temporary as result and source."""
+        """The rematerialisation sequence of a constant, with the temporary as result and source throughout."""
         lines: list[str] = []
         for index in self.spills.rematerialised[value]:
             node = self.function.instructions[index]
