@@ -94,7 +94,7 @@ class ReorderDecls:
         """The places of registers by their sequence numbers, and what the order gains."""
         percent = required_share(self.name, self.share)
         private = private_registers(kernel, percent, self.registers)
-        way = FirstShared(kernel, counts and counts.of(kernel), self.delay)
+        way = FirstShared(kernel, counts.of(kernel) if counts else None, self.delay)
         choice = way.best(private)
         written = [use.before - 1 for use in first_use(kernel)]
         order = [k for k in written if k in choice.private] + [k for k in written if k not in choice.private]
