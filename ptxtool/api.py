@@ -394,9 +394,10 @@ def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = N
 
 def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
     """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
+    from ptxtool.formats.issue_counts import read_issue_counts
     from ptxtool.passes import rewrite
 
-    return rewrite(module, pipeline)
+    return rewrite(module, pipeline, read_issue_counts)
 
 
 # ---- live-register vectors

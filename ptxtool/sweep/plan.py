@@ -244,13 +244,14 @@ class _Planner:
 
     def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
         """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
+        from ptxtool.formats.issue_counts import read_issue_counts
         from ptxtool.passes import parse_pipeline, run
 
         where = (id(kernel), pipeline)
         if where not in self._rewritten:
             passes: tuple[Pass, ...] = parse_pipeline(pipeline)
             try:
-                self._rewritten[where] = run(kernel.module, passes).module.source.text
+                self._rewritten[where] = run(kernel.module, passes, read_issue_counts).module.source.text
             except PtxError as problem:
                 self._rewritten[where] = problem
         return self._rewritten[where]
