@@ -86,9 +86,9 @@ def command(
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables. A block that nobody gives is that of '.reqntid',
-    registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
-    another kernel says nothing.
+    the launch, scratchpad from the kernel's shared variables. Without a launch, the block is that of '.reqntid',
+    and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
+    another kernel is ignored.
     """
     switched = switching not in (None, "none")
     if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):

@@ -6,7 +6,7 @@ from ptxtool import api
 from ptxtool.cli import common
 
 
-@click.command(short_help="Where most registers are live, and who holds them.")
+@click.command(short_help="Where most registers are live, and which ones.")
 @common.file_argument
 @common.kernel_option
 @common.per_option
@@ -16,7 +16,7 @@ from ptxtool.cli import common
 def command(
     file: str, kernel: str | None, per: str, no_ptxas: bool, as_json: bool, output: str | None
 ) -> int:
-    """Where most registers are live, who holds them, and the curve over the kernel; how many a thread takes.
+    """Where most registers are live, which ones, and the curve over the kernel; how many a thread takes.
 
     Counts are in 32-bit registers; predicates and PTXPlus address registers are counted apart.
     """

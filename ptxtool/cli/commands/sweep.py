@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxtool import api
+from ptxtool.base.counted import counted
 from ptxtool.base.diag import error
 from ptxtool.cli import colour
 from ptxtool.cli.common import (
@@ -91,7 +92,7 @@ def command(
 
     _put(result, PivotChoice(), as_json, output, bars=False)
     if not quiet:
-        print_note(_told(result))
+        print_note(_origins(result))
         if result.removed:
             one = result.removed == 1
             print_note(
@@ -205,14 +206,14 @@ def _reads_of(path: str, store: str | None) -> None:
         reads_scheduler(run.scheduler)
 
 
-def _told(result: "SweepResult") -> str:
-    """Where the results have come from."""
-    parts = [f"{result.simulated} simulated now"]
+def _origins(result: "SweepResult") -> str:
+    """The number of runs by the origin of their results."""
+    parts = [f"{result.simulated} simulated"]
     if result.equal:
-        parts.append(f"{result.equal} equal to {'one' if result.simulated == 1 else 'some'} of them")
+        parts.append(counted(result.equal, "duplicate"))
     if result.declined:
         parts.append(f"{result.declined} stopped by a pass")
-    return ", ".join([*parts, f"{result.stored} known before"])
+    return ", ".join([*parts, f"{result.stored} cached"])
 
 
 def _put(result: "SweepResult", choice: "PivotChoice", as_json: bool, output: str | None, bars: bool) -> None:

@@ -43,7 +43,7 @@ def sequence_outcome_parts(outcome: SequenceOutcome) -> list[TextTable | str]:
     return [
         launches,
         "",
-        buffer_table(outcome.buffers, "buffers behind the last launch"),
+        buffer_table(outcome.buffers, "buffers after the last launch"),
         "",
         outcome.verdict,
     ]
