@@ -235,8 +235,8 @@ class SweepResult:
     """The records of a sweep, in the order in which the runs were asked for. `result["LABEL"]` finds one.
 
     `simulated` counts the runs of this call, `equal` those with the same key as one of them, `declined` those that a
-    pass declined, `stored` those with a result in the store. `removed` are runs that the sweep of this name had in its store
-    and has no more. `interrupted` is True after Ctrl-C.
+    pass declined, `stored` those with a result in the store. `removed` are runs that the sweep of this name had in its
+    store and has no more. `interrupted` is True after Ctrl-C.
     """
 
     name: str
