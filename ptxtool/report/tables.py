@@ -5,7 +5,7 @@ end of its last cell; the JSON output has everything.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 WIDTH = 120
@@ -29,6 +29,12 @@ class TextTable:
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def widths(self) -> list[int]:
+        """Characters of the widest cell of every column, its title included."""
+        titles = tuple(column.title for column in self.columns)
+        return [max(len(row[k]) for row in (titles, *self.rows)) for k in range(len(titles))]
 
     def __str__(self) -> str:
         return to_text(self)
@@ -63,7 +69,7 @@ def shortened(
 def to_text(table: TextTable, width: int = WIDTH) -> str:
     """The table as plain lines."""
     titles = tuple(column.title for column in table.columns)
-    widths = [max(len(row[k]) for row in (titles, *table.rows)) for k in range(len(titles))]
+    widths = table.widths
     lines = [table.title] if table.title else []
     for row in (
         titles,
@@ -76,6 +82,27 @@ def to_text(table: TextTable, width: int = WIDTH) -> str:
         ]
         lines.append(clip(GAP.join(cells).rstrip(), width))
     return "\n".join([*lines, *table.notes])
+
+
+def split(table: TextTable, width: int) -> list[TextTable]:
+    """A table as tables of some of its columns, each with the first column, no wider than `width` if possible."""
+    first, *widths = table.widths
+    groups: list[list[int]] = [[]]
+    used = first
+    for k, own in enumerate(widths, start=1):
+        if groups[-1] and used + len(GAP) + own > width:
+            groups.append([])
+            used = first
+        groups[-1].append(k)
+        used += len(GAP) + own
+    return [
+        replace(
+            table,
+            columns=tuple(table.columns[k] for k in (0, *group)),
+            rows=tuple(tuple(row[k] for k in (0, *group)) for row in table.rows),
+        )
+        for group in groups
+    ]
 
 
 def heading(name: str, text: str, width: int = WIDTH) -> str:
