@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_data import LaunchEntry
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.report.listing import Part
+    from ptxtool.report.tables import Part
     from ptxtool.results.register_counts import RegisterCounts
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,4 +1,4 @@
-"""Tables as values: plain text for pipes and files, and the same table for a terminal (`terminal.py`).
+"""What a report is made of: tables, listings and texts as values, for pipes and files, or a terminal (`terminal.py`).
 
 Plain text is stable: the same table gives the same lines whatever the terminal. A row longer than the width loses the
 end of its last cell; the JSON output has everything.
@@ -7,6 +7,8 @@ end of its last cell; the JSON output has everything.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from ptxtool.base.render import Line
 
 WIDTH = 120
 GAP = "  "
@@ -114,3 +116,17 @@ def heading(name: str, text: str, width: int = WIDTH) -> str:
 def clip(text: str, width: int = WIDTH) -> str:
     """The text, or as much of it as fits with `...` after it."""
     return text if len(text) <= width else text[: max(0, width - 3)] + "..."
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines of code with columns beside them, as (text, style) pieces; the style "code" is PTX or PTXPlus text."""
+
+    lines: tuple[Line, ...]
+
+    def __str__(self) -> str:
+        return "\n".join("".join(text for text, _ in line) for line in self.lines)
+
+
+Part = TextTable | Listing | str
+"""A report is a list of these; each has a `str`."""

@@ -19,8 +19,7 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.render import Line, layout
 from ptxtool.report.lexer import PtxLexer, TokenKind
-from ptxtool.report.listing import Listing, Part
-from ptxtool.report.tables import GAP, WIDTH, TextTable, clip, split
+from ptxtool.report.tables import GAP, WIDTH, Listing, Part, TextTable, clip, split
 
 _LEAST_TEXT = 24
 _STYLES = {

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ptxtool.base.diag import error
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS runs (
 """
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store; use it in a `with`. Raises E501 for what cannot be read, E502 for another kind of file, E503."""
 
     def __init__(self, path: str | Path | None, *, reading: bool = False):
@@ -125,9 +125,6 @@ class Store:
                 if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
             time.sleep(0.01)
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._db.close()

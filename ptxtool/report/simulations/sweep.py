@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import GAP, WIDTH, Column, TextTable, head, split, table
+from ptxtool.report.tables import GAP, WIDTH, Column, Part, TextTable, head, split, table
 from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 
 _BAR, _LEAST_BAR = 40, 12
@@ -151,10 +151,10 @@ def _shortened(title: str, most: int) -> str:
     return f"{title[: most - 3 - end]}...{title[-end:]}"
 
 
-def sweep_parts(result: SweepResult, choice: PivotChoice, *, bars: bool = True) -> list[TextTable | str]:
+def sweep_parts(result: SweepResult, choice: PivotChoice, *, bars: bool = True) -> list[Part]:
     """The report of a sweep."""
     shown = pivot(result, choice)
-    parts: list[TextTable | str] = []
+    parts: list[Part] = []
     for each in pivot_tables(shown):
         parts += [each, ""]
     drawn = bars_table(shown) if bars else None
