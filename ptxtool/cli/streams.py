@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxtool.report.tables import Part
 
 MOST_SHOWN = 20
-"""Errors of one input that are printed unless more are asked for; as many warnings."""
+"""Errors of one input that are printed by default; as many warnings."""
 
 
 def use_utf8() -> None:

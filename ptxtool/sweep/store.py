@@ -24,7 +24,7 @@ _FORMAT = 1
 _PATIENCE_SECONDS = 60
 """How long to wait for another process that is writing."""
 _AGAIN = ("lost", "bug")
-"""What is no result: such a run is made again, and never takes the place of one."""
+"""Statuses that are no result: such a run is repeated, and never replaces a result."""
 
 _WRITTEN = "give the store that 'ptxtool sweep' has written"
 _WRITABLE = "give a file in a folder that exists and can be written; results that were written are kept"

@@ -157,7 +157,7 @@ def _from_file(
     no_ptxas: bool,
     gpu: "Gpu",
 ) -> _CtaNeeds:
-    """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
+    """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
     given = None not in (kernel, registers, block, scratchpad)
     beside = None if given else common.launch_of(file, needed=block is None)
     module = common.load_module(file)

@@ -53,7 +53,7 @@ def _head(found: Difference) -> Iterator[str]:
 
 
 def _figures(found: Difference) -> Iterator[tuple[object, ...]]:
-    """What differs, and always what is asked first: instructions, registers, pressure."""
+    """The figures that differ, and always those of instructions, registers and pressure."""
     old, new = (figures.to_dict() for figures in found.figures)
     for name, value in old.items():
         if value != new[name] or name in ("instructions", "registers_used", "live_registers"):

@@ -50,7 +50,7 @@ def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:
 
 
 def _hotspots(run: SequenceRun) -> list[Part]:
-    """Where the time went in each launch, if that was asked for."""
+    """Where the time went in each launch, if it was recorded."""
     parts: list[Part] = []
     for number, result in zip(run.numbers[:_SHOWN], run.results, strict=False):
         if result.hotspots is not None:
