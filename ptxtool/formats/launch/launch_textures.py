@@ -1,7 +1,7 @@
 """Textures and surfaces of a launch file: the options that turn an array into one.
 
-For `launch_file.py`. `texture = { filter = "linear" }` in an argument, `[textures.NAME]` for a variable; `surface` likewise.
-The names are those of `ptxsim.Texture` and `ptxsim.Surface`, which are created when the launch is run.
+For `launch_file.py`. `texture = { filter = "linear" }` in an argument, `[textures.NAME]` for a variable; `surface`
+likewise. The names are those of `ptxsim.Texture` and `ptxsim.Surface`, which are created when the launch is run.
 """
 
 from collections.abc import Mapping
