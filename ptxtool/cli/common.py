@@ -2,7 +2,9 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from ptxtool.formats.launch.launch_data import LaunchEntry
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.report.listing import Part
+    from ptxtool.report.tables import Part
     from ptxtool.results.register_counts import RegisterCounts
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -159,11 +161,6 @@ cluster_option = click.option(
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on the terminal.")
 
 
-def scope(per: str) -> Literal["warp", "thread"]:
-    """The value of --per."""
-    return "thread" if per == "thread" else "warp"
-
-
 def load_module(file: str, *, in_place: bool = False) -> "Module":
     """Parse and verify a file; warnings are printed, errors raised.
 
@@ -235,31 +232,44 @@ def put_bytes(data: bytes, output: str | None) -> None:
     print_bytes(data)
 
 
-def put_report(
-    as_json: bool, output: str | None, data: Callable[[], Any], parts: "Callable[[], Sequence[Part]]"
-) -> None:
-    """Print a report, or write it to `output`: its data as JSON, or its tables, listings and texts."""
-    if as_json:
-        put_json(data(), output)
-    else:
-        put_parts(parts(), output)
+@dataclass(frozen=True)
+class Sink:
+    """Where the report of a command goes: as JSON or as text, to standard output or to a file."""
+
+    as_json: bool
+    output: str | None
+
+    def put(self, data: Callable[[], Any], parts: "Callable[[], Sequence[Part]]") -> None:
+        """Write a report: its data as JSON, or its tables, listings and texts."""
+        if self.as_json:
+            put_json(data(), self.output)
+        else:
+            put_parts(parts(), self.output)
+
+    def put_kernels(
+        self,
+        module: "Module",
+        functions: "Sequence[Function]",
+        data: "Callable[[Function], Any]",
+        parts: "Callable[[Function], Sequence[Part]]",
+    ) -> None:
+        """Write a report on kernels: as JSON the file, and an object per kernel."""
+        self.put(
+            lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
+            lambda: apart(map(parts, functions)),
+        )
 
 
-def put_kernels(
-    module: "Module",
-    functions: "Sequence[Function]",
-    as_json: bool,
-    output: str | None,
-    data: "Callable[[Function], Any]",
-    parts: "Callable[[Function], Sequence[Part]]",
-) -> None:
-    """Print a report on kernels: as JSON the file, and an object per kernel."""
-    put_report(
-        as_json,
-        output,
-        lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
-        lambda: apart(map(parts, functions)),
-    )
+def report_options(command: F) -> F:
+    """`--json` and `-o OUT`; the command takes them as its `sink`."""
+
+    @json_option
+    @output_option
+    @wraps(command)
+    def with_sink(*args: Any, as_json: bool, output: str | None, **options: Any) -> Any:
+        return command(*args, sink=Sink(as_json, output), **options)
+
+    return with_sink  # type: ignore[return-value]
 
 
 def apart(reports: "Iterable[Sequence[Part]]") -> "list[Part]":

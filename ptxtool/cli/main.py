@@ -23,7 +23,7 @@ COMMANDS = {
     "check": "Parse and verify files; report every error and warning.",
     "first-use": "Registers in order of first use; where sharing stops first.",
     "live": "Live registers beside every instruction, or as a vector file.",
-    "pressure": "Where most registers are live, and who holds them.",
+    "pressure": "Where most registers are live, and which ones.",
     "cfg": "Basic blocks, edges, dominators and reconvergence points.",
     "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
     "overhead": "Storage bits that each sharing scheme adds to a GPU.",

@@ -31,7 +31,7 @@ _BAR, _LEAST_BAR = 20, 5
 
 
 class Termination:
-    """In a `with`, SIGTERM works like Ctrl-C: batch systems end long sweeps with it. `asked` is True once it came."""
+    """In a `with`, SIGTERM works like Ctrl-C: batch systems end long sweeps with it. `asked` is True after one."""
 
     def __init__(self) -> None:
         self.asked = False

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError, at_most, by_place, error
@@ -17,10 +17,10 @@ from ptxtool.base.render import render
 from ptxtool.cli import colour
 
 if TYPE_CHECKING:
-    from ptxtool.report.listing import Part
+    from ptxtool.report.tables import Part
 
 MOST_SHOWN = 20
-"""Errors of one input that are printed unless more are asked for; as many warnings."""
+"""Errors of one input that are printed by default; as many warnings."""
 
 
 def use_utf8() -> None:
@@ -85,16 +85,17 @@ class ReaderGone(Exception):
     """The reader of standard output has closed it. (click swallows `BrokenPipeError`.)"""
 
 
-class _writing(contextlib.AbstractContextManager[None]):
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
     """Turns a failure to write to standard output into E503."""
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, BrokenPipeError):
-            raise ReaderGone from None
-        if isinstance(problem, OSError):
-            reason = (problem.strerror or str(problem)).lower()
-            help = "make room where it leads, or write to another place with -o"
-            raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
+    except OSError as problem:
+        help = "make room where it leads, or write to another place with -o"
+        reason = (problem.strerror or str(problem)).lower()
+        raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
 
 
 def print_diagnostics(

@@ -19,8 +19,7 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.render import Line, layout
 from ptxtool.report.lexer import PtxLexer, TokenKind
-from ptxtool.report.listing import Listing, Part
-from ptxtool.report.tables import GAP, WIDTH, TextTable, clip
+from ptxtool.report.tables import GAP, WIDTH, Listing, Part, TextTable, clip, split
 
 _LEAST_TEXT = 24
 _STYLES = {
@@ -127,7 +126,7 @@ def _show_table(console: rich.console.Console, part: TextTable) -> None:
 
 def fit(table: TextTable, width: int) -> list[TextTable]:
     """The table as tables that are no wider than `width` where that is possible."""
-    widths = _widths(table)
+    widths = table.widths
     total = sum(widths) + len(GAP) * (len(widths) - 1)
     if total <= width:
         return [table]
@@ -136,28 +135,7 @@ def fit(table: TextTable, width: int) -> list[TextTable]:
     if table.columns[last].align == "left" and room >= _LEAST_TEXT:
         rows = tuple((*row[:last], clip(row[last], room)) for row in table.rows)
         return [replace(table, rows=rows)]
-    groups: list[list[int]] = [[]]
-    used = widths[0]
-    for k in range(1, len(widths)):
-        if groups[-1] and used + len(GAP) + widths[k] > width:
-            groups.append([])
-            used = widths[0]
-        groups[-1].append(k)
-        used += len(GAP) + widths[k]
-    return [_only(table, [0, *group]) for group in groups if group] or [table]
-
-
-def _widths(table: TextTable) -> list[int]:
-    return [max(len(row[k]) for row in (_titles(table), *table.rows)) for k in range(len(table.columns))]
-
-
-def _titles(table: TextTable) -> tuple[str, ...]:
-    return tuple(column.title for column in table.columns)
-
-
-def _only(table: TextTable, columns: list[int]) -> TextTable:
-    rows = tuple(tuple(row[k] for k in columns) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[k] for k in columns), rows=rows)
+    return split(table, width)
 
 
 def _rich_table(table: TextTable) -> rich.table.Table:

@@ -62,7 +62,7 @@ class Rung:
     """One scheme of a ladder: what it was and how it ran. `percent` is what was shared, `passes` what rewrote the
     kernel ("" for nothing). `same_memory`: all buffers are as after the first rung.
 
-    `stall_line` is the line of the stall point in the kernel as it was given: rewriting moves lines.
+    `stall_line` is the line of the stall point in the original kernel: rewriting moves lines.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Rung:
         return first_stall(self.result.stall_points)
 
     def stall_to_dict(self) -> dict[str, Any] | None:
-        """The stall point as plain data, with its line in the kernel as it was given."""
+        """The stall point as plain data, with its line in the original kernel."""
         point = self.stall_point
         if point is None:
             return None

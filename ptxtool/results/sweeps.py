@@ -1,4 +1,4 @@
-"""A sweep as plain data: the runs that are asked for, and the result of each.
+"""A sweep as plain data: the requested runs, and the result of each.
 
 For `sweep` and for programs that run many launches and look the results up by label. A `Configuration` says what to
 run; a `Record` is its result, with every counter of the run under the names that `sim --json` has; a `SweepResult` is
@@ -43,7 +43,7 @@ AxisValue = str | int | float | bool
 
 @dataclass(frozen=True)
 class Configuration:
-    """One run as it is asked for. Everything but `kernel` has the default that `ptxtool sim` has.
+    """One requested run. Everything but `kernel` has the default that `ptxtool sim` has.
 
     `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it (in them
     `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
@@ -80,7 +80,7 @@ class Configuration:
 
     @property
     def axes(self) -> dict[str, AxisValue]:
-        """What is asked for, under the names of `AXES`."""
+        """The values of the run by the names of `AXES`."""
         gpu = self.gpu.name if isinstance(self.gpu, Gpu) else str(self.gpu)
         return {
             "kernel": self.kernel_name,
@@ -231,11 +231,11 @@ def counter_names(counters: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The records of a sweep, in the order in which the runs were asked for. `result["LABEL"]` finds one.
+    """The records of a sweep, in the order of the requests. `result["LABEL"]` finds one.
 
     `simulated` counts the runs of this call, `equal` those with the same key as one of them, `declined` those that a
-    pass declined, `stored` those with a result in the store. `removed` are runs that the sweep of this name had in its store
-    and has no more. `interrupted` is True after Ctrl-C.
+    pass declined, `stored` those with a result in the store. `removed` are runs that the sweep of this name had in its
+    store and has no more. `interrupted` is True after Ctrl-C.
     """
 
     name: str
@@ -281,7 +281,7 @@ class SweepResult:
 
     @property
     def complete(self) -> bool:
-        """True if every run has been made, well or not."""
+        """True if every run has ended, well or not."""
         return all(record.status != "waiting" for record in self.records)
 
     def counts(self) -> dict[str, int]:
@@ -292,7 +292,7 @@ class SweepResult:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`: nothing in it depends on when or where runs were made."""
+        """Plain data for `--json`: nothing in it depends on when or where the runs took place."""
         return {"name": self.name, "complete": self.complete, "runs": [r.to_dict() for r in self.records]}
 
     def __str__(self) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the sweep: what was asked for, and its task. `outcome` is there where no run is needed to know it."""
+    """A run of the sweep: its configuration and its task. `outcome` is there if it is known without a run."""
 
     configuration: Configuration
     label: str
@@ -53,7 +53,7 @@ KernelNamed = Callable[["Module", str | None], "Function"]
 
 
 def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> tuple[Planned, ...]:
-    """The tasks of a sweep, in order. Raises all that is wrong with what is asked for."""
+    """The tasks of a sweep, in order. Raises all errors of the configurations."""
     asked = tuple(configurations)
     labels = labelled(asked)
     planner = _Planner(kernel_named)
@@ -99,7 +99,7 @@ _V = TypeVar("_V")
 
 
 def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
-    """The value of a key, computed when it is first asked for."""
+    """The value of a key, computed at the first request."""
     if key not in known:
         known[key] = make()
     return known[key]

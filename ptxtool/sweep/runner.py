@@ -16,7 +16,7 @@ from ptxtool.sweep.task import Task
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep is. Of `total` runs `stored` had a result before; `ended` were made since, `failed` of them
+    """How far a sweep is. Of `total` runs `stored` had a result before; `ended` have ended since, `failed` of them
     without a good result. `label` is the run that ended last, "" before the first.
     """
 

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ptxtool.base.diag import error
@@ -24,7 +24,7 @@ _FORMAT = 1
 _PATIENCE_SECONDS = 60
 """How long to wait for another process that is writing."""
 _AGAIN = ("lost", "bug")
-"""What is no result: such a run is made again, and never takes the place of one."""
+"""Statuses that are no result: such a run is repeated, and never replaces a result."""
 
 _WRITTEN = "give the store that 'ptxtool sweep' has written"
 _WRITABLE = "give a file in a folder that exists and can be written; results that were written are kept"
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS runs (
 """
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store; use it in a `with`. Raises E501 for what cannot be read, E502 for another kind of file, E503."""
 
     def __init__(self, path: str | Path | None, *, reading: bool = False):
@@ -125,9 +125,6 @@ class Store:
                 if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
             time.sleep(0.01)
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._db.close()

@@ -24,26 +24,23 @@ if TYPE_CHECKING:
     show_default=True,
     help="Tables, Graphviz text, or a picture of one kernel made by Graphviz.",
 )
-@common.json_option
-@common.output_option
-def command(file: str, kernel: str | None, form: str, as_json: bool, output: str | None) -> int:
+@common.report_options
+def command(file: str, kernel: str | None, form: str, sink: common.Sink) -> int:
     """Basic blocks, edges, dominators, loops, and where divergent branches reconverge."""
     from ptxtool.cfg.dot import to_dot
     from ptxtool.report.kernels.flow import flow_data, flow_parts
 
-    if as_json and form != "text":
+    if sink.as_json and form != "text":
         raise click.UsageError("--json is a format of its own: leave out --format")
     module = common.load_module(file)
     if form == "svg":
-        common.put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), output)
+        common.put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), sink.output)
         return 0
     chosen = common.kernels(module, kernel)
     if form == "dot":
-        common.put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), output)
+        common.put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), sink.output)
     else:
-        common.put_kernels(
-            module, chosen, as_json, output, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f))
-        )
+        sink.put_kernels(module, chosen, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f)))
     return 0
 
 

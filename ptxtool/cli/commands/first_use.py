@@ -49,8 +49,7 @@ _MISSING = "--share-registers needs --registers N, the registers per thread"
     metavar="BYTES",
     help="Scratchpad per CTA, of which floor(BYTES * (100 - P) / 100) bytes are private.",
 )
-@common.json_option
-@common.output_option
+@common.report_options
 def command(
     file: str,
     kernel: str | None,
@@ -60,8 +59,7 @@ def command(
     registers: int | None,
     share_scratchpad: str,
     scratchpad: int | None,
-    as_json: bool,
-    output: str | None,
+    sink: common.Sink,
 ) -> int:
     """Registers in order of first use, with their sequence numbers before and after reordering.
 
@@ -74,7 +72,7 @@ def command(
     if space == "shared":
         if share_registers != "0" or registers is not None or order != "text":
             raise click.UsageError("--order, --share-registers and --registers go with --space reg")
-        return _shared(file, kernel, share_scratchpad, scratchpad, as_json, output)
+        return _shared(file, kernel, share_scratchpad, scratchpad, sink)
     if share_scratchpad != "0" or scratchpad is not None:
         raise click.UsageError("--share-scratchpad and --scratchpad go with --space shared")
     from ptxtool.analysis.occupancy.sharing_plan import percentage
@@ -88,20 +86,16 @@ def command(
     uses = {
         function.name: api.first_use(function, "cfg" if order == "cfg" else "text") for function in chosen
     }
-    common.put_kernels(
+    sink.put_kernels(
         module,
         chosen,
-        as_json,
-        output,
         lambda f: first_use_data(uses[f.name], private[f.name]),
         lambda f: [first_use_table(uses[f.name], private[f.name])],
     )
     return 0
 
 
-def _shared(
-    file: str, kernel: str | None, share: str, scratchpad: int | None, as_json: bool, output: str | None
-) -> int:
+def _shared(file: str, kernel: str | None, share: str, scratchpad: int | None, sink: common.Sink) -> int:
     """The report on shared variables."""
     from ptxtool.analysis.occupancy.sharing_plan import percentage
     from ptxtool.report.kernels.shared_use import shared_use_data, shared_use_table
@@ -119,11 +113,9 @@ def _shared(
         n_bytes = scratchpad or use.layout.bytes + (entry.dynamic_shared if entry else 0)
         return use, use.layout.boundary(percent, n_bytes) if percent else None
 
-    common.put_kernels(
+    sink.put_kernels(
         module,
         chosen,
-        as_json,
-        output,
         lambda f: shared_use_data(*used(f)),
         lambda f: [shared_use_table(*used(f))],
     )

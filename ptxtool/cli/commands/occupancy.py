@@ -65,8 +65,7 @@ class Extent(click.ParamType[int]):
 @common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
 @common.no_ptxas_option
-@common.json_option
-@common.output_option
+@common.report_options
 def command(
     file: str | None,
     kernel: str | None,
@@ -80,15 +79,14 @@ def command(
     switching: str | None,
     curve: bool,
     no_ptxas: bool,
-    as_json: bool,
-    output: str | None,
+    sink: common.Sink,
 ) -> int:
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables. A block that nobody gives is that of '.reqntid',
-    registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
-    another kernel says nothing.
+    the launch, scratchpad from the kernel's shared variables. Without a launch, the block is that of '.reqntid',
+    and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
+    another kernel is ignored.
     """
     switched = switching not in (None, "none")
     if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
@@ -111,17 +109,17 @@ def command(
     if curve:
         plans = api.register_curve(block, scratchpad or 0, **limits, **shares)
         curve_data = {"curve": [plan.to_dict() for plan in plans]}
-        common.put_report(as_json, output, lambda: curve_data, lambda: [curve_table(plans)])
+        sink.put(lambda: curve_data, lambda: [curve_table(plans)])
         return 0
     needs = block, registers or 0, scratchpad or 0
     more = settled.to_dict() if settled else {}
     if switched:
         found = api.switched_occupancy(*needs, scheme=switching or "", **limits)
-        common.put_report(as_json, output, lambda: found.to_dict() | more, lambda: switching_parts(found))
+        sink.put(lambda: found.to_dict() | more, lambda: switching_parts(found))
         return 0
     plan = api.occupancy(*needs, **(limits | shares))
     about = (settled.counts, settled.source) if settled else ()
-    common.put_report(as_json, output, lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
+    sink.put(lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
     return 0
 
 
@@ -159,7 +157,7 @@ def _from_file(
     no_ptxas: bool,
     gpu: "Gpu",
 ) -> _CtaNeeds:
-    """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
+    """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
     given = None not in (kernel, registers, block, scratchpad)
     beside = None if given else common.launch_of(file, needed=block is None)
     module = common.load_module(file)

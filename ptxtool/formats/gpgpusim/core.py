@@ -131,7 +131,7 @@ def _scheduler(setting: Setting) -> str:
         return kind
     if kind == "two_level_active" and len(rest) == 3 and rest[0].isdecimal() and int(rest[0]):
         if rest[1:] != ["0", "1"]:
-            advice = "write ':0:1' behind the number: round robin inside, in order outside; it has no others"
+            advice = "write ':0:1' after the number: round robin inside, in order outside; it has no others"
             raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", advice)
         return f"two_level:{rest[0]}"
     if kind == "warp_limiting" and len(rest) == 2 and rest[1].isdecimal() and int(rest[1]):

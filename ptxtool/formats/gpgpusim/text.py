@@ -94,7 +94,7 @@ def _setting(name: str, word: re.Match[str], source: Source, start: int) -> Sett
                 source,
                 value_start,
                 value_start + 1,
-                "close them behind the value",
+                "close them after the value",
             )
         text = text[1:-1]
     return Setting(name, " ".join(text.split()), source, start, value_start, end)

@@ -30,7 +30,7 @@ def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
 
 
 def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
-    """Why an argument cannot be given for a parameter, and what to do; None if it can."""
+    """Why an argument does not fit a parameter, and what to do; None if it fits."""
     declarator = parameter.declarators[0]
     known = TYPES.get(parameter.type)
     what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"

@@ -33,7 +33,7 @@ class Input:
     """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` treats as unwritten."""
 
     opaque: Opaque | None = None
-    """What the array is given as, if it is a texture or a surface."""
+    """The texture or surface that the array is passed as, if it is one."""
 
     @property
     def is_buffer(self) -> bool:

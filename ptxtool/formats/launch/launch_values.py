@@ -1,8 +1,8 @@
-"""The values of a launch file: how an input is made, and the element types.
+"""The values of a launch file: how an input is computed, and the element types.
 
-For `launch.py`. An input is made by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
+For `launch_file.py`. An input is computed by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
 `count` a `value` becomes a buffer, without it a scalar. A `struct` is the bytes of its members, each at a multiple of
-its size, as C lays them out. What is made here is complete and read-only.
+its size, as C lays them out. The results are complete and read-only.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ ArrayShape = tuple[int, ...] | None
 
 
 class ValueProblem(Exception):
-    """A value that cannot be made; `key` is the key to blame. `launch.py` adds the place."""
+    """A value that cannot be computed; `key` is the key at fault. `launch_file.py` adds the place."""
 
     def __init__(self, key: str, message: str, help: str = "", code: str = "E502"):
         super().__init__(message)
@@ -117,7 +117,7 @@ def _struct(given: Any) -> np.ndarray:
 
 
 def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:
-    """An array in the type asked for; a value that the type does not have is an error, not another value."""
+    """An array converted to a type; a value that the type does not have is an error."""
     found = np.asarray(array)
     if found.dtype == dtype:
         return found

@@ -7,7 +7,7 @@ instruction a slot is charged to.
 from collections.abc import Iterable, Mapping
 
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import TextTable, head, table
+from ptxtool.report.tables import Part, TextTable, head, table
 from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots
 
 _REASONS = head("slots | >number:bold | >share | :cyan | >least of an SM | >most")
@@ -27,9 +27,9 @@ _LONGEST = 5  # marks of the listing's bars
 _KINDS = (ISSUED, "stall", "idle", "scoreboard")
 
 
-def hotspot_parts(found: Hotspots) -> list[TextTable | str]:
+def hotspot_parts(found: Hotspots) -> list[Part]:
     """The report of a launch: reasons, SMs, hottest instructions, CUDA lines where they are known, and the listing."""
-    parts: list[TextTable | str] = [_reasons(found), "", _sms(found), "", _hottest(found)]
+    parts: list[Part] = [_reasons(found), "", _sms(found), "", _hottest(found)]
     if any(spot.cuda for spot in found.instructions):
         parts += ["", _cuda(found)]
     functions = dict.fromkeys(spot.function for spot in found.instructions)

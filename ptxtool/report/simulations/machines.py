@@ -8,7 +8,7 @@ from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import TextTable, clip, head, table
+from ptxtool.report.tables import Part, TextTable, clip, head, table
 from ptxtool.results.register_counts import RegisterCounts
 
 _CURVE = head(
@@ -17,9 +17,7 @@ _CURVE = head(
 _STORAGE = head(">bits per SM:bold | what | formula")
 
 
-def plan_parts(
-    plan: SharingPlan, counts: RegisterCounts | None = None, source: str = ""
-) -> list[TextTable | str]:
+def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: str = "") -> list[Part]:
     """One plan: what fits by each resource, and the pairs.
 
     With the counts of its kernel also these, and the origin of the number of registers (`source`).
@@ -54,7 +52,7 @@ def plan_parts(
     return [*lines, "", table(columns, rows)]
 
 
-def switching_parts(plan: SwitchingPlan) -> list[TextTable | str]:
+def switching_parts(plan: SwitchingPlan) -> list[Part]:
     """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
     active = plan.active
     lines = [

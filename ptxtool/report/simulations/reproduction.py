@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptxtool.report.tables import Column, TextTable, head, table
+from ptxtool.report.tables import Column, Part, TextTable, head, table
 from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction
 
 _AGREES = {True: "agrees", False: "differs", None: ""}
 
 
-def reproduction_parts(reproduction: Reproduction) -> list[TextTable | str]:
+def reproduction_parts(reproduction: Reproduction) -> list[Part]:
     """The report: what agrees, then every exhibit. A cell is our value, followed by the papers' in brackets."""
     head = f"{reproduction.title} on {reproduction.gpu}: {reproduction.n_runs} runs"
-    parts: list[TextTable | str] = [head, *reproduction.sources, "", _findings(reproduction)]
+    parts: list[Part] = [head, *reproduction.sources, "", _findings(reproduction)]
     for exhibit in reproduction.exhibits:
         parts += ["", exhibit_table(exhibit)]
     if reproduction.failures:

@@ -6,11 +6,11 @@ one run: where several would fall into one, an error names the axes that disting
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import GAP, WIDTH, Column, TextTable, head, table
+from ptxtool.report.tables import GAP, WIDTH, Column, Part, TextTable, head, split, table
 from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 
 _BAR, _LEAST_BAR = 40, 12
@@ -105,24 +105,12 @@ def pivot_tables(shown: Pivot) -> list[TextTable]:
     titles = [_shortened(title, WIDTH - len(GAP) - max(widest, _LEAST_COLUMN)) for title in titles]
     first = max(map(len, (shown.row_axes, *titles)))
     heads = {column: _shortened(column, WIDTH - first - len(GAP)) for column in shown.columns}
-    groups: list[list[str]] = [[]]
-    room = WIDTH - first
-    for column in shown.columns:
-        width = len(GAP) + max(map(len, (heads[column], *cells[column])))
-        if width > room and groups[-1]:
-            groups.append([])
-            room = WIDTH - first
-        groups[-1].append(column)
-        room -= width
-    return [
-        table(
-            [Column(shown.row_axes, style="cyan"), *(Column(heads[column], "right") for column in group)],
-            [[title, *(cells[column][k] for column in group)] for k, title in enumerate(titles)],
-            shown.title if group is groups[0] else "",
-            shown.notes if group is groups[-1] else (),
-        )
-        for group in groups
-    ]
+    columns = [Column(shown.row_axes, style="cyan"), *(Column(head, "right") for head in heads.values())]
+    rows = [[title, *(cells[column][k] for column in shown.columns)] for k, title in enumerate(titles)]
+    tables = split(table(columns, rows), WIDTH)
+    tables[0] = replace(tables[0], title=shown.title)
+    tables[-1] = replace(tables[-1], notes=shown.notes)
+    return tables
 
 
 def bars_table(shown: Pivot) -> TextTable | None:
@@ -163,10 +151,10 @@ def _shortened(title: str, most: int) -> str:
     return f"{title[: most - 3 - end]}...{title[-end:]}"
 
 
-def sweep_parts(result: SweepResult, choice: PivotChoice, *, bars: bool = True) -> list[TextTable | str]:
+def sweep_parts(result: SweepResult, choice: PivotChoice, *, bars: bool = True) -> list[Part]:
     """The report of a sweep."""
     shown = pivot(result, choice)
-    parts: list[TextTable | str] = []
+    parts: list[Part] = []
     for each in pivot_tables(shown):
         parts += [each, ""]
     drawn = bars_table(shown) if bars else None

@@ -6,8 +6,7 @@ import re
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.render import render
 from ptxtool.base.source import Source
-from ptxtool.report.listing import Listing, Part
-from ptxtool.report.tables import Column, TextTable, table
+from ptxtool.report.tables import Column, Listing, Part, TextTable, table
 from ptxtool.report.terminal import fit, show, show_diagnostics
 
 NUMBERS = (Column("name"), Column("a", "right"), Column("b", "right"), Column("c", "right"))
