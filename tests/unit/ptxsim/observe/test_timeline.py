@@ -377,8 +377,9 @@ WITHOUT = """
 import sys
 from pathlib import Path
 import test_timeline
+from microkernels.measure import one_sm
 body = test_timeline.MIXED + test_timeline.SHARED
-test_timeline.run(Path(sys.argv[1]), body, 28, 64, **test_timeline.PAIR)
+test_timeline.run(Path(sys.argv[1]), body, 4, 64, gpu=one_sm("tesla-c2050"), **test_timeline.PAIR)
 """
 
 
@@ -386,7 +387,7 @@ def test_the_same_without_compilation(tmp_path: Path) -> None:
     def run_in(folder: str, compiled: bool) -> bytes:
         path = tmp_path / folder / "t.json"
         path.parent.mkdir()
-        output_of(WITHOUT, str(path), compiled=compiled)
+        output_of(WITHOUT, str(path), compiled=compiled, beside=__file__)
         return path.read_bytes()
 
     assert run_in("without", compiled=False) == run_in("with", compiled=True)
