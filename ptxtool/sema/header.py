@@ -1,4 +1,4 @@
-"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with values there are.
+"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with valid values.
 
 Reference: PTX ISA, section 11.1 (PTX module directives).
 """
@@ -39,7 +39,7 @@ def header_problems(module: Module) -> Iterator[Diagnostic]:
         assert isinstance(item, Directive)
         at = _HEAD.index(name)
         if at > place and place < 2:
-            if module.directive(_HEAD[place]) is None:  # else it is told where it stands
+            if module.directive(_HEAD[place]) is None:  # else it is reported at its own place
                 yield _missing(module, item, _HEAD[place])
         elif at < place:
             first = next(i for i in module.items if isinstance(i, Directive) and i.name == name)
@@ -73,7 +73,7 @@ def _missing(module: Module, item: Item, name: str) -> Diagnostic:
     target = ".target sm_10, map_f64_to_f32" if module.is_ptxplus else ".target sm_80"
     example = {"version": ".version 8.0", "target": target}[name]
     message = f"no '.{name}' at the head of the file"
-    order = "first" if name == "version" else "behind '.version'"
+    order = "first" if name == "version" else "after '.version'"
     end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))
     return Diagnostic(
         "E213", message, module.source, item.start, max(end, item.start), f"write '{example}' {order}"

@@ -22,13 +22,13 @@ from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
-from ptxsim.timing.drive import drive, settle_accounts
+from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.schedulers import policy as policy_named
-from ptxsim.timing.simulation import Configuration, Simulation
+from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
@@ -110,14 +110,14 @@ def timed_launch(
         raise gpu.placed(problem) from None
     simulation.printer = Printer(options.output)
     if state is not None:
-        state.put(simulation, policy.name)
+        state.resume(simulation, policy.name)
     status = _run_to_end(kernel, simulation, policy, options)
     image.read_back()
     result = launch_result(kernel, simulation, policy.name, status, registers)
     if state is None:
-        simulation.give_back()
+        simulation.recycle()
     elif status == "done":
-        state.take(simulation)
+        state.keep(simulation)
     return result
 
 
@@ -131,7 +131,7 @@ def _configuration(
     options: LaunchOptions,
     registers: int,
     scratchpad: int,
-) -> Configuration:
+) -> LaunchPlan:
     """The resident CTAs and the switches of the run. Raises E402 and E502, placed at the kernel or in the GPU file."""
     threads = _threads(block)
     shares = (
@@ -151,10 +151,10 @@ def _configuration(
             d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)
             for d in gpu.placed(problem).diagnostics
         ) from None
-    return Configuration(
+    return LaunchPlan(
         grid=grid,
         block=block,
-        plan=plan,
+        sharing=plan,
         max_cycles=options.max_cycles or 0,
         event_skip=options.event_skip,
         lock_as_stall=options.lock_as_stall,
@@ -235,8 +235,8 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
         "kernel": kernel.name,
         "gpu": simulation.gpu.name,
         "scheduler": policy.name,
-        "grid": simulation.configuration.grid,
-        "block": simulation.configuration.block,
+        "grid": simulation.plan.grid,
+        "block": simulation.plan.block,
     }
     with recorded(options.timeline, simulation, about):
         try:
@@ -244,7 +244,7 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
         except KeyboardInterrupt:
             if options.on_interrupt == "raise":
                 raise
-            settle_accounts(simulation, policy)
+            account_interrupted(simulation, policy)
             return "interrupted"
         except Exception as problem:
             explained = policy.explained(problem)

@@ -19,7 +19,7 @@ from reference_kernels import kernels, launches
 from walk_kernels import LANES, Item, arguments, build, differences, items
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxsim.lowering.builder import RULES
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function

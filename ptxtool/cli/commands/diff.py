@@ -9,7 +9,7 @@ from ptxtool import api
 from ptxtool.analysis.compare.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.cli.commands.occupancy import Extent
-from ptxtool.cli.common import apart, gpu_option, json_option, machine, output_option, put_report
+from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, raise_errors
 from ptxtool.formats.files import STDIN
@@ -79,8 +79,7 @@ class BeforeAfter(click.ParamType[tuple[int, int]]):
     metavar="WHAT,...",
     help=f"Exit 1 if one of these grew (occupancy: fell; any: differs): {', '.join(MEASURES)}.",
 )
-@json_option
-@output_option
+@report_options
 def command(
     before: str,
     after: str,
@@ -91,8 +90,7 @@ def command(
     registers: tuple[int, int] | None,
     gpu: str,
     fail_on: tuple[str, ...] | None,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """What changed from A to B: instructions, registers, pressure, memory, barriers, with --block resident CTAs.
 
@@ -112,9 +110,7 @@ def command(
         api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=chosen) for old, new in pairs
     ]
     names = modules[0].source.name, modules[1].source.name
-    put_report(
-        as_json,
-        output,
+    sink.put(
         lambda: {
             "before": names[0],
             "after": names[1],

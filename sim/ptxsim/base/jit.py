@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -77,7 +77,7 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
 
 
 class _CacheFiles(CompileResultCacheImpl):
-    _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # a folder may not be writable
+    _locator_classes: ClassVar[list[Any]] = [_Locator, *CompileResultCacheImpl._locator_classes]
 
 
 class _FunctionCache(FunctionCache):

@@ -17,6 +17,7 @@ _banks: IdentityCache[tuple[Any, Any]] = IdentityCache(32)
 
 
 def banks_of(program: Program, pipeline: Pipeline) -> tuple[Any, Any]:
+    """Per instruction, int64 masks of the banks that it writes and reads (see below); cached with the program."""
     n_banks, at_once = pipeline.register_banks, pipeline.collector_reads
     return _banks.get(
         program,

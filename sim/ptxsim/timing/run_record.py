@@ -1,4 +1,4 @@
-"""The `RUN` record of a machine: what the cycle loop has to know of it, whatever it runs."""
+"""The `RUN` record of a machine: its settings for the cycle loop, the same for every launch."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _runs: IdentityCache[Any] = IdentityCache(8)
 
 
 def run_record(gpu: Gpu) -> Any:
-    """A new `RUN` record of a machine, as an array of one; what depends on the launch is 0 in it."""
+    """A new `RUN` record of a machine, as an array of one; fields that depend on the launch are 0."""
     return _runs.get(gpu, None, lambda: _run_of(gpu)).copy()
 
 

@@ -40,8 +40,8 @@ def test_behind_a_buffer(run: Callable[..., Any]) -> None:
     body = "add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];"
     found = told(body, 40, run)
     assert found.code == "E404"
-    assert "at address 0x10000028, 8 bytes behind buffer 'x' (32 bytes), in 'ld.global.u32" in found.message
-    assert "right behind buffer 'mine' (32 bytes)" in told(body, 32, run, names=["mine", "length"]).message
+    assert "at address 0x10000028, 8 bytes after buffer 'x' (32 bytes), in 'ld.global.u32" in found.message
+    assert "right after buffer 'mine' (32 bytes)" in told(body, 32, run, names=["mine", "length"]).message
     assert found.help == "check the buffer sizes of the launch and the index"
 
 
@@ -74,7 +74,7 @@ def test_shared_memory_under_checks() -> None:
     ("first", "second", "place"),
     [
         # which lane is in which space, and the bad one is the second
-        ("%rd4", "%rd3", "8 bytes behind buffer 'x' (32 bytes)"),
+        ("%rd4", "%rd3", "8 bytes after buffer 'x' (32 bytes)"),
         ("%rd1", "%rd5", "address 0x48 in shared memory, which has 64 bytes"),
     ],
 )
@@ -101,7 +101,7 @@ def test_one_name_for_each_argument() -> None:
 def test_a_result_shown_has_no_texts() -> None:
     kernel = parse(f"{HEAD}ld.global.u32 %r3, [%rd1+32];\nret;\n}}\n", "k.ptx").kernels["k"]
     result = ptxsim.run(kernel, 1, 1, [np.zeros(8, np.uint32), 0], check=("memory",))
-    assert "right behind buffer 'x'" in repr(result)
+    assert "right after buffer 'x'" in repr(result)
     assert ".reg" not in repr(result)
 
 

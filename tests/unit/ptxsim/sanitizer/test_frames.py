@@ -294,7 +294,7 @@ def test_messages_name_the_variable_and_its_function():
     (found,) = check(FAULTS["a part of an argument"])
     assert found.message == (
         "thread (0,0,0) of CTA (0,0,0) reads byte 8 of variable 'three' (12 bytes) of 'add3', "
-        "which nobody has written (80 times in all)"
+        "which nothing has written (80 times in all)"
     )
     (found,) = check(FAULTS["a local variable of a function"])
     assert "reads byte 4 of variable 'room' (16 bytes) of 'scratch'" in found.message

@@ -580,7 +580,7 @@ def test_each_check_by_itself(name, check_name):
 def test_messages_say_who_where_and_what():
     (found,) = check(FAULTS["read behind a buffer"])[1]
     assert found.message == (
-        "thread (63,0,0) of CTA (0,0,0) reads 4 bytes right behind buffer 'p' (256 bytes) (2 times in all)"
+        "thread (63,0,0) of CTA (0,0,0) reads 4 bytes right after buffer 'p' (256 bytes) (2 times in all)"
     )
     (found,) = check(FAULTS["race: two writers"])[1]
     assert found.message == (

@@ -15,7 +15,6 @@ from microkernel import kernel, loop
 
 import ptxsim
 from ptxsim.timing.core import reason_codes
-from ptxsim.timing.hotspots import NAMES
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 from ptxtool.results.hotspots import REASONS, Hotspot, Hotspots
@@ -233,13 +232,16 @@ def test_a_window_hides_ready_warps() -> None:
     assert free.reasons["window"] == 0
 
 
-def test_every_reason_has_a_number_and_a_kind() -> None:
-    assert sorted(NAMES) == list(range(reason_codes.N_REASONS))
-    assert set(NAMES.values()) == set(REASONS)
+def test_reasons_are_named_in_the_order_of_their_codes() -> None:
+    codes = [getattr(reason_codes, name.upper()) for name in REASONS]
+    assert codes == list(range(reason_codes.N_REASONS))
     idle, scoreboard = reason_codes.WINDOW, reason_codes.HELD
-    for code, name in NAMES.items():
-        kind = "idle" if code <= idle else "scoreboard" if code <= scoreboard else "stall"
-        assert REASONS[name].kind == kind
+    for code, reason in zip(codes, REASONS.values(), strict=True):
+        assert reason.kind == ("idle" if code <= idle else "scoreboard" if code <= scoreboard else "stall")
+
+
+def test_counts_of_an_instruction_are_named_in_the_order_of_their_codes() -> None:
+    assert [getattr(reason_codes, name.upper()) for name in reason_codes.COUNTS] == list(range(8))
 
 
 @pytest.mark.parametrize("gpu", ["tesla-c2050", "gpgpusim42-c2050", "gtx980-finereg"])

@@ -25,10 +25,10 @@ def test_one_step_a_period_from_the_counters_of_the_sms() -> None:
         due = simulation.cycles >= controller.next_cycle
         if due:
             late = controller.periods >= 5
-            controller.units["stalls"][1:3] = -(10**9), -(10**9) if late else 10**9
+            controller.records["stalls"][1:3] = -(10**9), -(10**9) if late else 10**9
         end_period(controller, simulation, policy)
         if due:
-            seen.append((simulation.cycles, [int(c) for c in controller.units["chance"][:3]]))
+            seen.append((simulation.cycles, [int(c) for c in controller.records["chance"][:3]]))
 
     with mock.patch.object(Controller, "end_period", forced):
         result, _ = run(dynamic=True)
