@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(CHECKOUT / "tests"), str(CHECKOUT / "benchmarks")]
+sys.path[:0] = [str(CHECKOUT / folder) for folder in ("tests", "tests/helpers", "benchmarks")]
 
 from microkernels import C2050, GPGPUSIM42, Case  # noqa: E402
 from microkernels.case import shown  # noqa: E402

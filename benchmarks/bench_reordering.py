@@ -7,7 +7,7 @@ For every sample and pipeline: the instructions that a thread is expected to exe
 (`ptxtool sim --share-registers P --scheduler owf`). PTX, whose registers are virtual, is compacted first. The number of
 registers per thread is the launch file's, or the kernel's own. For samples that use shared memory also thread IPC where
 scratchpad is shared, on the machine with 16 KB of it. The part "settled" has the samples and percentages at which
-`settle-tail` moves a release: cycles with the papers' full scheme, with marks, and with marks behind it.
+`split-tail-ranges` moves a release: cycles with the papers' full scheme, with marks, and with marks behind it.
 
 `--write` puts the tables into docs/reordering.md.
 """
@@ -50,14 +50,14 @@ SCRATCHPAD_PIPELINES = {
     "shared": "",
     "released": "release-scratchpad{{{options}}}",
     "laid out, released": "layout-shared{{{options}}},release-scratchpad{{{options}}}",
-    "hastened": "hasten-last-access{{{options},registers={registers}}}",
-    "hastened, released": "hasten-last-access{{{options},registers={registers}}},release-scratchpad{{{options}}}",
+    "hastened": "hoist-last-access{{{options},registers={registers}}}",
+    "hastened, released": "hoist-last-access{{{options},registers={registers}}},release-scratchpad{{{options}}}",
 }
 SCRATCHPAD_GPU = "tesla-c2050-16k"
 RELEASED = ",release-registers{{{options}}}"
 """What the simulated table adds to the last pipeline."""
 FULL = "unroll-decls,reorder-decls{{order=text}}"
-SETTLED = ",settle-tail{{{options}}}"
+SETTLED = ",split-tail-ranges{{{options}}}"
 SHARES = ("40", "50", "60", "70", "80", "90")
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
 from kernels import sample  # noqa: E402
 from reference_kernels import launch_named, recorded_runs, simulate  # noqa: E402

@@ -96,9 +96,9 @@ def check(module: "Module") -> "tuple[Diagnostic, ...]":
 def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
     """Errors about the meaning of the rest of a text, if `load` or `parse` found errors in instructions only."""
     from ptxtool.parse.broken import SyntaxErrors
-    from ptxtool.sema.recovered import check_rest
+    from ptxtool.sema.recovered import check_recovered
 
-    return check_rest(broken) if isinstance(broken, SyntaxErrors) else ()
+    return check_recovered(broken) if isinstance(broken, SyntaxErrors) else ()
 
 
 def kernel(module: "Module", name: str | None = None) -> "Function":
@@ -128,13 +128,11 @@ def kernel(module: "Module", name: str | None = None) -> "Function":
         written = [k for k in kernels if f"::{source_name(k)}".endswith(f"::{name}")]
         found = kernels[written[0]] if len(written) == 1 else None
     if found is None or found.body is None:
-        from difflib import get_close_matches
+        from ptxtool.base.phrases import did_you_mean
 
         what = "without a body" if found else "not"
-        close = get_close_matches(name, list(kernels), 1) or get_close_matches(
-            name, map(source_name, kernels), 1
-        )
-        advice = f"did you mean '{close[0]}'? {named}" if close else named
+        guess = did_you_mean(name, kernels) or did_you_mean(name, map(source_name, kernels))
+        advice = f"{guess} {named}" if guess else named
         raise error("E205", f"kernel '{name}' is {what} in '{where.name}'", where, start, end, advice)
     return found
 
@@ -368,14 +366,13 @@ def isa(opcode: str) -> "list[Form]":
     Raises E203 for an opcode that is not in the table.
     """
     from ptxtool.base.diag import error
-    from ptxtool.base.nearest import nearest
+    from ptxtool.base.phrases import did_you_mean
     from ptxtool.isa.table import table
     from ptxtool.report.kernels.instructions import forms_of, opcodes
 
     found = forms_of(table(), opcode)
     if not found:
-        near = nearest(opcode, [*opcodes(table()), *table().forms])
-        help = f"did you mean '{near}'?" if near else "'ptxtool isa' lists them"
+        help = did_you_mean(opcode, [*opcodes(table()), *table().forms], "'ptxtool isa' lists them")
         raise error("E203", f"unknown instruction '{opcode}'", help=help)
     return found
 
@@ -397,9 +394,10 @@ def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = N
 
 def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
     """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
+    from ptxtool.formats.issue_counts import read_issue_counts
     from ptxtool.passes import rewrite
 
-    return rewrite(module, pipeline)
+    return rewrite(module, pipeline, read_issue_counts)
 
 
 # ---- live-register vectors

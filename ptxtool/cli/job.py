@@ -15,7 +15,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import load, load_launch, one_kernel_option
+from ptxtool.cli.common import load_launch, load_module, one_kernel_option
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Job:
             raise click.UsageError("give --launch, or --grid, --block and --arg, not both")
         if not self.grid or not self.block:
             raise click.UsageError("--grid, --block and --arg go together")
-        function = api.kernel(load(self.file), self.kernel)
+        function = api.kernel(load_module(self.file), self.kernel)
         launch = launch_from_options(
             function, self.grid, self.block, self.args, self.dynamic_shared, constants=self.constants
         )
@@ -104,7 +104,7 @@ class Job:
                 )
             launch = load_launch(self.launch_file or beside or Path())
             source = self.file
-        return load(source), launch
+        return load_module(source), launch
 
 
 def _only_kernel_file(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from ptxtool.passes.base import Pass, PassResult, Remark
 from ptxtool.passes.pipeline import RewriteResult, parse_pipeline, rewrite, run
-from ptxtool.passes.registry import PASSES, PassInfo, pass_info, pass_infos
+from ptxtool.passes.registry import PASSES, PassInfo, find_pass, pass_info, pass_infos
 
 __all__ = [
     "PASSES",
@@ -11,6 +11,7 @@ __all__ = [
     "PassResult",
     "Remark",
     "RewriteResult",
+    "find_pass",
     "parse_pipeline",
     "pass_info",
     "pass_infos",

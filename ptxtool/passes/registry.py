@@ -9,12 +9,12 @@ from ptxtool.passes.ptxplus.lower_ptxplus import LowerPtxplus
 from ptxtool.passes.regalloc.allocate import Allocate
 from ptxtool.passes.regalloc.compact import Compact
 from ptxtool.passes.sharing.delay_first_use import DelayFirstUse
-from ptxtool.passes.sharing.hoist_last_access import HastenLastAccess
+from ptxtool.passes.sharing.hoist_last_access import HoistLastAccess
 from ptxtool.passes.sharing.layout_shared import LayoutShared
 from ptxtool.passes.sharing.release_registers import ReleaseRegisters
 from ptxtool.passes.sharing.release_scratchpad import ReleaseScratchpad
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
-from ptxtool.passes.sharing.split_tail_ranges import SettleTail
+from ptxtool.passes.sharing.split_tail_ranges import SplitTailRanges
 from ptxtool.passes.sharing.unroll_decls import UnrollDecls
 
 _ALL: tuple[type[Pass], ...] = (
@@ -22,8 +22,8 @@ _ALL: tuple[type[Pass], ...] = (
     ReorderDecls,
     DelayFirstUse,
     LayoutShared,
-    HastenLastAccess,
-    SettleTail,
+    HoistLastAccess,
+    SplitTailRanges,
     ReleaseRegisters,
     ReleaseScratchpad,
     Allocate,
@@ -32,6 +32,8 @@ _ALL: tuple[type[Pass], ...] = (
 )
 PASSES: dict[str, type[Pass]] = {cls.name: cls for cls in _ALL}
 """Every pass by name, in the order of the reports."""
+_FORMER_NAMES = {"hasten-last-access": HoistLastAccess.name, "settle-tail": SplitTailRanges.name}
+"""Accepted for one release, listed nowhere."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class PassInfo:
 
     def __str__(self) -> str:
         return "\n".join([f"{self.name:20}{self.summary}", *(f"{'':22}{option}" for option in self.options)])
+
+
+def find_pass(name: str) -> type[Pass] | None:
+    """The pass of that name, present or former; None if there is none."""
+    return PASSES.get(_FORMER_NAMES.get(name, name))
 
 
 def pass_info(cls: type[Pass]) -> PassInfo:

@@ -10,7 +10,8 @@ from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.ir.nodes import Function
-from ptxtool.results.run_results import Run, RunResult
+from ptxtool.results.run_results import Run
+from ptxtool.results.simulation import SimResult
 from ptxtool.runs.launch_inputs import checked_arguments, simulator_values, textures, with_inputs
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None"
     return Run(result, tuple(arguments), checked, found)
 
 
-def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
+def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:
     """E408: a launch that the cycle limit ended."""
     done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
     what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"

@@ -48,9 +48,10 @@ def for_run(
 
 def _is_about_scratchpad(name: str) -> bool:
     """True for the passes for scratchpad sharing: they take its bytes, those for register sharing do not."""
-    from ptxtool.passes import PASSES, pass_info
+    from ptxtool.passes import find_pass, pass_info
 
-    return name in PASSES and any(option.name == "scratchpad" for option in pass_info(PASSES[name]).options)
+    found = find_pass(name)
+    return found is not None and any(option.name == "scratchpad" for option in pass_info(found).options)
 
 
 def asked_registers(launch: "Launch") -> int | None:

@@ -85,8 +85,8 @@ def prepared(scheme: Scheme) -> Scheme:
     """The scheme with the passes that `with_release` runs before it places marks: they shorten the use of what is
     shared. Last accesses to scratchpad come earlier, and the registers used at the end of a kernel are private."""
     names = {
-        "registers": ("Settled", "settle-tail{{{share},registers=run}}"),
-        "scratchpad": ("Hastened", "layout-shared{{{share}}},hasten-last-access{{{share},registers=run}}"),
+        "registers": ("Settled", "split-tail-ranges{{{share},registers=run}}"),
+        "scratchpad": ("Hastened", "layout-shared{{{share}}},hoist-last-access{{{share},registers=run}}"),
     }
     return _further(scheme, *names[scheme.resource])
 

@@ -14,6 +14,7 @@ from ptxtool.base.diag import Diagnostic
 from ptxtool.emit.pieces import pieces
 from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Item, Label, Module, Statement
 from ptxtool.parse.grammar import terminals
+from ptxtool.validate.functions import same_declaration
 
 _HELP = "the file was left as it is; this is a bug in ptxtool: please report it with the file"
 
@@ -52,9 +53,7 @@ def _same(a: Item | Statement, b: Item | Statement) -> bool:
     if isinstance(a, Directive) and isinstance(b, Directive):
         return a.name == b.name and (_same_words(a.text, b.text))
     if isinstance(a, Declaration) and isinstance(b, Declaration):
-        return (a.linkage, a.space, a.qualifiers, a.align, a.declarators) == (
-            *(b.linkage, b.space, b.qualifiers, b.align, b.declarators),
-        )
+        return same_declaration(a, b)
     if isinstance(a, Label) and isinstance(b, Label):
         return a.name == b.name
     return type(a) is type(b)  # braces

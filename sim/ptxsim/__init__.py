@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from ptxsim.memory_image.texture_objects import Sampler as Sampler
     from ptxsim.memory_image.texture_objects import Surface as Surface
     from ptxsim.memory_image.texture_objects import Texture as Texture
-    from ptxsim.observe.stats import SimResult as SimResult
-    from ptxsim.observe.stats import StallPoint as StallPoint
     from ptxsim.observe.timeline import Timeline as Timeline
-    from ptxsim.observe.totals import Totals as Totals
     from ptxsim.timing.dynamic_execution import DynamicExecution as DynamicExecution
     from ptxsim.timing.dynamic_execution import DynamicResult as DynamicResult
+    from ptxtool.results.simulation import SimResult as SimResult
+    from ptxtool.results.simulation import StallPoint as StallPoint
+    from ptxtool.results.simulation import Totals as Totals
 
 _MODULES = {
-    "DynamicExecution": "timing.dynamic_execution",
-    "DynamicResult": "timing.dynamic_execution",
-    "FunctionalResult": "functional_run",
-    "LaunchOptions": "launch_options",
-    "Machine": "machine",
-    "Sampler": "memory_image.texture_objects",
-    "SimResult": "observe.stats",
-    "StallPoint": "observe.stats",
-    "Surface": "memory_image.texture_objects",
-    "Texture": "memory_image.texture_objects",
-    "Timeline": "observe.timeline",
-    "Totals": "observe.totals",
-    "Trace": "functional.tracing",
-    "from_numba": "frontends.numba_kernels",
-    "from_triton": "frontends.triton_kernels",
-    "launch": "launcher",
-    "run": "functional_run",
-    "selection": "functional.tracing",
+    "DynamicExecution": "ptxsim.timing.dynamic_execution",
+    "DynamicResult": "ptxsim.timing.dynamic_execution",
+    "FunctionalResult": "ptxsim.functional_run",
+    "LaunchOptions": "ptxsim.launch_options",
+    "Machine": "ptxsim.machine",
+    "Sampler": "ptxsim.memory_image.texture_objects",
+    "SimResult": "ptxtool.results.simulation",
+    "StallPoint": "ptxtool.results.simulation",
+    "Surface": "ptxsim.memory_image.texture_objects",
+    "Texture": "ptxsim.memory_image.texture_objects",
+    "Timeline": "ptxsim.observe.timeline",
+    "Totals": "ptxtool.results.simulation",
+    "Trace": "ptxsim.functional.tracing",
+    "from_numba": "ptxsim.frontends.numba_kernels",
+    "from_triton": "ptxsim.frontends.triton_kernels",
+    "launch": "ptxsim.launcher",
+    "run": "ptxsim.functional_run",
+    "selection": "ptxsim.functional.tracing",
 }
 """The public names and their modules, which are imported on first use (a test holds the types above to them)."""
 
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
         from ptxsim.base.notice import say_if_compiling
 
         say_if_compiling(name)
-    value = globals()[name] = getattr(import_module(f"ptxsim.{_MODULES[name]}"), name)
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
     return value
 
 

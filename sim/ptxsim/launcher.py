@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import Extent, check_call, extent
 from ptxsim.base.program import Program
 from ptxsim.launch_options import LaunchKeywords, LaunchOptions, options_of
@@ -18,24 +18,24 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
 from ptxsim.observe.fault_report import fault_report
 from ptxsim.observe.launch_result import launch_result
-from ptxsim.observe.stats import SimResult
 from ptxsim.observe.timeline import recorded
 from ptxsim.timing.build import build
 from ptxsim.timing.core import cycle
 from ptxsim.timing.deadlock import deadlock
-from ptxsim.timing.drive import drive, settle_accounts
+from ptxsim.timing.drive import account_interrupted, drive
 from ptxsim.timing.dynamic_execution import DynamicExecution, dynamic_options
 from ptxsim.timing.machine_state import MachineState
 from ptxsim.timing.residency.switching_setup import check_switching
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.schedulers import policy as policy_named
-from ptxsim.timing.simulation import Configuration, Simulation
+from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan, percentage, sharing_plan
 from ptxtool.analysis.occupancy.switching_plan import Scheme, scheme_named, switching_plan
 from ptxtool.analysis.regalloc.register_need import registers_per_thread
 from ptxtool.base.diag import PtxError, error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult
 
 Size = tuple[int, int, int]
 
@@ -110,14 +110,14 @@ def timed_launch(
         raise gpu.placed(problem) from None
     simulation.printer = Printer(options.output)
     if state is not None:
-        state.put(simulation, policy.name)
+        state.resume(simulation, policy.name)
     status = _run_to_end(kernel, simulation, policy, options)
     image.read_back()
     result = launch_result(kernel, simulation, policy.name, status, registers)
     if state is None:
-        simulation.give_back()
+        simulation.recycle()
     elif status == "done":
-        state.take(simulation)
+        state.keep(simulation)
     return result
 
 
@@ -131,7 +131,7 @@ def _configuration(
     options: LaunchOptions,
     registers: int,
     scratchpad: int,
-) -> Configuration:
+) -> LaunchPlan:
     """The resident CTAs and the switches of the run. Raises E402 and E502, placed at the kernel or in the GPU file."""
     threads = _threads(block)
     shares = (
@@ -151,10 +151,10 @@ def _configuration(
             d if d.source else replace(d, source=kernel.source, start=kernel.start, end=kernel.body_start)
             for d in gpu.placed(problem).diagnostics
         ) from None
-    return Configuration(
+    return LaunchPlan(
         grid=grid,
         block=block,
-        plan=plan,
+        sharing=plan,
         max_cycles=options.max_cycles or 0,
         event_skip=options.event_skip,
         lock_as_stall=options.lock_as_stall,
@@ -183,9 +183,9 @@ def _warp_slots(gpu: Gpu, scheme: Scheme, grid: Size, threads: int) -> int | Non
     return gpu.sm.count * gpu.sm.warps * -(-resident // gpu.sm.warps)
 
 
-_plans: Remembered[SharingPlan] = Remembered(32)
+_plans: IdentityCache[SharingPlan] = IdentityCache(32)
 """Of machines: the resident CTAs, by the resources of a CTA."""
-_registers: Remembered[int] = Remembered(32)
+_registers: IdentityCache[int] = IdentityCache(32)
 """Of kernels: their registers per thread."""
 
 
@@ -235,8 +235,8 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
         "kernel": kernel.name,
         "gpu": simulation.gpu.name,
         "scheduler": policy.name,
-        "grid": simulation.configuration.grid,
-        "block": simulation.configuration.block,
+        "grid": simulation.plan.grid,
+        "block": simulation.plan.block,
     }
     with recorded(options.timeline, simulation, about):
         try:
@@ -244,7 +244,7 @@ def _run_to_end(kernel: Function, simulation: Simulation, policy: Policy, option
         except KeyboardInterrupt:
             if options.on_interrupt == "raise":
                 raise
-            settle_accounts(simulation, policy)
+            account_interrupted(simulation, policy)
             return "interrupted"
         except Exception as problem:
             explained = policy.explained(problem)

@@ -20,13 +20,12 @@ from ptxsim.base.options import Extent
 from ptxsim.functional_run import FunctionalResult, functional_launch
 from ptxsim.launch_options import LaunchOptions, MachineKeywords, RunKeywords, options_of
 from ptxsim.launcher import timed_launch
-from ptxsim.observe.stats import SimResult
-from ptxsim.observe.totals import Totals
 from ptxsim.timing.machine_state import MachineState
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult, Totals
 
 
 class Machine:

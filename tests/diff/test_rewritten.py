@@ -13,7 +13,7 @@ PIPELINES = (
     "unroll-decls,reorder-decls{order=text}",
     "unroll-decls,reorder-decls{order=cfg}",
     "unroll-decls,reorder-decls{order=late,share=50},delay-first-use{share=50},release-registers{share=50}",
-    "unroll-decls,hasten-last-access{share=90,registers=63}",
+    "unroll-decls,hoist-last-access{share=90,registers=63}",
 )
 
 

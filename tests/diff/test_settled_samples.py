@@ -21,7 +21,7 @@ def test_the_end_of_a_sample(name: str, share: int, moved: str) -> None:
     launch, kernel = sample(name)
     options = f"share={share},registers={launch.registers}"
     before = rewrite(kernel.module, "unroll-decls,reorder-decls{order=text}").module
-    settled = rewrite(before, f"settle-tail{{{options}}}")
+    settled = rewrite(before, f"split-tail-ranges{{{options}}}")
     assert settled.remarks[0].message.startswith(moved)
     after = rewrite(settled.module, f"release-registers{{{options}}}").module
 

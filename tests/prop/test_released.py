@@ -47,5 +47,5 @@ def test_registers(seed: int, percent: str, scheduler: str, registers: int) -> N
 def test_scratchpad(seed: int, percent: str, scheduler: str, ctas: float) -> None:
     gpu = replace(GPU, sm=replace(GPU.sm, count=1, scratchpad_bytes=int(TILE_BYTES * ctas)))
     options = {"share_scratchpad": percent, "registers": 20, "scheduler": scheduler, "gpu": gpu}
-    hasten = f"hasten-last-access{{share={percent},registers=100}}"
+    hasten = f"hoist-last-access{{share={percent},registers=100}}"
     check(seed, f"{hasten},release-scratchpad{{share={percent}}}", **options)

@@ -1,4 +1,4 @@
-"""Random programs under `settle-tail`: the same memory, no shared register earlier, no lock held for longer."""
+"""Random programs under `split-tail-ranges`: the same memory, no shared register earlier, no lock held for longer."""
 
 import random
 from fractions import Fraction
@@ -45,7 +45,7 @@ def test_memory_is_the_same_and_the_lock_is_held_no_longer(seed: int, share: int
     if before is None:
         return
     options = f"share={share},registers={registers}"
-    after = rewrite(before, f"settle-tail{{{options}}}").module
+    after = rewrite(before, f"split-tail-ranges{{{options}}}").module
     if after is before:
         return
     old, new = before.kernels["k"], after.kernels["k"]

@@ -1,4 +1,4 @@
-"""An order of instructions in which the last accesses to the shared scratchpad come early: for `hasten-last-access`.
+"""An order of instructions in which the last accesses to the shared scratchpad come early: for `hoist-last-access`.
 
 A stretch of instructions has two parts: those that access the shared part or that something in this set depends on, and
 the rest. Nothing in the first depends on the rest. So every merge of the two, each in its own order, is right in which

@@ -59,7 +59,7 @@ def word(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Mark:
+class BranchTarget:
     """A place that branches name."""
 
     label: Hashable
@@ -73,7 +73,7 @@ class KernelCode:
     parameters: tuple[str, ...]  # `.param  .u64 __cudaparm_k_a`
     shared: tuple[str, ...]  # `.shared .align 4 .b8 tile[64];`
     local_bytes: int = 0
-    lines: list[Code | Mark] = field(default_factory=list)
+    lines: list[Code | BranchTarget] = field(default_factory=list)
     labels: dict[Hashable, str] = field(default_factory=dict)
     """The places that branches name, as they name them."""
     notes: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Values that are one constant wherever they are read: written once in the kernel, by a move of a number.
+"""Values that are one constant everywhere: written once in the kernel, by a move of a number.
 
 For instructions whose form in PTXPlus depends on a number that compilers keep in a register: masks of votes, segments
 of shuffles. The set of active lanes (`activemask`), written once, counts as all lanes.
@@ -12,20 +12,20 @@ from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Immediate, Name
 from ptxtool.isa.literals import literal
 from ptxtool.isa.types import TYPES
-from ptxtool.passes.ptxplus.flatten import Copy, Item, Key, Step
+from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, ValueKey
 
 
-def constants(items: Iterable[Item]) -> Mapping[Key, int | None]:
+def constants(items: Iterable[FlatItem]) -> Mapping[ValueKey, int | None]:
     """The 32 bits of each value that is a constant."""
-    writes: Counter[Key] = Counter()
-    found: dict[Key, int | None] = {}
+    writes: Counter[ValueKey] = Counter()
+    found: dict[ValueKey, int | None] = {}
     for item in items:
-        written: list[Key | None] = []
-        if isinstance(item, Copy) and item.is_store:
+        written: list[ValueKey | None] = []
+        if isinstance(item, ParameterCopy) and item.is_store:
             written = [item.piece]
-        elif isinstance(item, Copy) and isinstance(item.operand, Name):
-            written = [item.step.key(item.operand.text)]
-        elif isinstance(item, Step):
+        elif isinstance(item, ParameterCopy) and isinstance(item.operand, Name):
+            written = [item.at.key_of(item.operand)]
+        elif isinstance(item, InlinedInstruction):
             written = list(_written(item))
             number = _number(item)
             found |= {key: number for key in written if key is not None}
@@ -33,15 +33,17 @@ def constants(items: Iterable[Item]) -> Mapping[Key, int | None]:
     return {key: value for key, value in found.items() if value is not None and writes[key] == 1}
 
 
-def _written(step: Step) -> Iterator[Key | None]:
-    for operand, role in zip(step.instruction.operands, roles(step.instruction, step.match), strict=True):
+def _written(inlined: InlinedInstruction) -> Iterator[ValueKey | None]:
+    for operand, role in zip(
+        inlined.instruction.operands, roles(inlined.instruction, inlined.match), strict=True
+    ):
         if role in ("w", "x"):
             for name in names(operand):
-                yield step.key(name.text)
+                yield inlined.key(name.text)
 
 
-def _number(step: Step) -> int | None:
-    instruction = step.instruction
+def _number(inlined: InlinedInstruction) -> int | None:
+    instruction = inlined.instruction
     if instruction.guard is not None:
         return None
     if instruction.opcode.base == "activemask":

@@ -1,14 +1,15 @@
-"""A kernel with the functions it calls put in their places: one sequence of steps.
+"""Inlining: a kernel and all functions it calls as one sequence of instructions.
 
 For `select.py`. PTX passes arguments through `.param` variables: the caller stores to `param0`, the callee loads its
-formal parameter, which becomes another name of the same variable; results go back likewise. Here a variable is
-cut into the pieces that instructions access, each a value like a register. `.reg` parameters are copied.
+formal parameter, which becomes another name of the same variable; results are returned likewise. Here a variable is
+divided into the pieces that instructions access, each a value like a register. `.reg` parameters are copied.
 
 Refused by name (`Refusal`): recursion, calls through a register, functions without a body, pieces that overlap.
 """
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 from ptxtool.ir.nodes import (
     Declaration,
@@ -27,17 +28,17 @@ from ptxtool.ir.symbols import Register
 from ptxtool.isa.literals import integer
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
-from ptxtool.passes.ptxplus.code import Mark
+from ptxtool.passes.ptxplus.code import BranchTarget
 
 MAX_DEPTH = 64
 
 
 class Refusal(Exception):
-    """Why an instruction cannot be lowered, in words that its user understands."""
+    """Why an instruction cannot be lowered, as text for the user."""
 
 
 @dataclass(frozen=True)
-class Key:
+class ValueKey:
     """A PTX register of one activation of a function, or a piece of a `.param` variable."""
 
     owner: int
@@ -46,117 +47,112 @@ class Key:
     is_predicate: bool = False
 
 
-class Variable:
+class ParamVariable:
     """A `.param` variable that passes arguments or results; `pieces` are its accessed parts by offset."""
 
     def __init__(self, number: int, name: str) -> None:
         self.number, self.name = number, name
-        self.pieces: dict[int, Key] = {}
+        self.pieces: dict[int, ValueKey] = {}
 
-    def piece(self, offset: int, n_bytes: int) -> Key:
+    def piece(self, offset: int, n_bytes: int) -> ValueKey:
         """The part at an offset. Raises `Refusal` where it overlaps another one."""
         found = self.pieces.get(offset)
         if found is None:
             for start, other in self.pieces.items():
                 if start < offset + n_bytes and offset < start + other.bits // 8:
                     raise Refusal(f"'{self.name}' is accessed in pieces that overlap")
-            found = self.pieces[offset] = Key(-self.number, offset, 8 * n_bytes)
+            found = self.pieces[offset] = ValueKey(-self.number, offset, 8 * n_bytes)
         if found.bits != 8 * n_bytes:
             raise Refusal(f"'{self.name}' is accessed in pieces that overlap")
         return found
 
 
 @dataclass
-class Frame:
-    """One activation of a function; the kernel's has number 0."""
+class Activation:
+    """One inlined call of a function; the kernel itself has number 0."""
 
     number: int
     function: Function
-    parameters: dict[str, Variable] = field(default_factory=dict)
+    parameters: dict[str, ParamVariable] = field(default_factory=dict)
 
     @property
     def end(self) -> Hashable:
-        """The place behind its last instruction."""
+        """The point after its last instruction."""
         return (self.number, len(self.function.instructions))
 
 
 @dataclass(frozen=True)
-class Step:
-    """One instruction in one activation; `index` is its place in its function."""
+class InlinedInstruction:
+    """One instruction in one activation; `index` is its index in its function."""
 
-    frame: Frame
+    activation: Activation
     index: int
     instruction: Instruction
     match: Match | None
-    variables: dict[str, Variable]
+    variables: dict[str, ParamVariable]
 
     def register(self, name: str) -> Register | None:
-        return self.frame.function.registers.resolve(name, self.index)
+        return self.activation.function.registers.resolve(name, self.index)
 
-    def key(self, name: str) -> Key | None:
+    def key(self, name: str) -> ValueKey | None:
         """The value that a register's name means here; None for anything else."""
         register = self.register(name)
         if register is None:
             return None
-        return Key(self.frame.number, register.index, register.bits, register.is_predicate)
+        return ValueKey(self.activation.number, register.index, register.bits, register.is_predicate)
 
-    def wide_key(self, name: str) -> Key | None:
+    def key_of(self, operand: Operand) -> ValueKey | None:
+        """The value that an operand names, None for what is no register."""
+        return self.key(operand.text) if isinstance(operand, Name) else None
+
+    def wide_key(self, name: str) -> ValueKey | None:
+        """The same where the value has 64 bits."""
         key = self.key(name)
         return key if key is not None and key.bits == 64 else None
 
 
 @dataclass(frozen=True)
-class Copy:
-    """A part of an argument or result that moves: from or to an operand of a step."""
+class ParameterCopy:
+    """A copy of a piece of an argument or result, from or to an operand of the instruction `at`."""
 
-    step: Step
-    piece: Key
+    at: InlinedInstruction
+    piece: ValueKey
     operand: Operand
     type: str
     is_store: bool
 
 
 @dataclass(frozen=True)
-class Skip:
-    """A branch around what stands in the place of a call, where the call's guard is false."""
+class CallSkip:
+    """A branch around an inlined body, taken where the guard of the call `at` is false."""
 
-    step: Step
+    at: InlinedInstruction
     target: Hashable
 
 
-Item = Step | Copy | Skip | Mark
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """A step that cannot be flattened, and why."""
-
-    step: Step
-    reason: str
+FlatItem = InlinedInstruction | ParameterCopy | CallSkip | BranchTarget
 
 
 class _Flattener:
     def __init__(self) -> None:
-        self.items: list[Item] = []
-        self.troubles: list[Trouble] = []
-        self._frames = 0
-        self._variables = 0
+        self.items: list[FlatItem] = []
+        self.refused: list[tuple[InlinedInstruction, str]] = []
+        self._activation_numbers = count()
+        self._variable_numbers = count(1)
         self._active: list[str] = []
 
-    def frame(self, function: Function) -> Frame:
-        self._frames += 1
-        return Frame(self._frames - 1, function)
+    def activation(self, function: Function) -> Activation:
+        return Activation(next(self._activation_numbers), function)
 
-    def variable(self, name: str) -> Variable:
-        self._variables += 1
-        return Variable(self._variables, name)
+    def _variable(self, name: str) -> ParamVariable:
+        return ParamVariable(next(self._variable_numbers), name)
 
-    def function(self, frame: Frame) -> None:
-        """Append a function's steps, its calls expanded."""
-        function = frame.function
+    def append(self, activation: Activation) -> None:
+        """Append a function's instructions, its calls inlined."""
+        function = activation.function
         self._active.append(function.name)
         targets = set(function.label_table.targets())
-        scopes: list[dict[str, Variable]] = [dict(frame.parameters)]
+        scopes: list[dict[str, ParamVariable]] = [dict(activation.parameters)]
         index = 0
         for statement in function.body or ():
             if isinstance(statement, ScopeOpen):
@@ -167,42 +163,37 @@ class _Flattener:
                 continue
             elif isinstance(statement, Declaration) and statement.space == "param":
                 for declarator in statement.declarators:
-                    scopes[-1][declarator.name] = self.variable(declarator.name)
+                    scopes[-1][declarator.name] = self._variable(declarator.name)
             elif isinstance(statement, Instruction):
                 if index in targets:
-                    self.items.append(Mark((frame.number, index)))
+                    self.items.append(BranchTarget((activation.number, index)))
                 match = table().match(statement.opcode.text, len(statement.operands), False)
-                step = Step(frame, index, statement, match, scopes[-1])
+                inlined = InlinedInstruction(activation, index, statement, match, scopes[-1])
                 try:
-                    self.items += self._expanded(step)
+                    self._expand(inlined)
                 except Refusal as refusal:
-                    self.troubles.append(Trouble(step, str(refusal)))
+                    self.refused.append((inlined, str(refusal)))
                 index += 1
-        self.items.append(Mark(frame.end))
+        self.items.append(BranchTarget(activation.end))
         self._active.pop()
 
-    def _expanded(self, step: Step) -> Iterator[Item]:
-        instruction = step.instruction
-        base = instruction.opcode.base
-        if base == "call":
-            self._call(step)
-        elif base in ("st", "ld") and any(m.startswith("param") for m in instruction.opcode.modifiers):
-            copies = _copies(step)
-            if copies is None:
-                yield step
-            else:
-                yield from copies
+    def _expand(self, inlined: InlinedInstruction) -> None:
+        opcode = inlined.instruction.opcode
+        if opcode.base == "call":
+            self._call(inlined)
+        elif opcode.base in ("st", "ld") and any(m.startswith("param") for m in opcode.modifiers):
+            self.items += _copies(inlined) or [inlined]
         else:
-            yield step
+            self.items.append(inlined)
 
-    def _call(self, step: Step) -> None:
-        """Put the callee's steps here."""
-        groups = [o for o in step.instruction.operands if isinstance(o, Group)]
-        operands = step.instruction.operands
+    def _call(self, inlined: InlinedInstruction) -> None:
+        """Append the callee's instructions."""
+        operands = inlined.instruction.operands
+        groups = [o for o in operands if isinstance(o, Group)]
         place = 1 if operands and isinstance(operands[0], Group) else 0
         target = operands[place] if place < len(operands) else None
         name = target.text if isinstance(target, Name) else ""
-        callee = step.frame.function.module.functions.get(name)
+        callee = inlined.activation.function.module.functions.get(name)
         if callee is None:
             raise Refusal(
                 f"the call goes through '{name}': only calls of named functions can be put in place"
@@ -211,63 +202,65 @@ class _Flattener:
             raise Refusal(f"'{name}' has no body in this file")
         if name in self._active or len(self._active) > MAX_DEPTH:
             raise Refusal(f"'{name}' calls itself: PTXPlus has no stack for its registers")
-        frame = self.frame(callee)
+        activation = self.activation(callee)
         results = groups[0].items if place else ()
         arguments = groups[place].items if len(groups) > place else ()
-        entering = list(self._passed(step, frame, callee.params, arguments, True))
-        leaving = list(self._passed(step, frame, callee.returns, results, False))
-        behind = (frame.number, "behind")
-        if step.instruction.guard is not None:
-            self.items.append(Skip(step, behind))
+        entering = list(self._passed(inlined, activation, callee.params, arguments, True))
+        leaving = list(self._passed(inlined, activation, callee.returns, results, False))
+        after = (activation.number, "after")
+        if inlined.instruction.guard is not None:
+            self.items.append(CallSkip(inlined, after))
         self.items += entering
-        self.function(frame)
+        self.append(activation)
         self.items += leaving
-        self.items.append(Mark(behind))
+        self.items.append(BranchTarget(after))
 
     def _passed(
         self,
-        step: Step,
-        frame: Frame,
+        inlined: InlinedInstruction,
+        activation: Activation,
         formals: tuple[Declaration, ...],
         actuals: tuple[Operand, ...],
         is_entering: bool,
-    ) -> Iterator[Item]:
+    ) -> Iterator[ParameterCopy]:
         """Name the callee's parameters; copies of those that are registers here or there."""
         named = [(f, d) for f in formals for d in f.declarators]
         if len(named) != len(actuals):
             raise Refusal(f"the call passes {len(actuals)} values where {len(named)} are declared")
         for (formal, declarator), actual in zip(named, actuals, strict=True):
             name = declarator.name
-            variable = step.variables.get(actual.text) if isinstance(actual, Name) else None
+            variable = inlined.variables.get(actual.text) if isinstance(actual, Name) else None
             if formal.space == "param" and variable is not None:
-                frame.parameters[name] = variable
+                activation.parameters[name] = variable
                 continue
-            is_value = isinstance(actual, Immediate) or (isinstance(actual, Name) and step.key(actual.text))
+            is_value = isinstance(actual, Immediate) or (
+                isinstance(actual, Name) and inlined.key(actual.text)
+            )
             if not is_value or declarator.dimensions or formal.vector > 1:
                 raise Refusal(f"'{name}' is passed in a way that cannot be put in place")
             if formal.space == "param":
                 bits = TYPES[formal.type].bits
-                frame.parameters[name] = variable = self.variable(name)
-                yield Copy(step, variable.piece(0, bits // 8), actual, f"b{bits}", is_entering)
+                activation.parameters[name] = variable = self._variable(name)
+                yield ParameterCopy(inlined, variable.piece(0, bits // 8), actual, f"b{bits}", is_entering)
                 continue
-            inside = frame.function.registers.resolve(name, 0)
+            inside = activation.function.registers.resolve(name, 0)
             assert inside is not None, "what is no variable is a register"
-            key = Key(frame.number, inside.index, inside.bits, inside.is_predicate)
-            yield Copy(step, key, actual, f"b{max(16, inside.bits)}", is_entering)
+            key = ValueKey(activation.number, inside.index, inside.bits, inside.is_predicate)
+            yield ParameterCopy(inlined, key, actual, f"b{max(16, inside.bits)}", is_entering)
 
 
-def _copies(step: Step) -> list[Copy] | None:
-    """An access to a `.param` variable of a call; None for one of the kernel's own parameters."""
-    instruction, match = step.instruction, step.match
+def _copies(inlined: InlinedInstruction) -> list[ParameterCopy]:
+    """The copies of an access to a `.param` variable of a call; none for the kernel's own parameters."""
+    instruction, match = inlined.instruction, inlined.match
     is_store = instruction.opcode.base == "st"
     if match is None or len(instruction.operands) != 2:
-        return None
+        return []
     memory, operand = instruction.operands if is_store else instruction.operands[::-1]
     if not isinstance(memory, Memory) or not isinstance(memory.base, Name):
-        return None
-    variable = step.variables.get(memory.base.text)
+        return []
+    variable = inlined.variables.get(memory.base.text)
     if variable is None:
-        return None
+        return []
     offset = 0
     if memory.offset is not None:
         if not isinstance(memory.offset, Immediate):
@@ -276,13 +269,13 @@ def _copies(step: Step) -> list[Copy] | None:
     n_bytes = TYPES[match.type].bytes
     elements = operand.items if isinstance(operand, Vector) else (operand,)
     return [
-        Copy(step, variable.piece(offset + k * n_bytes, n_bytes), element, match.type, is_store)
+        ParameterCopy(inlined, variable.piece(offset + k * n_bytes, n_bytes), element, match.type, is_store)
         for k, element in enumerate(elements)
     ]
 
 
-def flatten(kernel: Function) -> tuple[list[Item], list[Trouble]]:
-    """The steps of a kernel in order, and the instructions that cannot be among them."""
+def flatten(kernel: Function) -> tuple[list[FlatItem], list[tuple[InlinedInstruction, str]]]:
+    """The instructions of a kernel in order, and those that cannot be inlined, each with the reason."""
     flattener = _Flattener()
-    flattener.function(flattener.frame(kernel))
-    return flattener.items, flattener.troubles
+    flattener.append(flattener.activation(kernel))
+    return flattener.items, flattener.refused

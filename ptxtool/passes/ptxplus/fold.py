@@ -9,7 +9,7 @@ for other threads (parameters, constants and special registers never change), no
 import re
 from collections import Counter
 
-from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark, is_memory, registers_in
+from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, is_memory, registers_in
 
 _LOADS = ("mov.u32", "mov.s32", "mov.f32")
 _TAKES = re.compile(
@@ -44,7 +44,7 @@ def fold(kernel: KernelCode, parameter_end: int) -> None:
     gone: set[int] = set()
     waiting: dict[str, Code] = {}  # register -> the load that made it, not yet out of date
     for line in kernel.lines:
-        if isinstance(line, Mark):
+        if isinstance(line, BranchTarget):
             if line.label in kernel.labels:
                 waiting.clear()
             continue

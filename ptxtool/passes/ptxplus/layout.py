@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark
-from ptxtool.passes.ptxplus.places import ModulePlaces, alignment_of, initial_bytes, size_of
+from ptxtool.ir.variables import alignment_of, declared_size
+from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
+from ptxtool.passes.ptxplus.places import ModuleVariables, initial_bytes
 
 _SHORT = {
     "mov.u32": "mov.half.u32",
@@ -34,11 +35,11 @@ _MEMORY = ("\t.shared", "\t.local")
 _NUMBER = re.compile(r"\$([vrp])(\d+)")
 
 
-def module_text(places: ModulePlaces, kernels: Sequence[KernelCode]) -> str:
+def module_text(variables: ModuleVariables, kernels: Sequence[KernelCode]) -> str:
     """The module over virtual registers."""
     lines = [*_HEADER]
-    lines += _constants(places)
-    lines += _globals(places)
+    lines += _constants(variables)
+    lines += _globals(variables)
     n_local = max((k.local_bytes for k in kernels), default=0)
     if n_local:
         lines += [f".local .b8 l0[{-(-n_local // 4) * 4}];"]
@@ -49,10 +50,10 @@ def module_text(places: ModulePlaces, kernels: Sequence[KernelCode]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _constants(places: ModulePlaces) -> Iterator[str]:
-    words = places.constant_words()
+def _constants(variables: ModuleVariables) -> Iterator[str]:
+    words = variables.constant_words()
     if words:
-        yield f".const .u32 {places.segment}[{len(words)}] = {{"
+        yield f".const .u32 {variables.segment}[{len(words)}] = {{"
         for k in range(0, len(words), 4):
             row = ", ".join(f"0x{w:08x}" for w in words[k : k + 4])
             yield f"          {row}{', ' if k + 4 < len(words) else ''}"
@@ -60,9 +61,9 @@ def _constants(places: ModulePlaces) -> Iterator[str]:
         yield ""
 
 
-def _globals(places: ModulePlaces) -> Iterator[str]:
-    for declaration, declarator in places.globals:
-        n_bytes = size_of(declaration, declarator)
+def _globals(variables: ModuleVariables) -> Iterator[str]:
+    for declaration, declarator in variables.globals:
+        n_bytes = declared_size(declaration, declarator)
         memory = initial_bytes(declaration, declarator) if declarator.value is not None else b""
         if memory and n_bytes % 4 == 0:
             numbers = (int.from_bytes(memory[k : k + 4], "little") for k in range(0, n_bytes, 4))
@@ -74,9 +75,9 @@ def _globals(places: ModulePlaces) -> Iterator[str]:
             align = "" if not values else f".align {alignment_of(declaration)} "
             yield f".global {align}.b8 {declarator.name}[{n_bytes}]{values};"
     yield ""
-    for declaration, declarator, start in places.constants:
-        yield f".const .b8 {declarator.name}[{size_of(declaration, declarator)}];"
-        yield f".constptr {declarator.name}, {places.segment}, {start};"
+    for declaration, declarator, start in variables.constants:
+        yield f".const .b8 {declarator.name}[{declared_size(declaration, declarator)}];"
+        yield f".constptr {declarator.name}, {variables.segment}, {start};"
     yield ""
 
 
@@ -119,7 +120,7 @@ def code_lines(kernel: KernelCode) -> Iterator[str]:
     names = label_names(kernel)
     pending: list[str] = []
     for line in kernel.lines:
-        if isinstance(line, Mark):
+        if isinstance(line, BranchTarget):
             if line.label in kernel.labels:
                 pending.append(names[kernel.labels[line.label]])
             continue
@@ -156,7 +157,7 @@ def shorten(kernel: KernelCode, kept: Mapping[int, tuple[int, Sequence[str]]]) -
     waiting: tuple[int, Code] | None = None
     number = -1
     for line in kernel.lines:
-        if isinstance(line, Mark):
+        if isinstance(line, BranchTarget):
             if line.label in kernel.labels:
                 waiting = None
             continue

@@ -13,7 +13,7 @@ from ptxtool.parse import parse
 from ptxtool.passes.base import PassResult
 from ptxtool.passes.ptxplus.code import KernelCode
 from ptxtool.passes.ptxplus.layout import addressed, module_text, shorten, tidied
-from ptxtool.passes.ptxplus.places import ModulePlaces
+from ptxtool.passes.ptxplus.places import ModuleVariables
 from ptxtool.passes.ptxplus.select import select
 from ptxtool.passes.regalloc.placement import Bounds, place_registers
 from ptxtool.passes.regalloc.proof import Proof
@@ -23,17 +23,17 @@ _FLUSHING = frozenset(["10", "11", "12", "13"])
 """Targets that had no subnormal numbers of 32 bits."""
 
 
-def selected(module: Module, kernel: str = "") -> tuple[ModulePlaces, tuple[KernelCode, ...]]:
+def selected(module: Module, kernel: str = "") -> tuple[ModuleVariables, tuple[KernelCode, ...]]:
     """Code over virtual registers for all kernels of a PTX module, or for one. Raises `PtxError` E301."""
     if module.target.rpartition("_")[2] in _FLUSHING:
         what = f"f32 instructions for '{module.target}' take subnormal numbers for zero, those of PTXPlus here do not"
         raise error("E301", f"lower-ptxplus: {what}", module.source, help="compile for sm_20 or newer")
-    places = ModulePlaces(module)
+    variables = ModuleVariables(module)
     codes: list[KernelCode] = []
     problems: dict[Diagnostic, None] = {}  # once each: kernels may call the same function
     refused: list[str] = []
     for function in _kernels(module, kernel):
-        code, found = select(function, places)
+        code, found = select(function, variables)
         codes.append(code)
         problems |= dict.fromkeys(found)
         if found:
@@ -41,7 +41,7 @@ def selected(module: Module, kernel: str = "") -> tuple[ModulePlaces, tuple[Kern
     if problems:
         lowered = [code.name for code in codes if code.name not in refused]
         raise PtxError(by_place([*_lowered_alone(refused, lowered), *problems]))
-    return places, tuple(codes)
+    return variables, tuple(codes)
 
 
 def _lowered_alone(refused: Sequence[str], lowered: Sequence[str]) -> Iterator[Diagnostic]:
@@ -68,7 +68,7 @@ def _kernels(module: Module, name: str) -> list[Function]:
 
 
 def allocate(
-    places: ModulePlaces, codes: Sequence[KernelCode], bounds: Bounds
+    variables: ModuleVariables, codes: Sequence[KernelCode], bounds: Bounds
 ) -> tuple[str, Module, PassResult]:
     """The final text, the module over virtual registers that it was made from, and how. Raises E301 for too few."""
     with_locals = next((code.name for code in codes if code.local_bytes), "")
@@ -79,16 +79,16 @@ def allocate(
         if not all(code.local_bytes for code in codes):
             advice += ": lower the other kernels alone ('kernel=NAME')"
         bounds = replace(bounds, spill=False, advice=advice)
-    virtual = parse(module_text(places, codes), places.module.source.name)
+    virtual = parse(module_text(variables, codes), variables.module.source.name)
     try:
         first = place_registers(virtual, _NAME, bounds, "first-use")
     except PtxError as problem:
-        raise PtxError([_in_source(places.module, virtual, d) for d in problem.diagnostics]) from None
+        raise PtxError([_in_source(variables.module, virtual, d) for d in problem.diagnostics]) from None
     after = parse(splice(virtual.source.text, first.edits), virtual.source.name)
     origins = first.claim.origins if isinstance(first.claim, Proof) else {}
     for code in codes:
         shorten(code, kept(after.functions[code.name], origins[code.name]))
-    virtual = parse(module_text(places, codes), virtual.source.name)
+    virtual = parse(module_text(variables, codes), virtual.source.name)
     result = place_registers(virtual, _NAME, bounds, "first-use")
     text = tidied(splice(virtual.source.text, result.edits))
     text, called = addressed(text, virtual.source.text)

@@ -1,12 +1,12 @@
-"""lower-ptxplus: PTX of today's compilers as PTXPlus, which so far only a compiler of 2012 made.
+"""lower-ptxplus: translate PTX of today's compilers to PTXPlus, which so far only a compiler of 2012 generates.
 
 Selection (`ptxtool.passes.ptxplus`) writes PTXPlus over virtual registers: a PTX value of up to 32 bits is one, a
 64-bit value two, or one where only its low word matters (`ptxtool.analysis.regalloc.narrowing`): addresses have 32 bits
-there. Allocation (`ptxtool.passes.regalloc.placement`) puts them into physical registers. It runs twice: what it keeps
-decides the encodings and so the addresses that labels are called by. The whole text is replaced.
+there. Allocation (`ptxtool.passes.regalloc.placement`) maps them to physical registers. It runs twice: the instructions
+that it keeps determine the encodings and so the addresses that name the labels. The whole text is replaced.
 
 Pre: a PTX module without errors; all memory lies in the first 4 GiB. Post: a PTXPlus module with the same kernels,
-which compute the same; the registers of the result are proved against the code over virtual ones (`check.assignment`).
+which compute the same; `ptxtool.validate.assignment` proves its registers against the code over virtual registers.
 Not handled: what PTXPlus has no instructions for. Each such instruction is named (E301), all of them in one run.
 
 Reference: A. Bakhoda et al., "Analyzing CUDA workloads using a detailed GPU simulator", 2009; docs/lower-ptxplus.md.
@@ -44,11 +44,11 @@ class LowerPtxplus:
                 (), (Remark(self.name, "nothing to do: it is PTXPlus"),), lambda _before, _after: ()
             )
         from ptxtool.passes.ptxplus.lower import allocate, selected
-        from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds  # numpy: only who lowers waits for it
+        from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds  # imports numpy
 
-        places, codes = selected(module, self.kernel)
+        variables, codes = selected(module, self.kernel)
         bounds = Bounds(self.regs, None, self.spill == "local", MAX_REGISTERS, CAN_SPILL)
-        text, virtual, allocated = allocate(places, codes, bounds)
+        text, virtual, allocated = allocate(variables, codes, bounds)
         proof = allocated.claim
         remarks = [
             Remark(self.name, r.message, r.function, _line(module, r.function)) for r in allocated.remarks

@@ -1,9 +1,9 @@
-"""Where the variables of a lowered kernel lie: parameters, shared and local variables, constants.
+"""The addresses of a lowered kernel's variables: parameters, shared and local variables, constants.
 
 For selection, which turns names into addresses, and for `layout.py`, which prints the declarations. The rules are the
 dialect's: parameters from `s[0x0010]` on in order, each aligned, the total rounded up to 4; shared variables
-behind them, an unsized one (dynamic shared memory) behind all others; constants in the segment `constant0`, where
-`.constptr` lets the host find them by name; local variables from 0 on. Global variables keep their names.
+after them, an unsized one (dynamic shared memory) last; constants in the segment `constant0`, where `.constptr` lets
+the host find them by name; local variables from 0 on. Global variables keep their names.
 
 Refused by name (`Refusal`): initial values that are addresses, parameters of types the dialect lacks.
 """
@@ -16,26 +16,24 @@ from itertools import chain
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.constants import constant
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Module, Operand, Vector
-from ptxtool.isa.types import TYPES, Type
+from ptxtool.ir.variables import alignment_of, declared_size, element_type, round_up
 from ptxtool.passes.ptxplus.flatten import Refusal
 
 PARAMETERS = 0x10
-"""Where the parameters begin in shared memory."""
-
-
+"""The address of the first parameter in shared memory."""
 _EXCHANGE = "%shuffles"
-"""The words through which warps shuffle; no variable is called so."""
+"""The words through which warps shuffle; no variable has this name."""
 _MOST_THREADS = 1024
 
 
 def most_threads(kernel: Function) -> int:
-    """Threads that a block of the kernel has at most."""
+    """The upper bound of threads in a CTA of the kernel."""
     bound = block_bound(kernel)
     return min(_MOST_THREADS, bound.threads) if bound else _MOST_THREADS
 
 
 @dataclass(frozen=True)
-class Place:
+class VariableAddress:
     """A variable: its space ("param", "shared", "const", "local", "global") and its address there.
 
     A global variable's address is its name: `address` is 0.
@@ -46,37 +44,10 @@ class Place:
     address: int
 
 
-def round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
-
-
-def size_of(declaration: Declaration, declarator: Declarator) -> int:
-    """Bytes of a variable; 0 for an array without a size and without values."""
-    count = declaration.vector
-    dimensions: list[int] = []
-    for k, dimension in enumerate(declarator.dimensions):
-        if dimension is None and k == 0 and isinstance(declarator.value, Vector):
-            dimension = len(declarator.value.items)
-        dimensions.append(dimension or 0)
-    for dimension in dimensions:
-        count *= dimension
-    return count * _element(declaration).bytes
-
-
-def alignment_of(declaration: Declaration) -> int:
-    """Bytes that a variable is aligned to. Behind `.ptr`, `.align` is about what the pointer points to."""
-    given = None if "ptr" in declaration.qualifiers else declaration.align
-    return given or _element(declaration).bytes * declaration.vector
-
-
-def _element(declaration: Declaration) -> Type:
-    return TYPES.get(declaration.type, TYPES["b64"])
-
-
 def initial_bytes(declaration: Declaration, declarator: Declarator) -> bytes:
-    """What a variable holds at first. Raises `Refusal` for values that are no numbers."""
-    element = _element(declaration)
-    memory = bytearray(size_of(declaration, declarator))
+    """The initial value of a variable. Raises `Refusal` for values that are no numbers."""
+    element = element_type(declaration)
+    memory = bytearray(declared_size(declaration, declarator))
     dimensions = [d or 0 for d in declarator.dimensions] + ([declaration.vector] * (declaration.vector > 1))
     for index, value in _elements(declarator.value, dimensions):
         try:
@@ -102,7 +73,7 @@ def _elements(value: Operand | None, dimensions: list[int]) -> Iterator[tuple[in
         yield 0, value
 
 
-class ModulePlaces:
+class ModuleVariables:
     """The variables that all kernels of a module share: constants and globals. `used` are those that code names."""
 
     def __init__(self, module: Module) -> None:
@@ -120,7 +91,7 @@ class ModulePlaces:
             if space == "const":
                 end = round_up(end, alignment_of(declaration))
                 self._constants.append((declaration, declarator, end))
-                end += size_of(declaration, declarator)
+                end += declared_size(declaration, declarator)
             elif space == "global":
                 self._globals.append((declaration, declarator))
 
@@ -149,41 +120,41 @@ class ModulePlaces:
         memory += bytes(-len(memory) % 4)
         return [int.from_bytes(memory[k : k + 4], "little") for k in range(0, len(memory), 4)]
 
-    def find(self, name: str) -> Place | None:
-        """A variable by its name. Raises `Refusal` where its initial value cannot be had."""
-        place = self._named.get(name)
-        if place is not None and name not in self.used:
+    def find(self, name: str) -> VariableAddress | None:
+        """A variable by its name. Raises `Refusal` where its initial value is an address."""
+        found = self._named.get(name)
+        if found is not None and name not in self.used:
             for declaration, declarator in (*self._globals, *(c[:2] for c in self._constants)):
                 if declarator.name == name and declarator.value is not None:
                     initial_bytes(declaration, declarator)
             self.used.add(name)
-        return place
+        return found
 
     @cached_property
-    def _named(self) -> dict[str, Place]:
-        found = {d.name: Place("const", d.name, start) for _, d, start in self._constants}
-        return found | {d.name: Place("global", d.name, 0) for _, d in self._globals}
+    def _named(self) -> dict[str, VariableAddress]:
+        found = {d.name: VariableAddress("const", d.name, start) for _, d, start in self._constants}
+        return found | {d.name: VariableAddress("global", d.name, 0) for _, d in self._globals}
 
 
-class KernelPlaces:
-    """The variables of one kernel. Local and shared ones are placed as they are asked for, shared ones beforehand."""
+class KernelVariables:
+    """The variables of one kernel. Local ones get their addresses on the first `find`, all others at once."""
 
     def __init__(
-        self, kernel: Function, functions: set[str], shared: ModulePlaces, used: set[str], exchanges: bool
+        self, kernel: Function, functions: set[str], shared: ModuleVariables, used: set[str], exchanges: bool
     ) -> None:
         self.kernel, self._module = kernel, shared
-        self.exchange: Place | None = None
-        """Where the words of a block's threads lie through which warps shuffle."""
-        self.parameters: dict[str, Place] = {}
+        self.exchange: VariableAddress | None = None
+        """The words, one per thread of a CTA, through which warps shuffle."""
+        self.parameters: dict[str, VariableAddress] = {}
         end = PARAMETERS
         for declaration in kernel.parameters:
             for declarator in declaration.declarators:
                 end = round_up(end, alignment_of(declaration))
-                self.parameters[declarator.name] = Place("param", declarator.name, end)
-                end += size_of(declaration, declarator)
+                self.parameters[declarator.name] = VariableAddress("param", declarator.name, end)
+                end += declared_size(declaration, declarator)
         self.parameter_end = round_up(end, 4)
-        self.shared: dict[str, tuple[Place, int, int]] = {}  # place, bytes, alignment
-        self._locals: dict[tuple[str, str], Place] = {}
+        self.shared: dict[str, tuple[VariableAddress, int, int]] = {}  # address, bytes, alignment
+        self._locals: dict[tuple[str, str], VariableAddress] = {}
         self.local_bytes = 0
         self._place_shared(functions, used, exchanges)
 
@@ -194,7 +165,7 @@ class KernelPlaces:
             body = module.functions[name].body or ()
             found += [(s, x) for s in body if isinstance(s, Declaration) for x in s.declarators]
         sized = [(d, x) for d, x in found if d.space == "shared" and x.name in used]
-        wanted = [(x.name, size_of(d, x), alignment_of(d)) for d, x in sized]
+        wanted = [(x.name, declared_size(d, x), alignment_of(d)) for d, x in sized]
         if exchanges:
             wanted.append((_EXCHANGE, 4 * most_threads(self.kernel), 4))
         wanted.sort(key=lambda item: item[1] == 0)  # dynamic shared memory last
@@ -202,12 +173,12 @@ class KernelPlaces:
         for name, n_bytes, alignment in wanted:
             if name not in self.shared:
                 end = round_up(end, alignment)
-                self.shared[name] = (Place("shared", name, end), n_bytes, alignment)
+                self.shared[name] = (VariableAddress("shared", name, end), n_bytes, alignment)
                 end += n_bytes
         if exchanges:
             self.exchange = self.shared[_EXCHANGE][0]
 
-    def find(self, name: str, function: Function) -> Place | None:
+    def find(self, name: str, function: Function) -> VariableAddress | None:
         """The variable that a name means in a function that the kernel calls, or in the kernel itself."""
         if function is self.kernel and name in self.parameters:
             return self.parameters[name]
@@ -222,8 +193,7 @@ class KernelPlaces:
             for declarator in statement.declarators:
                 if declarator.name == name:
                     start = round_up(self.local_bytes, alignment_of(statement))
-                    self.local_bytes = start + size_of(statement, declarator)
-                    place = Place("local", name, start)
-                    self._locals[function.name, name] = place
-                    return place
+                    self.local_bytes = start + declared_size(statement, declarator)
+                    local = self._locals[function.name, name] = VariableAddress("local", name, start)
+                    return local
         return self._module.find(name)

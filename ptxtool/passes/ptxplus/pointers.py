@@ -1,15 +1,15 @@
 """The state space that a generic address surely points to.
 
-For `memory.py`: PTXPlus has no generic accesses, and compilers leave some where the space is plain from what made the
-address. A variable's address has its space, `cvta` names one, a kernel's pointer parameter points to global memory;
-sums and copies keep it. What comes from memory is unknown; two spaces are no space.
+For `memory.py`: PTXPlus has no generic accesses, and compilers leave some where the space follows from how the address
+was computed. A variable's address has its space, `cvta` names one, a kernel's pointer parameter points to global
+memory; sums and copies keep it. What is loaded from memory is unknown; two spaces are no space.
 """
 
 from collections.abc import Iterable, Mapping
 
-from ptxtool.ir.nodes import Memory, Name, Operand
-from ptxtool.passes.ptxplus.flatten import Copy, Item, Key, Refusal, Step
-from ptxtool.passes.ptxplus.places import KernelPlaces
+from ptxtool.ir.nodes import Name
+from ptxtool.passes.ptxplus.flatten import FlatItem, InlinedInstruction, ParameterCopy, Refusal, ValueKey
+from ptxtool.passes.ptxplus.places import KernelVariables
 
 _UNKNOWN = frozenset({"unknown"})
 _COPIES = frozenset(["mov", "selp", "cvta"])
@@ -17,76 +17,73 @@ _SUMS = frozenset(["add", "sub", "mad", "and", "or"])
 _SPACES = frozenset({"global", "shared", "local", "const"})
 
 
-def pointer_spaces(items: Iterable[Item], places: KernelPlaces) -> Mapping[Key, frozenset[str]]:
+def pointer_spaces(
+    items: Iterable[FlatItem], variables: KernelVariables
+) -> Mapping[ValueKey, frozenset[str]]:
     """The spaces that each value may point to, as far as it is an address."""
-    found: dict[Key, frozenset[str]] = {}
-    edges: dict[Key, list[tuple[Key, bool]]] = {}  # from operand to result, and whether by a copy
+    graph = _SpaceGraph(variables)
     for item in items:
-        if isinstance(item, Copy):
-            other = item.step.key(item.operand.text) if isinstance(item.operand, Name) else None
+        if isinstance(item, ParameterCopy):
+            other = item.at.key_of(item.operand)
             if other is not None:
                 source, target = (other, item.piece) if item.is_store else (item.piece, other)
-                edges.setdefault(source, []).append((target, True))
-        elif isinstance(item, Step):
-            _facts(item, places, found, edges)
-    pending = list(found)
-    while pending:
-        source = pending.pop()
-        for target, is_copy in edges.get(source, ()):
-            passed = found[source] if is_copy else found[source] - _UNKNOWN
-            before = found.get(target, frozenset())
-            if not passed <= before:
-                found[target] = before | passed
-                pending.append(target)
-    return found
+                graph.edges.setdefault(source, []).append((target, True))
+        elif isinstance(item, InlinedInstruction):
+            graph.add(item)
+    return graph.solved()
 
 
-def _facts(
-    step: Step,
-    places: KernelPlaces,
-    found: dict[Key, frozenset[str]],
-    edges: dict[Key, list[tuple[Key, bool]]],
-) -> None:
-    instruction = step.instruction
-    operands = instruction.operands
-    target = step.key(operands[0].text) if operands and isinstance(operands[0], Name) else None
-    if target is None or target.bits < 32:
-        return
-    base = instruction.opcode.base
-    if base == "ld":
-        is_parameter = any(m.startswith("param") for m in instruction.opcode.modifiers)
-        _add(found, target, frozenset({"global"}) if is_parameter else _UNKNOWN)
-    elif base == "cvta":
-        named = next(m.partition("::")[0] for m in instruction.opcode.modifiers if m != "to")
-        if named in _SPACES:
-            _add(found, target, frozenset({named}))
-    elif base in _COPIES or base in _SUMS:
-        for operand in operands[1:]:
-            _operand(step, operand, target, base in _COPIES, places, found, edges)
+class _SpaceGraph:
+    """The spaces known of each value, and the edges from operand to result, with whether the edge is a copy."""
 
+    def __init__(self, variables: KernelVariables) -> None:
+        self._variables = variables
+        self._found: dict[ValueKey, frozenset[str]] = {}
+        self.edges: dict[ValueKey, list[tuple[ValueKey, bool]]] = {}
 
-def _operand(
-    step: Step,
-    operand: Operand,
-    target: Key,
-    is_copy: bool,
-    places: KernelPlaces,
-    found: dict[Key, frozenset[str]],
-    edges: dict[Key, list[tuple[Key, bool]]],
-) -> None:
-    if isinstance(operand, Memory) or not isinstance(operand, Name):
-        return
-    key = step.key(operand.text)
-    if key is not None:
-        edges.setdefault(key, []).append((target, is_copy))
-        return
-    try:
-        place = places.find(operand.text, step.frame.function)
-    except Refusal:  # said where the instruction is lowered
-        return
-    if place is not None and place.space in _SPACES:
-        _add(found, target, frozenset({place.space}))
+    def _add(self, key: ValueKey, spaces: frozenset[str]) -> None:
+        self._found[key] = self._found.get(key, frozenset()) | spaces
 
+    def add(self, inlined: InlinedInstruction) -> None:
+        """The facts and edges of one instruction."""
+        opcode, operands = inlined.instruction.opcode, inlined.instruction.operands
+        target = inlined.key_of(operands[0]) if operands else None
+        if target is None or target.bits < 32:
+            return
+        if opcode.base == "ld":
+            is_parameter = any(m.startswith("param") for m in opcode.modifiers)
+            self._add(target, frozenset({"global"}) if is_parameter else _UNKNOWN)
+        elif opcode.base == "cvta":
+            named = next(m.partition("::")[0] for m in opcode.modifiers if m != "to")
+            if named in _SPACES:
+                self._add(target, frozenset({named}))
+        elif opcode.base in _COPIES or opcode.base in _SUMS:
+            for operand in operands[1:]:
+                if isinstance(operand, Name):
+                    self._add_operand(inlined, operand, target, opcode.base in _COPIES)
 
-def _add(found: dict[Key, frozenset[str]], key: Key, spaces: frozenset[str]) -> None:
-    found[key] = found.get(key, frozenset()) | spaces
+    def _add_operand(
+        self, inlined: InlinedInstruction, operand: Name, target: ValueKey, is_copy: bool
+    ) -> None:
+        key = inlined.key_of(operand)
+        if key is not None:
+            self.edges.setdefault(key, []).append((target, is_copy))
+            return
+        try:
+            variable = self._variables.find(operand.text, inlined.activation.function)
+        except Refusal:  # reported where the instruction is lowered
+            return
+        if variable is not None and variable.space in _SPACES:
+            self._add(target, frozenset({variable.space}))
+
+    def solved(self) -> Mapping[ValueKey, frozenset[str]]:
+        """The fixed point: spaces follow the edges; unknown ones only copies."""
+        pending = list(self._found)
+        while pending:
+            source = pending.pop()
+            for target, is_copy in self.edges.get(source, ()):
+                passed = self._found[source] if is_copy else self._found[source] - _UNKNOWN
+                if not passed <= self._found.get(target, frozenset()):
+                    self._add(target, passed)
+                    pending.append(target)
+        return self._found

@@ -1,7 +1,7 @@
-"""Instruction selection of one kernel: its steps in order, each by the rule of its opcode.
+"""Instruction selection of one kernel: its instructions in order, each by the rule of its opcode.
 
-All that cannot be lowered is collected; a kernel without complaints gives a `KernelCode` over virtual registers. The
-prologue takes apart the packed thread id, which `$r0` holds at entry.
+Every instruction that cannot be lowered is reported; a kernel without any becomes a `KernelCode` over virtual
+registers. The prologue unpacks the thread id, which `$r0` holds at entry.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,8 +10,9 @@ from ptxtool.analysis.regalloc.narrowing import Demand, Narrowing, demand, narro
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Function, Name
+from ptxtool.ir.variables import alignment_of
 from ptxtool.isa.types import TYPES
-from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark, word
+from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, word
 from ptxtool.passes.ptxplus.constants import constants
 from ptxtool.passes.ptxplus.families import (  # noqa: F401  (each registers its rules)
     carry,
@@ -25,85 +26,90 @@ from ptxtool.passes.ptxplus.families import (  # noqa: F401  (each registers its
     moves,
 )
 from ptxtool.passes.ptxplus.families.exchange import exchange_prologue
-from ptxtool.passes.ptxplus.flatten import Copy, Item, Refusal, Skip, Step, flatten
+from ptxtool.passes.ptxplus.flatten import (
+    CallSkip,
+    FlatItem,
+    InlinedInstruction,
+    ParameterCopy,
+    Refusal,
+    flatten,
+)
 from ptxtool.passes.ptxplus.fold import fold
-from ptxtool.passes.ptxplus.places import KernelPlaces, ModulePlaces, alignment_of
+from ptxtool.passes.ptxplus.places import KernelVariables, ModuleVariables
 from ptxtool.passes.ptxplus.pointers import pointer_spaces
-from ptxtool.passes.ptxplus.selection import Selection
+from ptxtool.passes.ptxplus.selection import InstructionSelection
 from ptxtool.passes.ptxplus.tidy import tidy
 
 
-def select(kernel: Function, shared: ModulePlaces) -> tuple[KernelCode, list[Diagnostic]]:
-    """The code of a kernel, and what stands in its way: E301, one for each instruction that cannot be lowered."""
-    items, troubles = flatten(kernel)
-    functions = {item.frame.function.name for item in items if isinstance(item, Step)} | {kernel.name}
-    bases = {item.instruction.opcode.base for item in items if isinstance(item, Step)}
-    places = KernelPlaces(kernel, functions, shared, _names(items), "shfl" in bases)
-    code = KernelCode(kernel.name, tuple(_parameters(kernel)), tuple(_shared(places)))
-    narrow = _narrowing(items)
-    selection = Selection(
-        code, places, narrow, pointer_spaces(items, places), constants(items), shared.segment
-    )
-    problems = [_problem(t.step, t.reason) for t in troubles]
+def select(kernel: Function, shared: ModuleVariables) -> tuple[KernelCode, list[Diagnostic]]:
+    """The code of a kernel, and an E301 for each instruction that cannot be lowered."""
+    items, refused = flatten(kernel)
+    inlined = [item for item in items if isinstance(item, InlinedInstruction)]
+    functions = {each.activation.function.name for each in inlined} | {kernel.name}
+    shuffles = any(each.instruction.opcode.base == "shfl" for each in inlined)
+    variables = KernelVariables(kernel, functions, shared, _names(items), shuffles)
+    code = KernelCode(kernel.name, tuple(_parameters(kernel)), tuple(_shared(variables)))
+    spaces = pointer_spaces(items, variables)
+    isel = InstructionSelection(code, variables, _narrowing(items), spaces, constants(items), shared.segment)
+    problems = [_problem(*one) for one in refused]
     for item in items:
-        if isinstance(item, Mark):
+        if isinstance(item, BranchTarget):
             code.lines.append(item)
             continue
-        step = item if isinstance(item, Step) else item.step
         try:
-            if isinstance(item, Copy):
-                selection.copy(item)
-            elif isinstance(item, Skip):
-                selection.skip(item)
+            if isinstance(item, ParameterCopy):
+                isel.copy(item)
+            elif isinstance(item, CallSkip):
+                isel.skip(item)
             else:
-                selection.select(item)
+                isel.select(item)
         except Refusal as refusal:
-            problems.append(_problem(step, str(refusal)))
-    code.lines[:0] = _prologue(selection)
-    code.local_bytes = places.local_bytes
+            problems.append(_problem(item if isinstance(item, InlinedInstruction) else item.at, str(refusal)))
+    code.lines[:0] = _prologue(isel)
+    code.local_bytes = variables.local_bytes
     tidy(code)
-    fold(code, places.parameter_end)
+    fold(code, variables.parameter_end)
     return code, problems
 
 
-def _problem(step: Step, reason: str) -> Diagnostic:
-    instruction = step.instruction
-    text = " ".join(step.frame.function.text(instruction).split())
+def _problem(inlined: InlinedInstruction, reason: str) -> Diagnostic:
+    instruction = inlined.instruction
+    text = " ".join(inlined.activation.function.text(instruction).split())
     short = text if len(text) <= 60 else f"{text[:57]}..."
     return Diagnostic(
         "E301",
         f"lower-ptxplus: '{short}': {reason}",
-        step.frame.function.source,
+        inlined.activation.function.source,
         instruction.start,
         instruction.end,
         help="docs/lower-ptxplus.md lists what can be lowered, and why the rest cannot",
     )
 
 
-def _narrowing(items: Iterable[Item]) -> Narrowing:
+def _narrowing(items: Iterable[FlatItem]) -> Narrowing:
     demands: list[Demand] = []
     for item in items:
-        if isinstance(item, Copy):
-            key = item.step.wide_key(item.operand.text) if isinstance(item.operand, Name) else None
+        if isinstance(item, ParameterCopy):
+            key = item.at.wide_key(item.operand.text) if isinstance(item.operand, Name) else None
             if key is not None:
                 pair = (item.piece, key) if item.is_store else (key, item.piece)
                 demands.append(Demand((), (pair,)) if item.piece.bits == 64 else Demand())
-        elif isinstance(item, Step) and item.match is not None:
+        elif isinstance(item, InlinedInstruction) and item.match is not None:
             demands.append(demand(item.instruction, item.match, item.wide_key))
     return narrowing(demands)
 
 
-def _names(items: Iterable[Item]) -> set[str]:
-    """Every identifier in the operands of a kernel's steps."""
+def _names(items: Iterable[FlatItem]) -> set[str]:
+    """Every identifier in the operands of a kernel's instructions."""
     found: set[str] = set()
     seen: set[int] = set()
     for item in items:
-        if isinstance(item, Step):
+        if isinstance(item, InlinedInstruction):
             for operand in item.instruction.operands:
                 if id(operand) not in seen:
                     seen.add(id(operand))
                     found.update(name.text for name in names(operand))
-        elif isinstance(item, Copy):
+        elif isinstance(item, ParameterCopy):
             found.update(name.text for name in names(item.operand))
     return found
 
@@ -123,16 +129,16 @@ def _parameters(kernel: Function) -> Iterator[str]:
             yield f".param {align} .{type_} __cudaparm_{own}{sizes}".replace("  .", " ." if sizes else "  .")
 
 
-def _shared(places: KernelPlaces) -> Iterator[str]:
+def _shared(variables: KernelVariables) -> Iterator[str]:
     """The shared variables: their sizes; the code names their addresses."""
-    for place, n_bytes, alignment in places.shared.values():
-        yield f".shared .align {alignment} .b8 __shared_{place.name.lstrip('%')}[{n_bytes or ''}];"
+    for variable, n_bytes, alignment in variables.shared.values():
+        yield f".shared .align {alignment} .b8 __shared_{variable.name.lstrip('%')}[{n_bytes or ''}];"
 
 
-def _prologue(selection: Selection) -> list[Code]:
-    """The coordinates of the thread that something asks for, from `$r0`."""
+def _prologue(isel: InstructionSelection) -> list[Code]:
+    """The thread's coordinates that are read, unpacked from `$r0`."""
     found: list[Code] = []
-    for part, register in selection.thread_ids.items():
+    for part, register in isel.thread_ids.items():
         if part == "x":
             found.append(Code("cvt.u32.u16", (register, "$r0.lo")))
         elif part == "y":
@@ -140,6 +146,6 @@ def _prologue(selection: Selection) -> list[Code]:
             found.append(Code("and.b32", (register, register, word(0x3FF))))
         else:
             found.append(Code("shr.u32", (register, "$r0", word(26))))
-    if selection.exchange_registers is not None:
-        found += exchange_prologue(selection.thread_ids, *selection.exchange_registers)
+    if isel.exchange_registers is not None:
+        found += exchange_prologue(isel.thread_ids, *isel.exchange_registers)
     return found

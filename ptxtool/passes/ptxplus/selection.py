@@ -1,77 +1,78 @@
-"""What all families of `lower-ptxplus` share: virtual registers for PTX's values, operands as text, emission.
+"""What the rules of all instruction families share: virtual registers for PTX's values, operands as text, emission.
 
-`Selection` is the kernel in the making. A PTX value of up to 32 bits is one virtual register; one of 64 bits is two,
-low word first, or, where `ptxtool.analysis.regalloc.narrowing` shows that nobody asks for its high word, the low word
-alone. A 16-bit value has a whole register whose upper half means nothing. A predicate is a condition code that holds
-where its zero flag is clear.
+`InstructionSelection` holds the code of one kernel and the instruction that is selected now. A PTX value of up to 32
+bits is one virtual register; one of 64 bits is two, low word first, or, where
+`ptxtool.analysis.regalloc.narrowing` shows that nothing reads its high word, the low word alone. A 16-bit value has a
+whole register whose upper half is undefined. A predicate is a condition code that holds where its zero flag is clear.
 
-A rule (`@rule("add", "sub")`) emits the code of one instruction, or raises `Refusal`. What is computed on the way goes
-to registers of its own (`compute`) and needs no guard; what the instruction writes is written last, under its guard
-(`emit`).
+A rule (`@rule("add", "sub")`) emits the code of one instruction, or raises `Refusal`. Intermediate results go to new
+registers (`compute`) and need no guard; the results of the instruction are written last, under its guard (`emit`).
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from ptxtool.analysis.regalloc.narrowing import Narrowing
 from ptxtool.ir.constants import constant
-from ptxtool.ir.nodes import Binary, Guard, Immediate, Name, Operand, Unary
+from ptxtool.ir.nodes import Binary, Dual, Immediate, Name, Opcode, Operand, Unary
 from ptxtool.isa.literals import literal
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import Code, KernelCode, word
-from ptxtool.passes.ptxplus.flatten import Copy, Key, Refusal, Skip, Step
-from ptxtool.passes.ptxplus.places import KernelPlaces, Place
+from ptxtool.passes.ptxplus.flatten import CallSkip, InlinedInstruction, ParameterCopy, Refusal, ValueKey
+from ptxtool.passes.ptxplus.places import KernelVariables, VariableAddress
 
 Pair = tuple[str, str]
 """The low and the high word of a 64-bit value."""
 
-Rule = Callable[["Selection", Step], None]
+Rule = Callable[["InstructionSelection"], None]
 _LONG_BASES = (
-    "bar.sync",
-    "bar.cta.sync",
-    "barrier.sync",
-    "barrier.cta.sync",
-    "bar.warp.sync",
-    "vote.sync",
-    "brx.idx",
+    *("bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync", "bar.warp.sync"),
+    *("vote.sync", "brx.idx"),
 )
-"""Bases of several words among those that have rules; others, such as `st.async`, are instructions of their own."""
+"""Bases of several words among those that have rules; others, such as `st.async`, are separate instructions."""
 RULES: dict[str, Rule] = {}
 """The rule of every opcode that can be lowered."""
+NEGATIVE_ZERO = word(1 << 31)
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
     """Register a rule under the opcodes it lowers."""
 
     def register(function: Rule) -> Rule:
-        for name in names:
-            RULES[name] = function
+        RULES.update(dict.fromkeys(names, function))
         return function
 
     return register
 
 
-class Selection:
-    """The code of one kernel, so far."""
+class InstructionSelection:
+    """The code of one kernel so far, and the instruction that is selected now."""
+
+    current: InlinedInstruction
+    match: Match
+    opcode: Opcode
+    operands: tuple[Operand, ...]
 
     def __init__(
         self,
         code: KernelCode,
-        places: KernelPlaces,
+        variables: KernelVariables,
         narrow: Narrowing,
-        spaces: Mapping[Key, frozenset[str]],
-        constants: Mapping[Key, int | None],
+        spaces: Mapping[ValueKey, frozenset[str]],
+        constants: Mapping[ValueKey, int | None],
         segment: str,
     ) -> None:
-        self.code, self.places, self._narrow = code, places, narrow
+        self.code, self.variables, self._narrow = code, variables, narrow
         self.spaces, self._constants, self.segment = spaces, constants, segment
         self.guard = ""
+        self.thread_ids: dict[str, str] = {}
+        """The registers of the thread's coordinates that some instruction reads."""
+        self.exchange_registers: tuple[str, str] | None = None
+        """The registers of the lane and of the address of its word, if the kernel shuffles."""
         self._carry = ""
-        self._values: dict[Key, str] = {}
+        self._values: dict[ValueKey, str] = {}
         self._n_values = 0
         self._n_predicates = 0
-        self._thread: dict[str, str] = {}
-        self._exchange: tuple[str, str] | None = None
 
     # ---- registers
 
@@ -81,7 +82,7 @@ class Selection:
         return f"$v{self._n_values - 1}"
 
     def pair(self) -> Pair:
-        """Two new general registers, side by side."""
+        """Two new general registers, adjacent."""
         return self.value(), self.value()
 
     def predicate(self) -> str:
@@ -91,14 +92,9 @@ class Selection:
 
     def thread_id(self, part: str) -> str:
         """The register that holds a coordinate of the thread id, "x", "y" or "z"."""
-        if part not in self._thread:
-            self._thread[part] = self.value()
-        return self._thread[part]
-
-    @property
-    def thread_ids(self) -> dict[str, str]:
-        """The registers of the coordinates that something asked for."""
-        return dict(self._thread)
+        if part not in self.thread_ids:
+            self.thread_ids[part] = self.value()
+        return self.thread_ids[part]
 
     def carry_register(self) -> str:
         """The register of PTX's carry flag: all ones where it is set."""
@@ -107,24 +103,19 @@ class Selection:
 
     def exchange(self) -> tuple[str, str]:
         """The register of the lane's number, and the lane's word of shared memory for shuffles."""
-        place = self.places.exchange
-        assert place is not None, "a kernel that shuffles has such words"
-        if self._exchange is None:
-            self._exchange = self.value(), self.value()
+        words = self.variables.exchange
+        assert words is not None, "a kernel that shuffles has such words"
+        if self.exchange_registers is None:
+            self.exchange_registers = self.pair()
             for part in "xyz":
                 self.thread_id(part)
-        lane, address = self._exchange
-        return lane, f"s[{address}+0x{place.address:04x}]"
+        lane, address = self.exchange_registers
+        return lane, f"s[{address}+0x{words.address:04x}]"
 
-    @property
-    def exchange_registers(self) -> tuple[str, str] | None:
-        """The registers that hold the lane and the address of its word, if something asked for them."""
-        return self._exchange
-
-    def is_wide(self, key: Key) -> bool:
+    def is_wide(self, key: ValueKey) -> bool:
         return key.bits == 64 and self._narrow.is_wide(key)
 
-    def register(self, key: Key) -> str:
+    def register(self, key: ValueKey) -> str:
         """The register of a value, or of its low word."""
         if key.bits > 64:
             raise Refusal("values of 128 bits have no counterpart in PTXPlus")
@@ -137,7 +128,7 @@ class Selection:
             self._values[key] = found
         return found
 
-    def words(self, key: Key) -> Pair:
+    def words(self, key: ValueKey) -> Pair:
         """Both registers of a wide value."""
         low = self.register(key)
         return low, f"$v{int(low[2:]) + 1}"
@@ -145,15 +136,16 @@ class Selection:
     # ---- emission
 
     def emit(self, opcode: str, *operands: str) -> None:
-        """An instruction under the guard of the one that is lowered."""
+        """An instruction under the guard of the selected one."""
         self.code.lines.append(Code(opcode, operands, self.guard))
 
-    def note(self, step: Step, message: str) -> None:
-        """Something that the kernel's user should know, said once."""
-        self.code.notes.setdefault(message, step.frame.function.line(step.instruction))
+    def note(self, message: str) -> None:
+        """A remark for the kernel's user, reported once."""
+        line = self.current.activation.function.line(self.current.instruction)
+        self.code.notes.setdefault(message, line)
 
     def always(self, opcode: str, *operands: str) -> None:
-        """An instruction that every lane may execute: it writes nothing but new registers."""
+        """An instruction that every lane may execute: it writes only new registers."""
         self.code.lines.append(Code(opcode, operands))
 
     def compute(self, opcode: str, *operands: str) -> str:
@@ -182,8 +174,39 @@ class Selection:
         """A new register of all ones where the comparison holds, of zeros elsewhere."""
         return self.compute(f"set.{comparison}.u32.{type_}", a, b)
 
+    def inverted(self, condition: str) -> str:
+        """A new condition code that holds where another does not."""
+        result = self.predicate()
+        self.always("not.pred", result, condition)
+        return result
+
+    def flushed(self, source: str) -> str:
+        """An f32 with zero for a subnormal number, in a new register."""
+        return self.compute("add.ftz.f32", source, NEGATIVE_ZERO)
+
+    def extended(self, source: str, type_: Type) -> str:
+        """A number of up to 32 bits, extended to the whole register by its type."""
+        return source if type_.bits >= 32 else self.compute(extension(type_), source)
+
+    def upper_word(self, source: str, type_: Type) -> str:
+        """The upper word of a number of 32 bits that is extended to 64 by its type."""
+        return self.compute("shr.s32", source, word(31)) if type_.is_signed else word(0)
+
+    def extend(self, target: str, source: str, type_: Type, bits: int = 32) -> None:
+        """Write a number of `type_` to a register of `bits`, extended by its type."""
+        if type_.bits >= min(bits, 32):
+            self.move(target, source)
+        else:
+            self.emit(extension(type_), target, source)
+
     def move(self, target: str, source: str) -> None:
         self.emit("mov.u32", target, source)
+
+    def write(self, key: ValueKey, *words: str) -> None:
+        """Write the words of a destination, low first, or only the low one where nothing reads the other."""
+        targets = self.words(key) if self.is_wide(key) else (self.register(key),)
+        for target, source in zip(targets, words, strict=False):
+            self.move(target, source)
 
     def label(self, place: Hashable) -> str:
         """The label of a place, as an operand."""
@@ -197,6 +220,10 @@ class Selection:
             raise Refusal(f"values of type '.{name}' have no counterpart in PTXPlus")
         return found
 
+    def key_of(self, operand: Operand) -> ValueKey | None:
+        """The value that an operand names, None for what is no register."""
+        return self.current.key_of(operand)
+
     def number(self, operand: Operand, type_: Type) -> int | None:
         """The bits of a constant operand, None for anything else."""
         try:
@@ -208,35 +235,39 @@ class Selection:
         except ValueError:
             return None
 
-    def known(self, step: Step, operand: Operand) -> int | None:
-        """The 32 bits of an operand that is a number, or a register that holds one wherever it is read."""
+    def known(self, operand: Operand) -> int | None:
+        """The 32 bits of an operand that is a number, or a register that always holds one."""
         number = self.number(operand, TYPES["u32"])
-        key = step.key(operand.text) if isinstance(operand, Name) else None
+        key = self.key_of(operand)
         return self._constants.get(key) if number is None and key is not None else number
 
-    def source(self, step: Step, operand: Operand, type_: Type) -> str:
+    def source(self, operand: Operand, type_: Type) -> str:
         """An operand of up to 32 bits, or the low word of one of 64."""
         number = self.number(operand, type_)
         if number is not None:
             return word(number)
         if isinstance(operand, Name):
-            return self._named(step, operand)
+            return self._named(operand)
         if isinstance(operand, Binary) and operand.operator == "+":
-            return self._address(step, operand)
+            return self._address(operand)
         if isinstance(operand, Unary):
             raise Refusal(f"the operand '{operand.operator}' of something that is no number")
         raise Refusal("an operand that PTXPlus has no form for")
 
-    def _named(self, step: Step, operand: Name) -> str:
-        refuse_vector(step, operand)
-        key = step.key(operand.text)
+    def sources(self, operands: Iterable[Operand], type_: Type) -> list[str]:
+        """Several operands of one type, in order."""
+        return [self.source(operand, type_) for operand in operands]
+
+    def _named(self, operand: Name) -> str:
+        self.refuse_vector(operand)
+        key = self.key_of(operand)
         if key is not None:
             if operand.part:
                 raise Refusal(f"a part of the register '{operand.text}'")
             return self.register(key)
         if operand.text.startswith("%"):
             return self._special(operand)
-        return self._address(step, operand)
+        return self._address(operand)
 
     def _special(self, operand: Name) -> str:
         name = operand.text[1:]
@@ -250,7 +281,7 @@ class Selection:
             f"PTXPlus has no special register '{operand.text}{'.' * bool(operand.part)}{operand.part}'"
         )
 
-    def _address(self, step: Step, operand: Operand) -> str:
+    def _address(self, operand: Operand) -> str:
         """The address of a variable, perhaps with an offset."""
         offset = 0
         if isinstance(operand, Binary):
@@ -258,33 +289,34 @@ class Selection:
             operand, offset = operand.left, number or 0
             if number is None:
                 raise Refusal("an address with an offset that is no number")
-        place = self.place(step, operand.text) if isinstance(operand, Name) else None
-        if isinstance(operand, Name) and operand.text in step.frame.function.module.functions:
+        variable = self.variable(operand.text) if isinstance(operand, Name) else None
+        if isinstance(operand, Name) and operand.text in self.current.activation.function.module.functions:
             raise Refusal("the address of a function: PTXPlus calls no addresses")
-        if place is None:
+        if variable is None:
             raise Refusal(f"'{operand.text if isinstance(operand, Name) else 'this'}' as an operand")
-        if place.space == "global":
-            return f"{place.name}+0x{offset:04x}" if offset else place.name
-        return word(place.address + offset)
+        if variable.space == "global":
+            return f"{variable.name}+0x{offset:04x}" if offset else variable.name
+        return word(variable.address + offset)
 
-    def place(self, step: Step, name: str) -> Place | None:
-        place = self.places.find(name, step.frame.function)
-        declared = step.frame.function.module.variables.get(name)
-        is_outside = place is not None and place.space in ("global", "const")
+    def variable(self, name: str) -> VariableAddress | None:
+        """The variable that a name means in the selected instruction."""
+        function = self.current.activation.function
+        found = self.variables.find(name, function)
+        declared = function.module.variables.get(name)
+        is_outside = found is not None and found.space in ("global", "const")
         if is_outside and declared is not None and "extern" in declared.linkage:
-            self.note(step, f"'{name}' is defined in another file: it is zeros unless the launch fills it")
-        return place
+            self.note(f"'{name}' is defined in another file: it is zeros unless the launch fills it")
+        return found
 
-    def wide_source(self, step: Step, operand: Operand) -> Pair:
+    def wide_source(self, operand: Operand) -> Pair:
         """Both words of a 64-bit operand."""
         number = self.number(operand, TYPES["b64"])
         if number is not None:
             return word(number), word(number >> 32)
-        if isinstance(operand, Name):
-            key = step.key(operand.text)
-            if key is not None:
-                return self.words(key) if key.bits == 64 else (self.register(key), word(0))
-        return self.source(step, operand, TYPES["b64"]), word(0)
+        key = self.key_of(operand)
+        if key is not None:
+            return self.words(key) if key.bits == 64 else (self.register(key), word(0))
+        return self.source(operand, TYPES["b64"]), word(0)
 
     def braced(self, pair: Pair) -> str:
         """A pair as one operand; a constant goes to registers first."""
@@ -293,17 +325,22 @@ class Selection:
             self.always("mov.u32", low, pair[0])
             self.always("mov.u32", high, pair[1])
             pair = low, high
-        return f"{{{pair[0]},{pair[1]}}}"
+        return braces(pair)
 
-    def destination(self, step: Step, operand: Operand) -> Key:
-        """The value that an operand names as a result."""
-        refuse_vector(step, operand)
-        key = step.key(operand.text) if isinstance(operand, Name) and not operand.part else None
-        if key is None:
+    def destination(self, operand: Operand | None = None) -> ValueKey:
+        """The value that an operand names as a result, the first operand unless another one is passed."""
+        operand = self.operands[0] if operand is None else operand
+        self.refuse_vector(operand)
+        key = self.key_of(operand)
+        if key is None or (isinstance(operand, Name) and operand.part):
             raise Refusal("a result that goes to no register")
         return key
 
-    def truth(self, step: Step, operand: Operand) -> tuple[str, bool]:
+    def target(self, operand: Operand | None = None) -> str:
+        """The register of a result, as `destination`."""
+        return self.register(self.destination(operand))
+
+    def truth(self, operand: Operand) -> tuple[str, bool]:
         """A predicate operand: its condition code, and whether it is negated."""
         negated = False
         while isinstance(operand, Unary) and operand.operator == "!":
@@ -312,91 +349,106 @@ class Selection:
             result = self.predicate()
             self.always("mov.pred", result, word(int(literal(operand.text).payload != 0)))
             return result, negated
-        key = step.key(operand.text) if isinstance(operand, Name) else None
+        key = self.key_of(operand)
         if key is None or not key.is_predicate:
             raise Refusal("a predicate operand that is no predicate register")
         return self.register(key), negated
 
-    def plain_truth(self, step: Step, operand: Operand) -> str:
+    def plain_truth(self, operand: Operand) -> str:
         """A predicate operand as a condition code, inverted into a new one if it is negated."""
-        name, negated = self.truth(step, operand)
-        if not negated:
-            return name
-        result = self.predicate()
-        self.always("not.pred", result, name)
-        return result
+        name, negated = self.truth(operand)
+        return self.inverted(name) if negated else name
 
-    def guard_of(self, step: Step, guard: Guard | None) -> str:
-        if guard is None:
-            return ""
-        key = step.key(guard.name)
-        if key is None:
-            raise Refusal(f"the guard '{guard.name}' is no predicate register")
-        return f"@{self.register(key)}.{'equ' if guard.negated else 'ne'}"
+    def refuse_vector(self, operand: Operand) -> None:
+        """Raise `Refusal` for a register of vector type, or a part of one."""
+        register = self.current.register(operand.text) if isinstance(operand, Name) else None
+        if register is not None and register.vector > 1:
+            raise Refusal(
+                f"'{register.name}' is a register of vector type: declare its elements as registers"
+            )
 
     # ---- items
 
-    def select(self, step: Step) -> None:
-        """Emit the code of one instruction. Raises `Refusal`."""
-        self.guard = self.guard_of(step, step.instruction.guard)
-        base = step.instruction.opcode.base
-        if step.match is None or base not in RULES or step.match.form.base not in (base, *_LONG_BASES):
-            raise Refusal(f"PTXPlus has nothing for '{step.instruction.opcode.text}'")
-        RULES[base](self, step)
+    def _begin(self, flat: InlinedInstruction, inverts_guard: bool = False) -> None:
+        """Select for this instruction from now on, under its guard or under the inverted guard."""
+        self.current, guard, self.guard = flat, flat.instruction.guard, ""
+        if guard is not None:
+            key = flat.key(guard.name)
+            if key is None:
+                raise Refusal(f"the guard '{guard.name}' is no predicate register")
+            self.guard = f"@{self.register(key)}.{'equ' if guard.negated != inverts_guard else 'ne'}"
 
-    def skip(self, item: Skip) -> None:
+    def select(self, flat: InlinedInstruction) -> None:
+        """Emit the code of one instruction. Raises `Refusal`."""
+        self._begin(flat)
+        self.opcode, self.operands = flat.instruction.opcode, flat.instruction.operands
+        base, match = self.opcode.base, flat.match
+        if match is None or base not in RULES or match.form.base not in (base, *_LONG_BASES):
+            raise Refusal(f"PTXPlus has nothing for '{self.opcode.text}'")
+        self.match = match
+        RULES[base](self)
+
+    def skip(self, item: CallSkip) -> None:
         """Branch around the body of a guarded call."""
-        guard = item.step.instruction.guard
-        assert guard is not None
-        self.guard = self.guard_of(item.step, Guard(guard.name, not guard.negated))
+        self._begin(item.at, inverts_guard=True)
         self.emit("bra", self.label(item.target))
 
-    def copy(self, item: Copy) -> None:
+    def copy(self, item: ParameterCopy) -> None:
         """Emit the copy of an argument or a result. Raises `Refusal`."""
-        step = item.step
-        self.guard = self.guard_of(step, step.instruction.guard)
+        self._begin(item.at)
         if item.piece.is_predicate:
-            source = self.plain_truth(step, item.operand)
+            source = self.plain_truth(item.operand)
             self.emit("mov.pred", self.register(item.piece), source)
             return
         if item.is_store:
-            self.assign(item.piece, step, item.operand, self.type_of(item.type))
+            self.assign(item.piece, item.operand, self.type_of(item.type))
             return
-        target = self.destination(step, item.operand)
+        target = self.destination(item.operand)
         if self.is_wide(target):
             low, high = self.words(target)
             self.move(low, self.register(item.piece))
             self.move(high, self.words(item.piece)[1] if item.piece.bits == 64 else word(0))
         else:
-            self.extend(self.register(target), self.register(item.piece), item.type, target.bits)
+            target_register, source = self.register(target), self.register(item.piece)
+            self.extend(target_register, source, self.type_of(item.type), target.bits)
 
-    def extend(self, target: str, source: str, type_: str, bits: int) -> None:
-        """A value of 8 or 16 bits into a register of more, by the sign of its type."""
-        kind = self.type_of(type_)
-        if kind.bits >= min(bits, 32):
-            self.move(target, source)
-            return
-        sign = "s" if kind.is_signed else "u"
-        self.emit(f"cvt.{sign}32.{sign}{kind.bits}", target, source)
-
-    def assign(self, target: Key, step: Step, operand: Operand, type_: Type) -> None:
+    def assign(self, target: ValueKey, operand: Operand, type_: Type) -> None:
         """A plain copy of an operand into a value."""
+        self.register(target)  # numbered before what the operand needs
         if self.is_wide(target):
-            low, high = self.words(target)
-            source = self.wide_source(step, operand)
-            self.move(low, source[0])
-            self.move(high, source[1])
+            self.write(target, *self.wide_source(operand))
         else:
-            self.move(self.register(target), self.source(step, operand, type_))
+            self.move(self.register(target), self.source(operand, type_))
+
+
+def braces(pair: Pair) -> str:
+    """Both words as one operand."""
+    return f"{{{pair[0]},{pair[1]}}}"
+
+
+def sign_of(type_: Type) -> str:
+    """The sign letter in a PTXPlus opcode: "s" or "u"."""
+    return "s" if type_.is_signed else "u"
+
+
+def extension(type_: Type) -> str:
+    """The opcode that extends a value of 8 or 16 bits to a register."""
+    sign = sign_of(type_)
+    return f"cvt.{sign}32.{sign}{type_.bits}"
+
+
+def is_sink(operand: Operand | None) -> bool:
+    """Whether an operand is the `_` that takes a result nothing reads."""
+    return isinstance(operand, Name) and operand.text == "_"
+
+
+def results_of(operand: Operand) -> tuple[Operand | None, Operand | None]:
+    """The two results of `p|q`; None for `_` and for one that is not there."""
+    pair = (operand.first, operand.second) if isinstance(operand, Dual) else (operand, None)
+    first, second = (None if is_sink(o) else o for o in pair)
+    return first, second
 
 
 def modifiers(match: Match, *names: str) -> str:
     """Those of some modifiers that an instruction has, each with its dot."""
     return "".join(f".{name}" for name in names if name in match.modifiers)
-
-
-def refuse_vector(step: Step, operand: Operand) -> None:
-    """Raise `Refusal` for a register of vector type, or a part of one."""
-    register = step.register(operand.text) if isinstance(operand, Name) else None
-    if register is not None and register.vector > 1:
-        raise Refusal(f"'{register.name}' is a register of vector type: declare its elements as registers")

@@ -8,7 +8,7 @@ reads it meanwhile reads it there. Allocation could drop most of these copies, b
 import re
 from collections import Counter
 
-from ptxtool.passes.ptxplus.code import Code, KernelCode, Mark
+from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
 
 _FAR = 40
 """So many instructions back the origin of a copy is looked for."""
@@ -30,7 +30,7 @@ def _write_in_place(kernel: KernelCode) -> None:
     block: list[Code] = []
     gone: set[int] = set()
     for line in kernel.lines:
-        if isinstance(line, Mark):
+        if isinstance(line, BranchTarget):
             if line.label in kernel.labels:
                 block = []
             continue
@@ -74,10 +74,10 @@ def _rename(code: Code, old: str, new: str) -> None:
 
 def _drop_jumps(kernel: KernelCode) -> None:
     """Jumps over nothing but labels."""
-    kept: list[Code | Mark] = []
+    kept: list[Code | BranchTarget] = []
     following: set[str] = set()
     for line in reversed(kernel.lines):
-        if isinstance(line, Mark):
+        if isinstance(line, BranchTarget):
             following.add(kernel.labels.get(line.label, ""))
         elif line.opcode == "bra" and line.operands[0] in following:
             continue

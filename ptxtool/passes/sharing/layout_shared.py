@@ -1,14 +1,14 @@
-"""layout-shared: the order of a kernel's shared variables in which the shared part is needed for the shortest time.
+"""layout-shared: order a kernel's shared variables so that the shared part is needed for the shortest time.
 
-Under scratchpad sharing the first floor(scratchpad * (100 - share) / 100) bytes are a CTA's own; what lies behind them
-is its pair's, and who accesses it keeps the partner away until `release-scratchpad` lets go. So the variables that are
-accessed all along belong in front, those of a short stretch behind. The order minimises the span
-(`ptxtool.analysis.sharing.shared_span`) of the variables that reach beyond the private bytes; it takes no more bytes
-than before, and of equal orders the first in lexicographic order of the text's. All orders are tried of up to 7
-variables; of more, the order by falling span, improved by exchanges of two while that helps.
+Under scratchpad sharing the first floor(scratchpad * (100 - share) / 100) bytes are private to a CTA; the rest is
+shared by a pair, and a CTA that accesses it blocks its partner until `release-scratchpad` releases the lock. So the
+variables that are accessed throughout the kernel come first, those accessed during a short part of it last. The order
+minimises the span (`ptxtool.analysis.sharing.shared_span`) of the variables that reach beyond the private bytes; it
+takes no more bytes than before; ties go to the first order in lexicographic order of the text's. Up to 7 variables are
+tried in every order; more are sorted by falling span, then improved by exchanges of two while that helps.
 
-Declarations trade places within the module, or within the head of the kernel's body; alignments go with them. Dynamic
-shared memory (`.extern .shared .b8 x[]`) stays behind the others, and counts as shared.
+Declarations trade places within the module, or within the head of the kernel's body, with their alignments. Dynamic
+shared memory (`.extern .shared .b8 x[]`) stays last, and counts as shared.
 
 Pre: a module without errors. Post: only declarations of shared variables have traded places, and no kernel takes more
 scratchpad (checked by `ptxtool.validate.shared_order`). Idempotent.
@@ -20,7 +20,7 @@ Reference: V. Jatala, J. Anantpur, A. Karkare, Scratchpad sharing in GPUs, TACO 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, dropwhile, permutations
 from typing import ClassVar
 
 from ptxtool.analysis.occupancy.sharing_plan import private_part
@@ -31,45 +31,36 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Instruction, Module, ScopeOpen
 from ptxtool.ir.variables import round_up
 from ptxtool.passes.base import PassResult, Remark
-from ptxtool.passes.sharing.share import Scratchpad, Share, check_options, required_share
+from ptxtool.passes.sharing.share import Scratchpad, SharingPass, Transformed, transform_kernels
 from ptxtool.validate.shared_order import check_shared_order
 
 ALL_ORDERS = 7
-"""So many variables are put in every order; 5040 of them."""
+"""The most variables that are tried in every order (5040 orders)."""
 
 
 @dataclass(frozen=True)
-class LayoutShared:
+class LayoutShared(SharingPass):
     """Declare shared variables so that the shared part is needed for the shortest time."""
 
-    share: Share = ""
     scratchpad: Scratchpad = 0
     name: ClassVar[str] = "layout-shared"
 
-    def __post_init__(self) -> None:
-        check_options(self.name, self.share, scratchpad=self.scratchpad)
-
     def run(self, module: Module) -> PassResult:
-        percent = required_share(self.name, self.share)
-        edits: list[TextEdit] = []
-        remarks: list[Remark] = []
-        for kernel in module.kernels.values():
-            layout = shared_layout(kernel)
-            layout.boundary(percent, self.scratchpad)  # refuses a scratchpad that is too small
-            reason = self._reason(module, kernel, layout, percent)
-            if reason:
-                remarks.append(Remark(self.name, f"nothing to do: {reason}", kernel.name))
-                continue
-            search = _Search(kernel, layout, percent, self.scratchpad)
-            made = tuple(search.edits())
-            edits += made
-            remarks.append(Remark(self.name, search.said(), kernel.name, kernel.source.line(kernel.start)))
-        return PassResult(tuple(edits), tuple(remarks), check_shared_order)
+        return transform_kernels(module, check_shared_order, self._kernel)
 
-    def _reason(self, module: Module, kernel: Function, layout: SharedLayout, percent: Fraction) -> str:
-        """Why a kernel's variables stay as they are, "" if they need not."""
+    def _kernel(self, kernel: Function) -> Transformed:
+        layout = shared_layout(kernel)
+        layout.boundary(self.percent, self.scratchpad)  # refuses a scratchpad that is too small
+        reason = self._reason(kernel.module, kernel, layout)
+        if reason:
+            return (), [Remark(self.name, f"nothing to do: {reason}", kernel.name)]
+        search = _LayoutSearch(kernel, layout, self.percent, self.scratchpad)
+        return search.edits(), [self.remark(kernel, search.message())]
+
+    def _reason(self, module: Module, kernel: Function, layout: SharedLayout) -> str:
+        """Why a kernel's variables keep their order, "" if they may move."""
         movable = [v for v in layout.variables if v.size]
-        if not percent:
+        if not self.percent:
             return "nothing is shared at 0%"
         if module.is_ptxplus:
             return "PTXPlus names shared memory by number, so that its variables cannot move"
@@ -89,26 +80,21 @@ class LayoutShared:
             common = outside & {v.name for v in shared_layout(other).variables}
             if other.name != kernel.name and common:
                 return f"'{min(common)}' of the module is used by '{other.name}' too"
-        if _behind_code(kernel, {v.declaration.start for v in movable}):
+        if _follows_code(kernel, {v.declaration.start for v in movable}):
             return "a variable is declared between instructions or in an inner block"
         return ""
 
 
-def _behind_code(kernel: Function, starts: set[int]) -> bool:
-    """Whether one of the declarations stands behind the head of the body."""
-    in_head = True
-    for statement in kernel.body or ():
-        if isinstance(statement, Instruction | ScopeOpen):
-            in_head = False
-        elif isinstance(statement, Declaration) and statement.start in starts and not in_head:
-            return True
-    return False
+def _follows_code(kernel: Function, starts: set[int]) -> bool:
+    """Whether one of the declarations comes after the head of the body."""
+    after_head = dropwhile(lambda s: not isinstance(s, Instruction | ScopeOpen), kernel.body or ())
+    return any(isinstance(s, Declaration) and s.start in starts for s in after_head)
 
 
 Order = tuple[SharedVariable, ...]
 
 
-class _Search:
+class _LayoutSearch:
     """The best order of one kernel's variables."""
 
     def __init__(self, kernel: Function, layout: SharedLayout, percent: Fraction, scratchpad: int):
@@ -125,17 +111,14 @@ class _Search:
                 there, here = slot.declaration, moved.declaration
                 yield TextEdit(there.start, there.end, text[here.start : here.end])
 
-    def said(self) -> str:
-        """What the order is worth."""
+    def message(self) -> str:
+        """The gain of the order, for the remark."""
         before, after = (self._cost(order) for order in (self._old, self._best))
         shared = ", ".join(self.shared(self._best)) or "nothing"
+        if not before and shared == "nothing":
+            return "nothing to do: no variable reaches into the shared part"
         if not before:
-            what = (
-                "no variable reaches into the shared part"
-                if shared == "nothing"
-                else "the shared part is not accessed"
-            )
-            return f"nothing to do: {what}"
+            return "nothing to do: the shared part is not accessed"
         if self._best == self._old:
             return f"nothing to do: no order needs the shared part for less than {before:.4g} instructions"
         return f"the shared part is needed for {after:.4g} instructions, not {before:.4g}; it holds {shared}"
@@ -166,26 +149,29 @@ class _Search:
 
     def _search(self) -> Order:
         best, cost = self._old, self._cost(self._old)
-        for order in self._candidates():
-            if self._allowed(order) and (found := self._cost(order)) < cost:
-                best, cost = order, found
-        if len(self._old) > ALL_ORDERS:
-            best = self._improved(best, cost)
+
+        def improves(order: Order) -> bool:
+            nonlocal best, cost
+            if not self._allowed(order) or (found := self._cost(order)) >= cost:
+                return False
+            best, cost = order, found
+            return True
+
+        if len(self._old) <= ALL_ORDERS:
+            for order in permutations(self._old):
+                improves(order)
+            return best
+        improves(tuple(sorted(self._old, key=lambda v: (v.in_body, -self._spans.span([v.name]), v.offset))))
+        pairs = [*combinations(range(len(best)), 2)]
+        improved = True
+        while improved:
+            improved = False
+            for i, j in pairs:
+                improved |= improves(_exchanged(best, i, j))
         return best
 
-    def _candidates(self) -> Iterator[Order]:
-        if len(self._old) <= ALL_ORDERS:
-            yield from permutations(self._old)
-        else:
-            yield tuple(sorted(self._old, key=lambda v: (v.in_body, -self._spans.span([v.name]), v.offset)))
 
-    def _improved(self, order: Order, cost: float) -> Order:
-        better = True
-        while better:
-            better = False
-            for i, j in combinations(range(len(order)), 2):
-                swapped: list[SharedVariable] = list(order)
-                swapped[i], swapped[j] = swapped[j], swapped[i]
-                if self._allowed(tuple(swapped)) and (found := self._cost(tuple(swapped))) < cost:
-                    order, cost, better = tuple(swapped), found, True
-        return order
+def _exchanged(order: Order, i: int, j: int) -> Order:
+    swapped = list(order)
+    swapped[i], swapped[j] = swapped[j], swapped[i]
+    return tuple(swapped)

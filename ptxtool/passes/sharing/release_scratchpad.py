@@ -1,13 +1,13 @@
 """release-scratchpad: marks where a warp has accessed the shared part of the scratchpad for the last time.
 
 Under scratchpad sharing a CTA that accesses the shared part holds the lock of its pair until it ends; its partner
-waits. `.pragma "release_scratchpad";` says that the warp is done with it: no path that any of its lanes may still take
-accesses it. When every warp of the CTA has said so or exited, the lock is free. The marks of an earlier run go first:
-run the pass last, for a pass that moves variables moves the shared part too.
+waits. `.pragma "release_scratchpad";` declares that the warp has finished with it: no path that any of its lanes may
+still take accesses it. When every warp of the CTA has executed a mark or exited, the lock is free. The marks of an
+earlier run are deleted first: run the pass last, as a pass that moves variables moves the shared part too.
 
 Shared are the bytes from floor(scratchpad * (100 - share) / 100) on. An access counts as one to them unless it is
-proven to lie below (`ptxtool.analysis.sharing.shared_access`). Where `scratchpad` is not given it is the kernel's
-static bytes; a run that adds dynamic ones only makes the private part larger.
+proven to lie below (`ptxtool.analysis.sharing.shared_access`). The default of `scratchpad` is the kernel's static
+bytes; a run that adds dynamic ones only enlarges the private part.
 
 Pre: a module without errors. Post: the marks stand at the earliest points per warp
 (`ptxtool.analysis.sharing.release_points`); nothing else has changed and every mark holds (checked by
@@ -22,35 +22,21 @@ from typing import ClassVar
 from ptxtool.analysis.sharing.shared_access import touches_shared_scratchpad
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.ir.marks import SCRATCHPAD
-from ptxtool.ir.nodes import Function, Module
-from ptxtool.passes.base import PassResult
-from ptxtool.passes.sharing.marks import release
-from ptxtool.passes.sharing.share import Scratchpad, Share, check_options, required_share
+from ptxtool.ir.nodes import Function
+from ptxtool.passes.sharing.marks import ReleasePass
+from ptxtool.passes.sharing.share import Scratchpad
 
 
 @dataclass(frozen=True)
-class ReleaseScratchpad:
+class ReleaseScratchpad(ReleasePass):
     """Mark where a warp has accessed the shared part of the scratchpad for the last time."""
 
-    share: Share = ""
     scratchpad: Scratchpad = 0
     name: ClassVar[str] = "release-scratchpad"
+    mark: ClassVar[str] = SCRATCHPAD
+    in_use: ClassVar[str] = "shared scratchpad is in use to the end"
+    unused: ClassVar[str] = "the shared part is not accessed"
 
-    def __post_init__(self) -> None:
-        check_options(self.name, self.share, scratchpad=self.scratchpad)
-
-    def run(self, module: Module) -> PassResult:
-        percent = required_share(self.name, self.share)
-
-        def touches(kernel: Function) -> Sequence[bool]:
-            return touches_shared_scratchpad(kernel, shared_layout(kernel).boundary(percent, self.scratchpad))
-
-        return release(
-            module,
-            self.name,
-            SCRATCHPAD,
-            percent,
-            touches,
-            in_use="shared scratchpad is in use to the end",
-            unused="the shared part is not accessed",
-        )
+    def touches(self, kernel: Function) -> Sequence[bool]:
+        boundary = shared_layout(kernel).boundary(self.percent, self.scratchpad)
+        return touches_shared_scratchpad(kernel, boundary)

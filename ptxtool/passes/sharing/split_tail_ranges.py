@@ -1,18 +1,18 @@
-"""settle-tail: the end of a kernel in private registers, so that the lock can be released before it.
+"""split-tail-ranges: a kernel's end in private registers, so that the lock can be released before it.
 
-Under register sharing a warp holds the lock of its pair until it names a shared register for the last time, and the
-last instructions, which compute addresses and store results, name what registers the allocator took. Live ranges that
-the end names move to private registers that are free at all of their points; values that cannot are copied to private
-ones in front of the end, where that gains more than the copies cost (`ptxtool.analysis.sharing.tail`). Behind it
-`release-registers` puts its marks earlier. No instruction comes to name a shared register that did not: what a warp
-does before it needs its lock stays the same.
+Under register sharing a warp holds the lock of its pair until its last instruction that names a shared register, and
+the last instructions, which compute addresses and store results, name whatever registers the allocator chose. Live
+ranges that the end names move to private registers that are free at all of their points; other values are copied to
+private registers before the end, where that gains more than the copies cost (`ptxtool.analysis.sharing.tail`): the
+live range is split there. After it `release-registers` puts its marks earlier. No instruction names a shared register
+that did not before, so a warp needs its lock no earlier.
 
-Private are the sequence numbers 1 to floor(registers * (100 - share) / 100), as `release-registers` has it; run
-unroll-decls and reorder-decls before. Registers must be physical: PTXPlus, or PTX behind `allocate` or `compact`.
+Private are the sequence numbers 1 to floor(registers * (100 - share) / 100), as in `release-registers`; run
+unroll-decls and reorder-decls before. Registers must be physical: PTXPlus, or PTX after `allocate` or `compact`.
 
-Pre: a module without errors. Post: every use reads the value it read, declarations and labels stand as they stood
-(checked by `ptxtool.validate.assignment`). Kernels with release marks, with registers that are not physical or that
-nothing can follow stay as they are.
+Pre: a module without errors. Post: every use reads the same value, declarations and labels are unchanged (checked by
+`ptxtool.validate.assignment`). Kernels with release marks, with registers that are not physical or whose registers
+cannot be tracked are left unchanged.
 Not handled: pairs, vectors and quadruples; copies of predicates and of PTXPlus's address registers.
 Reference: the future work of V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through resource sharing,
 HPDC 2016.
@@ -22,86 +22,73 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.analysis.sharing.shared_registers import private_registers
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import PtxError
-from ptxtool.ir.edit import TextEdit
+from ptxtool.base.phrases import counted
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
 from ptxtool.passes.regalloc.proof import Proof
-from ptxtool.passes.sharing.share import Registers, Share, check_options, required_share
+from ptxtool.passes.sharing.share import Registers, SharingPass, Transformed, transform_kernels
 
 if TYPE_CHECKING:
     from ptxtool.analysis.regalloc.assignment import Assignment
-    from ptxtool.analysis.sharing.tail import Settled
+    from ptxtool.analysis.sharing.tail import TailSplit
+    from ptxtool.passes.regalloc.renaming import Renamed
 
 
 @dataclass(frozen=True)
-class SettleTail:
+class SplitTailRanges(SharingPass):
     """Move the registers that a kernel's end names to private ones, so that it needs no lock."""
 
-    share: Share = ""
     registers: Registers = 0
-    name: ClassVar[str] = "settle-tail"
-
-    def __post_init__(self) -> None:
-        check_options(self.name, self.share, registers=self.registers)
+    name: ClassVar[str] = "split-tail-ranges"
 
     def run(self, module: Module) -> PassResult:
-        percent = required_share(self.name, self.share)
-        edits: list[TextEdit] = []
-        remarks: list[Remark] = []
         origins: dict[str, tuple[int, ...]] = {}
-        for kernel in module.kernels.values():
-            if not percent:
-                remarks.append(Remark(self.name, "nothing is shared at 0%", kernel.name))
-                continue
-            private = private_registers(kernel, percent, self.registers)
-            made, kept, remark = self._settle(kernel, min(private, len(kernel.registers)))
-            if made:
-                edits += made
-                origins[kernel.name] = kept
-            remarks.append(Remark(self.name, remark, kernel.name, kernel.source.line(kernel.start)))
-        return PassResult(tuple(edits), tuple(remarks), Proof(origins))
+        return transform_kernels(module, Proof(origins), lambda kernel: self._kernel(kernel, origins))
 
-    def _settle(self, kernel: Function, private: int) -> tuple[tuple[TextEdit, ...], tuple[int, ...], str]:
-        """The edits of one kernel, the origins of its instructions, and what there is to say."""
-        from ptxtool.analysis.sharing.tail import settled  # numpy: only who allocates waits for it
-        from ptxtool.passes.regalloc.renaming import rename_among_declared
-
-        if any(mark.release == REGISTERS for mark in release_marks(kernel)):
-            return (), (), "nothing to do: it has release marks, which come behind this pass"
-        try:
-            found = settled(kernel, private)
-        except PtxError as declined:
-            return (), (), f"left alone: {declined.diagnostics[0].message}"
-        if found is None:
-            return (), (), "left alone: its registers are not physical; run allocate or compact before"
-        if not found.moves and not found.copies:
-            return (), (), "nothing to do: no end of the kernel fits into private registers"
-        renamed = rename_among_declared(kernel, _assignment(found))
-        n, m = len(found.moves), len(found.copies)
-        what = [f"{counted(n, 'live range')} moved"] if n else []
-        what += [f"{counted(m, 'value')} copied before line {_lines(kernel, found)}"] if m else []
-        return (
-            renamed.edits,
-            renamed.origins,
-            f"{' and '.join(what)} to private registers; {found.gain:.3g} issues per thread gained behind the lock",
-        )
+    def _kernel(self, kernel: Function, origins: dict[str, tuple[int, ...]]) -> Transformed:
+        if not self.percent:
+            return (), [Remark(self.name, "nothing is shared at 0%", kernel.name)]
+        private = private_registers(kernel, self.percent, self.registers)
+        renamed, message = _split(kernel, min(private, len(kernel.registers)))
+        if renamed is not None and renamed.edits:
+            origins[kernel.name] = renamed.origins
+        return renamed.edits if renamed is not None else (), [self.remark(kernel, message)]
 
 
-def _lines(kernel: Function, found: "Settled") -> str:
-    return ", ".join(dict.fromkeys(str(kernel.line(c.instruction)) for c in found.copies))
+def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
+    """The edits of one kernel, None where it stays, and the remark."""
+    from ptxtool.analysis.sharing.tail import split_tail  # imports numpy
+    from ptxtool.passes.regalloc.renaming import rename_among_declared
+
+    if any(mark.release == REGISTERS for mark in release_marks(kernel)):
+        return None, "nothing to do: it has release marks, which come behind this pass"
+    try:
+        found = split_tail(kernel, private)
+    except PtxError as declined:
+        return None, f"left alone: {declined.diagnostics[0].message}"
+    if found is None:
+        return None, "left alone: its registers are not physical; run allocate or compact before"
+    if not found.moves and not found.copies:
+        return None, "nothing to do: no end of the kernel fits into private registers"
+    n, m = len(found.moves), len(found.copies)
+    lines = ", ".join(dict.fromkeys(str(kernel.line(c.instruction)) for c in found.copies))
+    what = [f"{counted(n, 'live range')} moved"] if n else []
+    what += [f"{counted(m, 'value')} copied before line {lines}"] if m else []
+    return rename_among_declared(kernel, _assignment(found)), (
+        f"{' and '.join(what)} to private registers; {found.gain:.3g} issues per thread gained behind the lock"
+    )
 
 
-def _assignment(found: "Settled") -> "Assignment":
-    """What was found, as the places of values: a place is a register of the kernel, by its index."""
+def _assignment(found: "TailSplit") -> "Assignment":
+    """The moves and copies as an assignment, whose units are the kernel's registers, by index."""
     from ptxtool.analysis.regalloc.assignment import Assignment
-    from ptxtool.analysis.regalloc.spills import Tenancy, words
+    from ptxtool.analysis.regalloc.spills import SpillState, words
 
     ranges = found.ranges
     unit = {web: found.moves.get(web, k) for web, k in enumerate(ranges.register)}
-    tenancy = Tenancy(ranges.n_points, words(ranges.segments), found)
+    spills = SpillState(ranges.n_points, words(ranges.intervals))
     for copy in found.copies:
-        unit[tenancy.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
-    return Assignment(ranges, tenancy, unit, {}, {}, 0)
+        unit[spills.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
+    return Assignment(ranges, spills, unit, {}, {}, 0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function, Module
 
 Extent = int | Sequence[int]
@@ -48,13 +48,9 @@ def is_as_gpgpu_sim(ptxplus_semantics: object) -> bool:
     """Whether PTXPlus has GPGPU-Sim's semantics. Raises E502 for a name that is not one of PTXPLUS_SEMANTICS."""
     if ptxplus_semantics not in PTXPLUS_SEMANTICS:
         known = " and ".join(f"'{name}'" for name in PTXPLUS_SEMANTICS)
-        near = nearest(str(ptxplus_semantics), PTXPLUS_SEMANTICS)
-        guess = f"did you mean '{near}'? " if near else ""
-        raise error(
-            "E502",
-            f"PTXPlus has no semantics '{ptxplus_semantics}'",
-            help=f"{guess}there are {known}; docs/ptxplus-semantics.md has the differences",
-        )
+        there = f"there are {known}; docs/ptxplus-semantics.md has the differences"
+        help = did_you_mean(str(ptxplus_semantics), PTXPLUS_SEMANTICS, then=there)
+        raise error("E502", f"PTXPlus has no semantics '{ptxplus_semantics}'", help=help)
     return ptxplus_semantics == "gpgpu-sim"
 
 

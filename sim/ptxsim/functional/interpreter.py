@@ -15,7 +15,7 @@ import numpy as np
 from ptxsim.base.program import Program
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
 from ptxsim.functional.barriers import N_BARRIERS, WARP
-from ptxsim.functional.cta_loop import DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
+from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
 from ptxsim.functional.divergence import loosen
 from ptxsim.functional.tracing import Tracer
 from ptxsim.functional.waiting import FIRST_LOOK, MOST_ASIDE, Residents, Watch, digest, standing
@@ -49,16 +49,38 @@ class FunctionalLaunch:
         self.grid, self.block, self.limit = grid, block, limit
         self.in_step = in_lockstep(kernel)
         self.printer, self.tracer = printer, tracer
-        self.n_warps = -(-int(block.prod()) // 32)
-        self.warps, self.barriers = np.zeros(self.n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
+        n_warps = -(-int(block.prod()) // 32)
+        self.warps, self.barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
         self.shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
         self.x = image.context[0]
         self.x["shared_memory"] = self.shared.ctypes.data + -self.shared.ctypes.data % 256
         own = [self.warps, self.barriers, self.shared, *image.of_cta]
         self.watch = Watch([*own, image.arena])
         self.residents = Residents([*own, *checks.of_cta])
+        self.launched = self._record()
         self.executed: dict[int, int] = {}
         """Of the CTAs that were put aside: their instructions."""
+
+    def _record(self) -> Any:
+        """The `CTA_RUN` record of the launch."""
+        arrays = {
+            "context": self.image.context,
+            "instructions": self.program.instructions,
+            "warps": self.warps,
+            "barriers": self.barriers,
+            "checks": self.checks.state,
+            "checked": self.checks.checked,
+            "reports": self.checks.reports,
+            "special_rows": self.program.special_rows,
+            "shared_image": self.image.shared_image,
+        }
+        launched = np.zeros(1, CTA_RUN)
+        for name, array in arrays.items():
+            assert array.dtype == ARRAYS[name], name
+            assert array.flags.c_contiguous, name
+            launched[0][name], launched[0][f"n_{name}"] = array.ctypes.data, len(array)
+        launched[0]["block"], launched[0]["grid"] = self.block, self.grid
+        return launched
 
     def run(self) -> None:
         """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
@@ -91,29 +113,14 @@ class FunctionalLaunch:
         self.watch.begin()
         if self.tracer is not None:
             self.tracer.begin(cta)
-        last = begun + self.limit - self.executed.get(cta, 0)
+        self.launched[0]["cta"] = cta
+        self.launched[0]["limit"] = begun + self.limit - self.executed.get(cta, 0)
         goes_on = not fresh
         while True:
             with np.errstate(all="ignore"):
-                done = run_cta(
-                    self.image.context,
-                    self.program.instructions,
-                    self.warps,
-                    self.barriers,
-                    self.checks.state,
-                    self.checks.checked,
-                    self.checks.reports,
-                    self.program.special_rows,
-                    self.image.shared_image,
-                    self.block,
-                    self.grid,
-                    cta,
-                    self.n_warps,
-                    last,
-                    goes_on,
-                )
+                done = run_cta(self.launched, goes_on)
             goes_on = True
-            self.printer.take(self.image)
+            self.printer.drain(self.image)
             if done == PAUSED:
                 if self.tracer is not None:
                     self.tracer.stopped(cta)

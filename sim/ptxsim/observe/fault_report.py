@@ -1,8 +1,8 @@
 """The error of a timed launch that a fault ended: what happened, and which instruction, CTA, thread, SM and cycle."""
 
-from ptxsim.memory_image.faults import TOUCHED_REGISTER, fault
+from ptxsim.memory_image.faults import TOUCHED_REGISTER, coordinates, fault
 from ptxsim.timing.core.issue import WRONG_WARP
-from ptxsim.timing.deadlock import cta_name, shared_register, thread_name
+from ptxsim.timing.deadlock import shared_register
 from ptxsim.timing.schedulers import Policy
 from ptxsim.timing.simulation import Simulation
 from ptxsim.timing.sm_state import MAX_WARPS
@@ -16,14 +16,13 @@ def fault_report(kernel: Function, simulation: Simulation, policy: Policy) -> Pt
     kind, i = int(run["fault_kind"]), int(run["fault_instruction"])
     if kind == WRONG_WARP and policy.own is not None:
         candidates = int(run["wrong_candidates"])
-        return policy.own.wrong_warp(
-            int(run["wrong_warp"]), [w for w in range(MAX_WARPS) if candidates >> w & 1]
-        )
+        able = [w for w in range(MAX_WARPS) if candidates >> w & 1]
+        return policy.own.wrong_warp(int(run["wrong_warp"]), able)
     found = fault(program, simulation.arrays["image"], kind, simulation.printer.assertion)
-    where = (
-        f"kernel '{kernel.name}', CTA {cta_name(simulation, int(run['fault_cta']))}, thread "
-        f"{thread_name(simulation, int(run['fault_thread']))}, SM {int(run['fault_sm'])}, cycle {int(run['cycle']) - 1}"
-    )
+    cta = coordinates(int(run["fault_cta"]), simulation.plan.grid)
+    thread = coordinates(int(run["fault_thread"]), simulation.plan.block)
+    sm, cycle = int(run["fault_sm"]), int(run["cycle"]) - 1
+    where = f"kernel '{kernel.name}', CTA {cta}, thread {thread}, SM {sm}, cycle {cycle}"
     what = found.what
     if kind == TOUCHED_REGISTER:
         what += f", {program.register_names[shared_register(simulation, i)]},"

@@ -1,16 +1,21 @@
-"""The result of a timed launch, read from its simulation: counters, and the instructions at which warps stopped."""
+"""The result of a timed launch, read from its simulation: counters, and the instructions at which warps stopped.
+
+The counters are defined in timing-model section 4.1.
+"""
+
+from typing import Any
 
 import numpy as np
 
 from ptxsim.base.sums import Sums
 from ptxsim.memory_image.address_names import variable_at
-from ptxsim.observe.stats import SimResult, StallPoint, slot_counts
 from ptxsim.timing.deadlock import shared_register
 from ptxsim.timing.hotspots import read_hotspots
 from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.sm_state import SM
+from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, STALL
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult, StallPoint
 
 _COUNTS = (
     "warp_instructions",
@@ -40,12 +45,12 @@ def launch_result(
     kernel: Function, simulation: Simulation, scheduler: str, status: str, registers: int
 ) -> SimResult:
     """The result of a run that ended with this status; `registers` are those per thread."""
-    plan = simulation.configuration.plan
-    run, sms, configuration = simulation.run[0], simulation.sms, simulation.configuration
+    plan = simulation.plan.sharing
+    run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
     switching = configuration.switching
     active = switching.active if switching else plan.unshared
     counts = _counts.of(sms)
-    slots, by_lanes = slot_counts(sms, int(run["n_schedulers"]))
+    slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
     memory = memory_counts(simulation.memory)
     return SimResult(
         kernel=kernel.name,
@@ -87,6 +92,17 @@ def launch_result(
         if configuration.hotspots
         else None,
     )
+
+
+def _slot_counts(sms: Any, n_schedulers: int) -> tuple[dict[str, int], dict[int, int]]:
+    """Sum the slot counters over SMs and schedulers, and check that every slot was charged exactly once."""
+    totals = np.asarray(sms["slots"])[:, :n_schedulers, :].sum(axis=(0, 1))
+    active = n_schedulers * int(np.sum(sms["active_cycles"]))
+    assert int(totals.sum()) == active, "scheduler slots do not sum to schedulers x active cycles"
+    # index 2 + n: issued with n lanes active in the SIMT stack
+    by_lanes = {lanes: int(totals[STALL + lanes]) for lanes in range(1, 33) if totals[STALL + lanes]}
+    counts = {"idle": int(totals[IDLE]), "scoreboard": int(totals[SCOREBOARD]), "stall": int(totals[STALL])}
+    return counts | {"issued": sum(by_lanes.values())}, by_lanes
 
 
 def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:

@@ -1,6 +1,7 @@
 """Pipelines: what their text means, what a wrong one is told, and that a wrong pass never gets through."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import pytest
@@ -12,6 +13,7 @@ from ptxtool.parse import parse
 from ptxtool.passes import PASSES, PassResult, parse_pipeline, pass_infos, rewrite, run
 from ptxtool.passes.sharing.reorder_decls import ReorderDecls
 from ptxtool.passes.sharing.unroll_decls import UnrollDecls
+from ptxtool.runs.run_values import for_run
 from ptxtool.validate.declarations import check_only_declarations_changed
 
 TEXT = """.version 7.0
@@ -83,7 +85,7 @@ def test_a_wrong_pipeline_is_told_with_its_places(text: str, places: list[tuple[
         ("compact{max-regs=-1}", "E301", "-1", "max-regs cannot be -1"),
         ("lower-ptxplus{regs=0}", "E301", "0", "regs cannot be 0"),
         ("release-registers{share=100}", "E502", "100", "leaves a CTA no private part"),
-        ("settle-tail{ share = ninety }", "E502", "ninety", "'ninety' is no number"),
+        ("split-tail-ranges{ share = ninety }", "E502", "ninety", "'ninety' is no number"),
         ("layout-shared{share=50,scratchpad=-1}", "E502", "-1", "scratchpad = -1 is less than 0"),
         ("delay-first-use{registers=-4,share=50}", "E502", "-4", "registers = -4 is less than 0"),
         ("delay-first-use", "E301", "delay-first-use", "needs the sharing percentage"),
@@ -125,6 +127,23 @@ def test_what_a_later_pass_refuses_is_not_shown_in_the_file() -> None:
     assert found.source.name == "k.ptx (after unroll-decls)"
 
 
+@pytest.mark.parametrize(
+    ("former", "name"), [("hasten-last-access", "hoist-last-access"), ("settle-tail", "split-tail-ranges")]
+)
+def test_former_names_of_passes_are_read_and_not_listed(former: str, name: str) -> None:
+    options = "{share=50,registers=6}"
+    assert parse_pipeline(former + options) == parse_pipeline(name + options)
+    module = parse(TEXT)
+    assert rewrite(module, former + options) == rewrite(module, name + options)
+    assert for_run(f"{former}{{share=run}}", Fraction(0), Fraction(50), lambda: None) == for_run(
+        f"{name}{{share=run}}", Fraction(0), Fraction(50), lambda: None
+    ).replace(name, former)
+    assert former not in PASSES
+    with pytest.raises(PtxError) as caught:
+        parse_pipeline("lift-last-access")
+    assert former not in str(caught.value)
+
+
 def test_every_pass_describes_itself() -> None:
     infos = {info.name: info for info in pass_infos()}
     every = [
@@ -133,8 +152,8 @@ def test_every_pass_describes_itself() -> None:
             "reorder-decls",
             "delay-first-use",
             "layout-shared",
-            "hasten-last-access",
-            "settle-tail",
+            "hoist-last-access",
+            "split-tail-ranges",
             "release-registers",
             "release-scratchpad",
         ),

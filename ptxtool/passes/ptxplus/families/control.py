@@ -10,115 +10,101 @@ Refused: barriers that count predicates, votes of some lanes only, shuffles.
 from ptxtool.ir.nodes import Name
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import word
-from ptxtool.passes.ptxplus.families.compare import inverted
-from ptxtool.passes.ptxplus.flatten import Refusal, Step
-from ptxtool.passes.ptxplus.selection import Selection, rule
+from ptxtool.passes.ptxplus.flatten import Refusal
+from ptxtool.passes.ptxplus.selection import InstructionSelection, rule
 
 
-def _label(s: Selection, step: Step, target: int) -> str:
-    return s.label((step.frame.number, target))
+def _label(isel: InstructionSelection, target: int) -> str:
+    return isel.label((isel.current.activation.number, target))
 
 
 @rule("bra")
-def _bra(s: Selection, step: Step) -> None:
-    operand = step.instruction.operands[0]
-    target = (
-        step.frame.function.label_table.resolve(operand.text, step.index)
-        if isinstance(operand, Name)
-        else None
-    )
+def _bra(isel: InstructionSelection) -> None:
+    current, operand = isel.current, isel.operands[0]
+    labels = current.activation.function.label_table
+    target = labels.resolve(operand.text, current.index) if isinstance(operand, Name) else None
     if target is None:
         raise Refusal("a branch to no label")
-    s.emit("bra", _label(s, step, target))
+    isel.emit("bra", _label(isel, target))
 
 
 @rule("brx")
-def _brx(s: Selection, step: Step) -> None:
-    index, name = step.instruction.operands
-    targets = (
-        step.frame.function.label_table.resolve_list(name.text, step.index)
-        if isinstance(name, Name)
-        else None
-    )
+def _brx(isel: InstructionSelection) -> None:
+    current, (index, name) = isel.current, isel.operands
+    labels = current.activation.function.label_table
+    targets = labels.resolve_list(name.text, current.index) if isinstance(name, Name) else None
     if not targets:
         raise Refusal("a branch through a table that is not here")
-    source = s.source(step, index, TYPES["u32"])
-    if s.guard:
+    source = isel.source(index, TYPES["u32"])
+    if isel.guard:
         raise Refusal("a branch through a table under a guard")
     for k, target in enumerate(targets[:-1]):
-        s.guard = f"@{s.test('eq', 'u32', source, word(k))}.ne"
-        s.emit("bra", _label(s, step, target))
-    s.guard = ""
-    s.emit("bra", _label(s, step, targets[-1]))
+        isel.guard = f"@{isel.test('eq', 'u32', source, word(k))}.ne"
+        isel.emit("bra", _label(isel, target))
+    isel.guard = ""
+    isel.emit("bra", _label(isel, targets[-1]))
 
 
 @rule("ret")
-def _ret(s: Selection, step: Step) -> None:
-    if step.frame.number == 0:
-        s.emit("exit")
+def _ret(isel: InstructionSelection) -> None:
+    if isel.current.activation.number == 0:
+        isel.emit("exit")
     else:
-        s.emit("bra", s.label(step.frame.end))
+        isel.emit("bra", isel.label(isel.current.activation.end))
 
 
-@rule("exit")
-def _exit(s: Selection, _: Step) -> None:
-    s.emit("exit")
-
-
-@rule("trap")
-def _trap(s: Selection, _: Step) -> None:
-    s.emit("trap")
+@rule("exit", "trap")
+def _end(isel: InstructionSelection) -> None:
+    isel.emit(isel.opcode.base)
 
 
 @rule("nanosleep", "pmevent", "brkpt", "prefetch", "prefetchu", "discard", "applypriority")
-def _nothing(s: Selection, step: Step) -> None:
+def _nothing(isel: InstructionSelection) -> None:
     """What changes no value."""
 
 
 @rule("bar", "barrier")
-def _bar(s: Selection, step: Step) -> None:
-    words = step.instruction.opcode.modifiers
+def _bar(isel: InstructionSelection) -> None:
+    words = isel.opcode.modifiers
     if "warp" in words:
         return
     if "sync" not in words:
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
-    if "aligned" not in words and step.instruction.opcode.base == "barrier":
-        s.note(step, "'barrier.sync' waits for whole warps, which must not have diverged there")
-    s.emit("bar.sync", *(s.source(step, o, TYPES["u32"]) for o in step.instruction.operands))
+        raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
+    if "aligned" not in words and isel.opcode.base == "barrier":
+        isel.note("'barrier.sync' waits for whole warps, which must not have diverged there")
+    isel.emit("bar.sync", *(isel.source(o, TYPES["u32"]) for o in isel.operands))
 
 
 @rule("membar", "fence")
-def _membar(s: Selection, step: Step) -> None:
-    words = step.instruction.opcode.modifiers
+def _membar(isel: InstructionSelection) -> None:
+    words = isel.opcode.modifiers
     if "proxy" in words:
         raise Refusal("a fence between proxies")
     scope = {"cta": "cta", "sys": "sys"}.get(words[-1] if words else "", "gl")
-    s.emit(f"membar.{scope}")
+    isel.emit(f"membar.{scope}")
 
 
 @rule("vote")
-def _vote(s: Selection, step: Step) -> None:
-    match = step.match
-    assert match is not None
-    operands = step.instruction.operands
-    if len(operands) > 2 and s.known(step, operands[2]) != 0xFFFFFFFF:
+def _vote(isel: InstructionSelection) -> None:
+    operands = isel.operands
+    if len(operands) > 2 and isel.known(operands[2]) != 0xFFFFFFFF:
         raise Refusal("a vote of some lanes: PTXPlus's are of all that are active")
-    kind = match.one_of("all", "any", "uni", "ballot")
-    source = s.plain_truth(step, operands[1])
-    target = s.register(s.destination(step, operands[0]))
+    kind = isel.match.one_of("all", "any", "uni", "ballot")
+    source = isel.plain_truth(operands[1])
+    target = isel.target()
     if kind == "ballot":
-        s.emit("vote.ballot.b32", target, source)
+        isel.emit("vote.ballot.b32", target, source)
     elif kind == "uni":
-        all_, none = s.predicate(), s.predicate()
-        s.emit("vote.all.pred", all_, source)
-        s.emit("vote.all.pred", none, inverted(s, source))
-        s.emit("or.pred", target, all_, none)
+        all_, none = isel.predicate(), isel.predicate()
+        isel.emit("vote.all.pred", all_, source)
+        isel.emit("vote.all.pred", none, isel.inverted(source))
+        isel.emit("or.pred", target, all_, none)
     else:
-        s.emit(f"vote.{kind}.pred", target, source)
+        isel.emit(f"vote.{kind}.pred", target, source)
 
 
 @rule("activemask")
-def _activemask(s: Selection, step: Step) -> None:
-    always = s.predicate()
-    s.always("mov.pred", always, word(1))
-    s.emit("vote.ballot.b32", s.register(s.destination(step, step.instruction.operands[0])), always)
+def _activemask(isel: InstructionSelection) -> None:
+    always = isel.predicate()
+    isel.always("mov.pred", always, word(1))
+    isel.emit("vote.ballot.b32", isel.target(), always)

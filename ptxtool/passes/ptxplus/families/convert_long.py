@@ -10,99 +10,81 @@ Refused: `.sat` of f64; integers to f64 rounded up or down.
 
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import word
-from ptxtool.passes.ptxplus.flatten import Key, Refusal, Step
-from ptxtool.passes.ptxplus.selection import Pair, Selection, modifiers
+from ptxtool.passes.ptxplus.flatten import Refusal, ValueKey
+from ptxtool.passes.ptxplus.selection import InstructionSelection, braces, modifiers, sign_of
 
 _2_TO_32 = (word(0), word(0x41F00000))
 _2_TO_MINUS_32 = (word(0), word(0x3DF00000))
 
 
-def braces(pair: Pair) -> str:
-    """Both words as one operand."""
-    return f"{{{pair[0]},{pair[1]}}}"
-
-
-def extended(s: Selection, source: str, type_: Type) -> str:
-    """A number of up to 32 bits with all of its register meaning it."""
-    if type_.bits >= 32:
-        return source
-    sign = "s" if type_.is_signed else "u"
-    return s.compute(f"cvt.{sign}32.{sign}{type_.bits}", source)
-
-
-def _double(s: Selection, opcode: str, *operands: str) -> str:
+def _double(isel: InstructionSelection, opcode: str, *operands: str) -> str:
     """The f64 result of an operation, in new registers."""
-    result = braces(s.pair())
-    s.always(opcode, result, *operands)
+    result = braces(isel.pair())
+    isel.always(opcode, result, *operands)
     return result
 
 
-def to_double(s: Selection, step: Step, target: str, from_: Type) -> None:
+def to_double(isel: InstructionSelection, target: str, from_: Type) -> None:
     """Everything to f64, in a pair."""
-    match = step.match
-    assert match is not None
-    operand = step.instruction.operands[1]
+    match = isel.match
+    operand = isel.operands[1]
     if "sat" in match.modifiers:
         raise Refusal("a conversion with '.sat' of f64")
     if from_.name == "f64":
         rounding = modifiers(match, "rni", "rzi", "rmi", "rpi")
-        s.emit(f"cvt{rounding}.ff64.ff64", target, s.braced(s.wide_source(step, operand)))
+        isel.emit(f"cvt{rounding}.ff64.ff64", target, isel.braced(isel.wide_source(operand)))
     elif from_.name == "f32":
-        s.emit("cvt.ff64.f32", target, _single(s, step))
+        isel.emit("cvt.ff64.f32", target, _single(isel))
     elif from_.bits == 64:
         if match.modifiers & {"rm", "rp"}:
             raise Refusal("PTXPlus does not convert 64-bit integers to '.f64' so rounded")
-        s.emit(f"add{modifiers(match, 'rz')}.ff64", target, *_terms(s, step, from_))
+        isel.emit(f"add{modifiers(match, 'rz')}.ff64", target, *_terms(isel, from_))
     else:
-        source = extended(s, s.source(step, operand, from_), from_)
-        s.emit(f"cvt.ff64.{'s' if from_.is_signed else 'u'}32", target, source)
+        source = isel.extended(isel.source(operand, from_), from_)
+        isel.emit(f"cvt.ff64.{sign_of(from_)}32", target, source)
 
 
-def _single(s: Selection, step: Step) -> str:
+def _single(isel: InstructionSelection) -> str:
     """The f32 that is converted; without a subnormal value under `.ftz`."""
-    assert step.match is not None
-    source = s.source(step, step.instruction.operands[1], TYPES["f32"])
-    return s.compute("add.ftz.f32", source, word(1 << 31)) if "ftz" in step.match.modifiers else source
+    source = isel.source(isel.operands[1], TYPES["f32"])
+    return isel.flushed(source) if "ftz" in isel.match.modifiers else source
 
 
-def _terms(s: Selection, step: Step, from_: Type) -> tuple[str, str]:
+def _terms(isel: InstructionSelection, from_: Type) -> tuple[str, str]:
     """high * 2^32 and low of an integer, both exact."""
-    low, high = s.wide_source(step, step.instruction.operands[1])
-    upper = _double(s, f"cvt.ff64.{'s' if from_.is_signed else 'u'}32", high)
-    return _double(s, "mul.ff64", upper, s.braced(_2_TO_32)), _double(s, "cvt.ff64.u32", low)
+    low, high = isel.wide_source(isel.operands[1])
+    upper = _double(isel, f"cvt.ff64.{sign_of(from_)}32", high)
+    return _double(isel, "mul.ff64", upper, isel.braced(_2_TO_32)), _double(isel, "cvt.ff64.u32", low)
 
 
-def long_to_single(s: Selection, step: Step, from_: Type) -> str:
+def long_to_single(isel: InstructionSelection, from_: Type) -> str:
     """A 64-bit integer as f32."""
-    assert step.match is not None
-    upper, lower = _terms(s, step, from_)
-    total = s.pair()
-    s.always("add.rz.ff64", braces(total), upper, lower)
-    kept = _double(s, "sub.ff64", braces(total), upper)
-    lost = s.mask("neu", "ff64", kept, lower)
-    odd = s.compute("or.b32", total[0], s.compute("and.b32", lost, word(1))), s.compute("mov.u32", total[1])
-    return s.compute(f"cvt{modifiers(step.match, 'rn', 'rz', 'rm', 'rp')}.f32.ff64", braces(odd))
+    upper, lower = _terms(isel, from_)
+    total = isel.pair()
+    isel.always("add.rz.ff64", braces(total), upper, lower)
+    kept = _double(isel, "sub.ff64", braces(total), upper)
+    lost = isel.mask("neu", "ff64", kept, lower)
+    odd = (
+        isel.compute("or.b32", total[0], isel.compute("and.b32", lost, word(1))),
+        isel.compute("mov.u32", total[1]),
+    )
+    return isel.compute(f"cvt{modifiers(isel.match, 'rn', 'rz', 'rm', 'rp')}.f32.ff64", braces(odd))
 
 
-def to_long(s: Selection, step: Step, key: Key, from_: Type, to: Type) -> None:
+def to_long(isel: InstructionSelection, key: ValueKey, from_: Type, to: Type) -> None:
     """f32 and f64 to 64-bit integers."""
-    match = step.match
-    assert match is not None
     if from_.name == "f32":
-        source = _double(s, "cvt.ff64.f32", _single(s, step))
+        source = _double(isel, "cvt.ff64.f32", _single(isel))
     else:
-        source = s.braced(s.wide_source(step, step.instruction.operands[1]))
-    rounding = match.one_of("rni", "rzi", "rmi", "rpi")
-    whole = _double(s, f"cvt.{rounding}.ff64.ff64", source)
-    sign = "s" if to.is_signed else "u"
-    quotient = _double(s, "mul.ff64", whole, s.braced(_2_TO_MINUS_32))
-    high = s.compute(f"cvt.rmi.{sign}32.ff64", quotient)
-    upper = _double(s, "mul.ff64", _double(s, f"cvt.ff64.{sign}32", high), s.braced(_2_TO_32))
-    low = s.compute("cvt.rzi.u32.ff64", _double(s, "sub.ff64", whole, upper))
-    is_nan = s.test("nan", "ff64", source, source)
-    if not s.is_wide(key):
-        s.emit("selp.u32", s.register(key), word(0), low, is_nan)
-        return
-    targets = s.words(key)
-    s.emit("selp.u32", targets[0], word(0), low, is_nan)
-    s.emit("selp.u32", targets[1], word(1 << 31), high, is_nan)
+        source = isel.braced(isel.wide_source(isel.operands[1]))
+    rounding = isel.match.one_of("rni", "rzi", "rmi", "rpi")
+    whole = _double(isel, f"cvt.{rounding}.ff64.ff64", source)
+    sign = sign_of(to)
+    quotient = _double(isel, "mul.ff64", whole, isel.braced(_2_TO_MINUS_32))
+    high = isel.compute(f"cvt.rmi.{sign}32.ff64", quotient)
+    upper = _double(isel, "mul.ff64", _double(isel, f"cvt.ff64.{sign}32", high), isel.braced(_2_TO_32))
+    low = isel.compute("cvt.rzi.u32.ff64", _double(isel, "sub.ff64", whole, upper))
+    is_nan = isel.test("nan", "ff64", source, source)
+    isel.emit("selp.u32", isel.register(key), word(0), low, is_nan)
+    if isel.is_wide(key):
+        isel.emit("selp.u32", isel.words(key)[1], word(1 << 31), high, is_nan)

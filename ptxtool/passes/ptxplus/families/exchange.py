@@ -9,56 +9,50 @@ and its mask give, the lane keeps its own value and the predicate is false (PTX 
 part leave what they last wrote: PTX leaves that undefined.
 """
 
-from ptxtool.ir.nodes import Dual, Name
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import Code, word
-from ptxtool.passes.ptxplus.flatten import Step
-from ptxtool.passes.ptxplus.selection import Selection, rule
+from ptxtool.passes.ptxplus.selection import InstructionSelection, results_of, rule
 
 _ALL = 31
 
 
 @rule("shfl")
-def _shfl(s: Selection, step: Step) -> None:
-    match = step.match
-    assert match is not None
-    operands = step.instruction.operands
-    result, holds = (
-        (operands[0].first, operands[0].second) if isinstance(operands[0], Dual) else (operands[0], None)
-    )
-    s.note(step, "warps shuffle through shared memory, a word for every thread")
-    mode = match.one_of("up", "down", "bfly", "idx")
-    lane, own = s.exchange()
-    clamp = s.known(step, operands[3])
+def _shfl(isel: InstructionSelection) -> None:
+    operands = isel.operands
+    result, holds = results_of(operands[0])
+    isel.note("warps shuffle through shared memory, a word for every thread")
+    mode = isel.match.one_of("up", "down", "bfly", "idx")
+    lane, own = isel.exchange()
+    clamp = isel.known(operands[3])
     if clamp is None:
-        source = s.source(step, operands[3], TYPES["u32"])
-        segment = s.compute("and.b32", s.compute("shr.u32", source, word(8)), word(_ALL))
-        outside = s.compute("xor.b32", segment, word(_ALL))
-        first = s.compute("and.b32", lane, segment)
-        limit = s.compute("or.b32", first, s.compute("and.b32", source, outside))
+        source = isel.source(operands[3], TYPES["u32"])
+        segment = isel.compute("and.b32", isel.compute("shr.u32", source, word(8)), word(_ALL))
+        outside = isel.compute("xor.b32", segment, word(_ALL))
+        first = isel.compute("and.b32", lane, segment)
+        limit = isel.compute("or.b32", first, isel.compute("and.b32", source, outside))
     else:
         mask, last = clamp >> 8 & _ALL, clamp & _ALL
         outside = word(~mask & _ALL)
-        first = s.compute("and.b32", lane, word(mask)) if mask else word(0)
-        limit = s.compute("or.b32", first, word(last & ~mask)) if mask else word(last)
-    value = s.source(step, operands[1], TYPES["b32"])
-    amount = s.compute("and.b32", s.source(step, operands[2], TYPES["u32"]), word(_ALL))
-    s.emit("mov.u32", own, value if value.startswith("$") else s.compute("mov.u32", value))
+        first = isel.compute("and.b32", lane, word(mask)) if mask else word(0)
+        limit = isel.compute("or.b32", first, word(last & ~mask)) if mask else word(last)
+    value = isel.source(operands[1], TYPES["b32"])
+    amount = isel.compute("and.b32", isel.source(operands[2], TYPES["u32"]), word(_ALL))
+    isel.emit("mov.u32", own, value if value.startswith("$") else isel.compute("mov.u32", value))
     if mode == "idx":
-        inside = s.compute("and.b32", amount, outside)
-        wanted = s.compute("or.b32", inside, first) if first != word(0) else inside
+        inside = isel.compute("and.b32", amount, outside)
+        wanted = isel.compute("or.b32", inside, first) if first != word(0) else inside
     else:
         operation = {"up": "sub.u32", "down": "add.u32", "bfly": "xor.b32"}[mode]
-        wanted = s.compute(operation, lane, amount)
-    is_inside = s.test("ge" if mode == "up" else "le", "s32", wanted, limit)
-    chosen = s.compute("selp.u32", wanted, lane, is_inside)
-    distance = s.compute("shl.u32", s.compute("sub.u32", chosen, lane), word(2))
+        wanted = isel.compute(operation, lane, amount)
+    is_inside = isel.test("ge" if mode == "up" else "le", "s32", wanted, limit)
+    chosen = isel.compute("selp.u32", wanted, lane, is_inside)
+    distance = isel.compute("shl.u32", isel.compute("sub.u32", chosen, lane), word(2))
     base, _, offset = own[2:-1].partition("+")
-    there = s.compute("add.u32", base, distance)
-    if not (isinstance(result, Name) and result.text == "_"):
-        s.emit("mov.u32", s.register(s.destination(step, result)), f"s[{there}+{offset}]")
-    if holds is not None and not (isinstance(holds, Name) and holds.text == "_"):
-        s.emit("mov.pred", s.register(s.destination(step, holds)), is_inside)
+    there = isel.compute("add.u32", base, distance)
+    if result is not None:
+        isel.emit("mov.u32", isel.target(result), f"s[{there}+{offset}]")
+    if holds is not None:
+        isel.emit("mov.pred", isel.target(holds), is_inside)
 
 
 def exchange_prologue(thread_ids: dict[str, str], lane: str, address: str) -> list[Code]:

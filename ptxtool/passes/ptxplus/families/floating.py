@@ -9,29 +9,29 @@ Refused: f16 and bf16, other roundings, `.NaN`, roots and approximations of f64.
 
 from ptxtool.isa.types import TYPES
 from ptxtool.passes.ptxplus.code import word
-from ptxtool.passes.ptxplus.flatten import Refusal, Step
-from ptxtool.passes.ptxplus.selection import Selection, modifiers, rule
+from ptxtool.passes.ptxplus.flatten import Refusal
+from ptxtool.passes.ptxplus.selection import InstructionSelection, braces, modifiers, rule
 
 _ONE = word(0x3F800000)
+_DOUBLE = frozenset(["add", "sub", "mul", "mad", "fma", "div", "rcp", "min", "max"])
 _APPROXIMATIONS = frozenset(["rcp", "rsqrt", "sin", "cos", "ex2", "lg2"])
 """Printed without `.approx`, as the converter does."""
 
 
-def floating(s: Selection, step: Step) -> None:
+@rule("fma", "rcp", "rsqrt", "sqrt", "sin", "cos", "ex2", "lg2")
+def floating(isel: InstructionSelection) -> None:
     """add, sub, mul, mad, fma, min, max, abs, neg, div of floating-point values. Raises `Refusal`."""
-    match = step.match
-    assert match is not None
+    match = isel.match
     if match.type == "f64":
-        _double(s, step)
-        return
+        return _double(isel)
     if match.type != "f32" or match.stype:
         raise Refusal(f"PTXPlus has no arithmetic on '.{match.stype or match.type}'")
-    base = step.instruction.opcode.base
-    if match.modifiers & {"NaN", "xorsign.abs", "abs", "relu"} or len(step.instruction.operands) > 4:
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
-    rounding = _rounding(step)
-    target = s.register(s.destination(step, step.instruction.operands[0]))
-    sources = [s.source(step, o, TYPES["f32"]) for o in step.instruction.operands[1:]]
+    base = isel.opcode.base
+    if match.modifiers & {"NaN", "xorsign.abs", "abs", "relu"} or len(isel.operands) > 4:
+        raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
+    rounding = _rounding(isel)
+    target = isel.target()
+    sources = isel.sources(isel.operands[1:], TYPES["f32"])
     if base in ("mad", "fma"):
         base = "fma" if rounding or "ftz" in match.modifiers else "mad"
         rounding = rounding or (".rn" if base == "fma" else "")
@@ -42,82 +42,57 @@ def floating(s: Selection, step: Step) -> None:
         approximate = ""
     opcode = f"{base}{approximate}{rounding}{modifiers(match, 'ftz')}.f32"
     if "sat" not in match.modifiers:
-        s.emit(opcode, target, *sources)
+        isel.emit(opcode, target, *sources)
         return
-    result = s.compute("max.f32", s.compute(opcode, *sources), word(0))
-    s.emit("min.f32", target, result, _ONE)
+    result = isel.compute("max.f32", isel.compute(opcode, *sources), word(0))
+    isel.emit("min.f32", target, result, _ONE)
 
 
-def _rounding(step: Step) -> str:
+def _rounding(isel: InstructionSelection) -> str:
     """What to print of the rounding. Raises `Refusal` for those the dialect lacks."""
-    match = step.match
-    assert match is not None
-    found = match.one_of("rn", "rz", "rm", "rp")
+    found = isel.match.one_of("rn", "rz", "rm", "rp")
     if found in ("rm", "rp"):
-        raise Refusal(f"PTXPlus does not round '{step.instruction.opcode.base}' with '.{found}'")
+        raise Refusal(f"PTXPlus does not round '{isel.opcode.base}' with '.{found}'")
     return ".rz" if found == "rz" else ""
 
 
-@rule("fma", "rcp", "rsqrt", "sqrt", "sin", "cos", "ex2", "lg2")
-def _rule(s: Selection, step: Step) -> None:
-    floating(s, step)
-
-
 @rule("copysign")
-def _copysign(s: Selection, step: Step) -> None:
+def _copysign(isel: InstructionSelection) -> None:
     """The sign bit of the first, the rest of the second."""
-    match = step.match
-    assert match is not None
-    key = s.destination(step, step.instruction.operands[0])
-    if match.type == "f64":
-        (_, sign), (low, size) = (s.wide_source(step, o) for o in step.instruction.operands[1:])
+    key = isel.destination()
+    if isel.match.type == "f64":
+        (_, sign), (low, size) = (isel.wide_source(o) for o in isel.operands[1:])
     else:
-        sign, size = (s.source(step, o, TYPES["f32"]) for o in step.instruction.operands[1:])
-        low = ""
-    parts = s.compute("and.b32", sign, word(0x80000000)), s.compute("and.b32", size, word(0x7FFFFFFF))
-    high = s.compute("or.b32", *parts)
-    for target, source in zip(
-        s.words(key) if low else (s.register(key),), (low, high) if low else (high,), strict=True
-    ):
-        s.move(target, source)
+        sign, size = isel.sources(isel.operands[1:], TYPES["f32"])
+    parts = isel.compute("and.b32", sign, word(0x80000000)), isel.compute("and.b32", size, word(0x7FFFFFFF))
+    high = isel.compute("or.b32", *parts)
+    if isel.match.type == "f64":
+        isel.move(isel.words(key)[0], low)
+    isel.move(isel.words(key)[1] if isel.match.type == "f64" else isel.register(key), high)
 
 
 # ---- f64
 
 
-def _double(s: Selection, step: Step) -> None:
-    match = step.match
-    assert match is not None
-    base = step.instruction.opcode.base
-    key = s.destination(step, step.instruction.operands[0])
-    if not s.is_wide(key):  # nobody reads it
+def _double(isel: InstructionSelection) -> None:
+    base = isel.opcode.base
+    key = isel.destination()
+    if not isel.is_wide(key):  # nothing reads it
         return
-    target = s.words(key)
-    sources = [s.wide_source(step, o) for o in step.instruction.operands[1:]]
+    target = isel.words(key)
+    sources = [isel.wide_source(o) for o in isel.operands[1:]]
     if base in ("abs", "neg"):
         low, high = sources[0]
         operation, bits = ("and.b32", 0x7FFFFFFF) if base == "abs" else ("xor.b32", 0x80000000)
-        changed = s.compute(operation, high, word(bits))
-        s.move(target[0], low)
-        s.move(target[1], changed)
+        isel.write(key, low, isel.compute(operation, high, word(bits)))
         return
-    rounding = _rounding(step)
-    if "approx" in match.modifiers or base not in (
-        "add",
-        "sub",
-        "mul",
-        "mad",
-        "fma",
-        "div",
-        "rcp",
-        "min",
-        "max",
-    ):
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
+    rounding = _rounding(isel)
+    if "approx" in isel.match.modifiers or base not in _DOUBLE:
+        raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
     if base in ("div", "rcp") and rounding:
         raise Refusal(f"PTXPlus does not round '{base}' of f64 towards zero")
     if base == "rcp":
         base, sources = "div", [(word(0), word(0x3FF00000)), *sources]
     if base in ("fma", "mad"):
         base, rounding = "fma", rounding or ".rn"
-    s.emit(f"{base}{rounding}.ff64", f"{{{target[0]},{target[1]}}}", *(s.braced(p) for p in sources))
+    isel.emit(f"{base}{rounding}.ff64", braces(target), *(isel.braced(p) for p in sources))

@@ -5,55 +5,54 @@ Shared, constant and parameter memory are operands (`mov.u32 $r1, s[$r2+0x0010]`
 GPGPU-Sim would lose, and extended. Loads with `.acquire` and stores with `.release` get the fence they stand for;
 other cache and ordering hints have no counterpart and no effect on values.
 
-The space of a generic access is looked up in what made its address (`Spaces`).
+The space of a generic access follows from how its address was computed (`pointers.py`).
 
 Refused: generic accesses without a known space, 64-bit and 16-bit atomics, vectors of more than 128 bits.
 """
 
+from typing import NamedTuple
+
 from ptxtool.ir.nodes import Binary, Immediate, Memory, Name, Operand, Unary, Vector
-from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES, Type
 from ptxtool.passes.ptxplus.code import word
-from ptxtool.passes.ptxplus.flatten import Refusal, Step
-from ptxtool.passes.ptxplus.selection import Selection, modifiers, refuse_vector, rule
+from ptxtool.passes.ptxplus.flatten import Refusal
+from ptxtool.passes.ptxplus.selection import InstructionSelection, is_sink, modifiers, rule
 
 _SPACES = ("global", "shared", "local", "const", "param")
 _SCOPES = {"cta": "cta", "gpu": "gl", "sys": "sys", "cluster": "gl"}
 
 
-def space_of(s: Selection, step: Step, memory: Memory) -> str:
-    """The state space of an access. Raises `Refusal` where nothing tells it."""
-    for name in step.instruction.opcode.modifiers:
+def space_of(isel: InstructionSelection, memory: Memory) -> str:
+    """The state space of an access. Raises `Refusal` where it is not known."""
+    for name in isel.opcode.modifiers:
         if name == "shared::cluster":
             raise Refusal("the shared memory of another CTA")
         if name.partition("::")[0] in _SPACES:
             return name.partition("::")[0]
-    if step.instruction.opcode.base == "ldu":
+    if isel.opcode.base == "ldu":
         return "global"
     base = memory.base
     if isinstance(base, Name):
-        place = s.place(step, base.text)
-        if place is not None and step.key(base.text) is None:
-            return place.space
-        key = step.key(base.text)
-        if key is not None:
-            spaces = s.spaces.get(key, frozenset())
-            if len(spaces) == 1 and not spaces & {"unknown"}:
-                return next(iter(spaces))
+        variable, key = isel.variable(base.text), isel.key_of(base)
+        if variable is not None and key is None:
+            return variable.space
+        spaces = isel.spaces.get(key, frozenset()) if key is not None else frozenset[str]()
+        if len(spaces) == 1 and not spaces & {"unknown"}:
+            return next(iter(spaces))
     raise Refusal("a generic address whose state space is not known: PTXPlus has no generic accesses")
 
 
-def address(s: Selection, step: Step, memory: Memory, space: str, more: int = 0) -> str:
+def address(isel: InstructionSelection, memory: Memory, space: str, more: int = 0) -> str:
     """An operand for an access: `s[...]`, `constant0[...]`, or `[...]` in global and local memory."""
     if memory.coordinates or memory.symbol or memory.post_increment:
         raise Refusal("an address of this form")
     offset, base, symbol = more, "", ""
     for part in _parts(memory.base, memory.offset):
-        number = s.number(part, TYPES["s64"])
+        number = isel.number(part, TYPES["s64"])
         if number is not None:
             offset += number
             continue
-        found = s.source(step, part, TYPES["b32"])
+        found = isel.source(part, TYPES["b32"])
         if found.startswith("0x"):
             offset += int(found, 16)
         elif found.startswith("$"):
@@ -63,12 +62,12 @@ def address(s: Selection, step: Step, memory: Memory, space: str, more: int = 0)
         else:
             symbol = found
     if symbol and base:
-        base, symbol = s.compute("add.u32", base, symbol), ""
+        base, symbol = isel.compute("add.u32", base, symbol), ""
     inner = _spelled(base or symbol, offset)
     if space in ("shared", "param"):
         return f"s[{inner}]"
     if space == "const":
-        return f"{s.segment}[{inner}]"
+        return f"{isel.segment}[{inner}]"
     return f"[{inner}]"
 
 
@@ -101,200 +100,173 @@ def _typed(type_: Type) -> str:
     return f"u{type_.bits}" if type_.kind == "b" else type_.name
 
 
-def _accessed(s: Selection, step: Step, match: Match) -> Type:
-    """The type of what a load or store moves. Refuses what PTXPlus cannot move at once."""
-    type_ = s.type_of(match.type)
-    if type_.bits > 64 or match.modifiers & {"mmio", "v8"}:
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}'")
-    return type_
+class _Access(NamedTuple):
+    """What a load or store accesses: the address operand, its space, the type of an element, `.volatile` or ""."""
+
+    memory: Memory
+    space: str
+    type: Type
+    volatile: str
+
+
+def _access(isel: InstructionSelection, memory: Operand) -> _Access:
+    """The access of the selected load or store. Raises `Refusal` for what PTXPlus cannot move at once."""
+    if not isinstance(memory, Memory):
+        raise Refusal("an address without brackets")
+    type_ = isel.type_of(isel.match.type)
+    if type_.bits > 64 or isel.match.modifiers & {"mmio", "v8"}:
+        raise Refusal(f"PTXPlus has no '{isel.opcode.text}'")
+    space = space_of(isel, memory)
+    volatile = modifiers(isel.match, "volatile") if space not in ("const", "param") else ""
+    return _Access(memory, space, type_, volatile)
 
 
 @rule("ld", "ldu")
-def _ld(s: Selection, step: Step) -> None:
-    match = step.match
-    assert match is not None
-    target, memory = step.instruction.operands[:2]
-    if not isinstance(memory, Memory):
-        raise Refusal("an address without brackets")
-    type_ = _accessed(s, step, match)
-    space = space_of(s, step, memory)
-    items = target.items if isinstance(target, Vector) else (target,)
-    refuse_vector(step, target)
-    places = _targets(s, step, items, type_)
-    volatile = modifiers(match, "volatile") if space not in ("const", "param") else ""
-    if type_.bits < 32:
-        _load_small(s, step, memory, space, volatile, type_, places)
+def _ld(isel: InstructionSelection) -> None:
+    target, memory = isel.operands[:2]
+    access = _access(isel, memory)
+    isel.refuse_vector(target)
+    places = _targets(isel, target.items if isinstance(target, Vector) else (target,), access.type)
+    if access.type.bits < 32:
+        _load_small(isel, access, places)
     else:
-        _load_words(s, step, memory, space, volatile, type_, places)
-    if "acquire" in match.modifiers:
-        s.emit(f"membar.{_scope(step)}")
+        _load_words(isel, access, places)
+    for low, *high in places if access.type.bits <= 32 else ():
+        if low != "_" and access.type.is_signed and access.type.bits < 32:
+            isel.extend(low, low, access.type)
+        if high and high[0] != "_":  # a register of 64 bits
+            if access.type.is_signed:
+                isel.emit("shr.s32", high[0], low, word(31))
+            else:
+                isel.move(high[0], word(0))
+    _fence(isel, "acquire")
 
 
-def _scope(step: Step) -> str:
-    assert step.match is not None
-    return _SCOPES[step.match.one_of(*_SCOPES) or "gpu"]
+def _fence(isel: InstructionSelection, *orders: str) -> None:
+    """The fence that a memory operation with one of these orders stands for."""
+    if isel.match.modifiers.intersection(orders):
+        isel.emit(f"membar.{_SCOPES[isel.match.one_of(*_SCOPES) or 'gpu']}")
 
 
-def _targets(s: Selection, step: Step, items: tuple[Operand, ...], type_: Type) -> list[tuple[str, ...]]:
-    """The registers of each element, low word first; "_" for a word that nobody wants."""
+def _targets(isel: InstructionSelection, items: tuple[Operand, ...], type_: Type) -> list[tuple[str, ...]]:
+    """The registers of each element, low word first; "_" for a word that nothing reads."""
     found: list[tuple[str, ...]] = []
     for item in items:
-        if isinstance(item, Name) and item.text == "_":
+        if is_sink(item):
             found.append(("_",) * max(1, type_.bits // 32))
             continue
-        key = s.destination(step, item)
-        if key.bits == 64:
-            found.append(s.words(key) if s.is_wide(key) else (s.register(key), "_"))
+        key = isel.destination(item)
+        if isel.is_wide(key):
+            found.append(isel.words(key))
         else:
-            found.append((s.register(key),))
+            found.append((isel.register(key), "_") if key.bits == 64 else (isel.register(key),))
     return found
 
 
-def _load_small(
-    s: Selection,
-    step: Step,
-    memory: Memory,
-    space: str,
-    volatile: str,
-    type_: Type,
-    places: list[tuple[str, ...]],
-) -> None:
-    """Elements of 8 and 16 bits, extended to a word, or to two."""
-    sign = "s" if type_.is_signed else "u"
+def _load_small(isel: InstructionSelection, access: _Access, places: list[tuple[str, ...]]) -> None:
+    """Elements of 8 and 16 bits."""
+    kind = f"u{access.type.bits}"
     words = [place[0] for place in places]
-    if len(places) > 1:
-        kept = [s.value() if w == "_" else w for w in words]
-        text = f"{{{','.join(kept)}}}"
-        spelled = address(s, step, memory, space)
-        if space in ("const", "param"):
-            for k, w in enumerate(kept):
-                s.emit(f"mov.u{type_.bits}", w, address(s, step, memory, space, k * type_.bytes))
+    if len(places) == 1:
+        if words[0] != "_":
+            _load_one(isel, access, words[0], kind)
+    else:
+        loaded = [isel.value() if w == "_" else w for w in words]
+        if access.space in ("const", "param"):
+            for k, w in enumerate(loaded):
+                _load_one(isel, access, w, kind, k * access.type.bytes)
         else:
-            plain = spelled[1:] if spelled.startswith("s[") else spelled
-            s.emit(f"ld{volatile}.{space}.v{len(places)}.u{type_.bits}", text, plain)
+            _load_vector(isel, access, loaded, kind)
+
+
+def _load_one(isel: InstructionSelection, access: _Access, target: str, type_: str, offset: int = 0) -> None:
+    operand = address(isel, access.memory, access.space, offset)
+    if access.space in ("shared", "const", "param"):
+        isel.emit(f"mov.{type_}", target, operand)
     else:
-        if words[0] == "_":
-            return
-        _load_one(s, words[0], address(s, step, memory, space), space, volatile, f"u{type_.bits}")
-    for place in places:
-        if place[0] == "_":
-            continue
-        if type_.is_signed:
-            s.emit(f"cvt.{sign}32.{sign}{type_.bits}", place[0], place[0])
-        if len(place) > 1 and place[1] != "_":
-            s.emit("shr.s32", place[1], place[0], word(31)) if type_.is_signed else s.move(place[1], word(0))
+        isel.emit(f"ld{access.volatile}.{access.space}.{type_}", target, operand)
 
 
-def _load_one(s: Selection, target: str, operand: str, space: str, volatile: str, type_: str) -> None:
-    if space in ("shared", "const", "param"):
-        s.emit(f"mov.{type_}", target, operand)
-    else:
-        s.emit(f"ld{volatile}.{space}.{type_}", target, operand)
+def _load_vector(isel: InstructionSelection, access: _Access, targets: list[str], type_: str) -> None:
+    operand = _bare(address(isel, access.memory, access.space))
+    opcode = f"ld{access.volatile}.{access.space}.v{len(targets)}.{type_}"
+    isel.emit(opcode, f"{{{','.join(targets)}}}", operand)
 
 
-def _load_words(
-    s: Selection,
-    step: Step,
-    memory: Memory,
-    space: str,
-    volatile: str,
-    type_: Type,
-    places: list[tuple[str, ...]],
-) -> None:
+def _bare(operand: str) -> str:
+    """An address as `ld`, `st` and `atom` take it, without the `s` of shared memory."""
+    return operand[1:] if operand.startswith("s[") else operand
+
+
+def _load_words(isel: InstructionSelection, access: _Access, places: list[tuple[str, ...]]) -> None:
     """Elements of 32 and 64 bits."""
-    n_words = type_.bits // 32
-    words: list[str] = []
-    for place in places:
-        words += (*place, "_")[:n_words] if n_words == 2 else place[:1]
+    n_words = access.type.bits // 32
+    words = [w for place in places for w in (*place, "_")[:n_words]]
     if len(words) > 4:
         raise Refusal("a vector of more than 128 bits")
-    kind = _typed(type_) if n_words == 1 else "u32"
+    kind = _typed(access.type) if n_words == 1 else "u32"
     wanted = [k for k, w in enumerate(words) if w != "_"]
-    if len(wanted) <= 1 or space in ("const", "param"):
+    if len(wanted) <= 1 or access.space in ("const", "param"):
         for k in wanted:
-            _load_one(s, words[k], address(s, step, memory, space, 4 * k), space, volatile, kind)
+            _load_one(isel, access, words[k], kind, 4 * k)
+        return
+    if len(words) == 2 or access.space == "shared":
+        words = [isel.value() if w == "_" else w for w in words]
+    if access.space == "shared":
+        operand = address(isel, access.memory, access.space)
+        isel.emit(f"mov.bb{32 * len(words)}", f"{{{','.join(words)}}}", operand)
     else:
-        words = (
-            [s.value() if w == "_" else w for w in words] if len(words) == 2 or space == "shared" else words
-        )
-        text = f"{{{','.join(words)}}}"
-        operand = address(s, step, memory, space)
-        if space == "shared":
-            s.emit(f"mov.bb{32 * len(words)}", text, operand)
-        else:
-            s.emit(f"ld{volatile}.{space}.v{len(words)}.{kind}", text, operand)
-    if n_words == 1:  # into a register of 64 bits
-        for place in places:
-            if len(place) > 1 and place[1] != "_":
-                s.emit("shr.s32", place[1], place[0], word(31)) if type_.is_signed else s.move(
-                    place[1], word(0)
-                )
+        _load_vector(isel, access, words, kind)
 
 
 @rule("st")
-def _st(s: Selection, step: Step) -> None:
-    match = step.match
-    assert match is not None
-    memory, value = step.instruction.operands[:2]
-    if not isinstance(memory, Memory):
-        raise Refusal("an address without brackets")
-    type_ = _accessed(s, step, match)
-    space = space_of(s, step, memory)
+def _st(isel: InstructionSelection) -> None:
+    memory, value = isel.operands[:2]
+    access = _access(isel, memory)
+    type_, space, volatile = access.type, access.space, access.volatile
     if space in ("const", "param"):
         raise Refusal(f"a store to the {space} space")
-    if "release" in match.modifiers:
-        s.emit(f"membar.{_scope(step)}")
-    items = value.items if isinstance(value, Vector) else (value,)
+    _fence(isel, "release")
     words: list[str] = []
-    for item in items:
-        words += s.wide_source(step, item) if type_.bits == 64 else (s.source(step, item, type_),)
+    for item in value.items if isinstance(value, Vector) else (value,):
+        words += isel.wide_source(item) if type_.bits == 64 else (isel.source(item, type_),)
     if len(words) > 4:
         raise Refusal("a vector of more than 128 bits")
     kind = _typed(type_) if type_.bits <= 32 else "u32"
-    operand = address(s, step, memory, space)
-    volatile = modifiers(match, "volatile")
+    operand = address(isel, access.memory, space)
+    words = [w if w.startswith("$") else isel.compute("mov.u32", w) for w in words]
     if len(words) == 1:
-        source = words[0] if words[0].startswith("$") else s.compute("mov.u32", words[0])
-        if space == "shared":
-            s.emit(f"mov.{kind}", operand, source)
-        else:
-            s.emit(f"st{volatile}.{space}.{kind}", operand, source)
-        return
-    text = f"{{{','.join(w if w.startswith('$') else s.compute('mov.u32', w) for w in words)}}}"
-    if space == "shared" and type_.bits >= 32:
-        s.emit(f"mov.bb{32 * len(words)}", operand, text)
+        opcode = f"mov.{kind}" if space == "shared" else f"st{volatile}.{space}.{kind}"
+        isel.emit(opcode, operand, words[0])
+    elif space == "shared" and type_.bits >= 32:
+        isel.emit(f"mov.bb{32 * len(words)}", operand, f"{{{','.join(words)}}}")
     else:
-        plain = operand[1:] if operand.startswith("s[") else operand
-        s.emit(f"st{volatile}.{space}.v{len(words)}.{kind}", plain, text)
+        opcode = f"st{volatile}.{space}.v{len(words)}.{kind}"
+        isel.emit(opcode, _bare(operand), f"{{{','.join(words)}}}")
 
 
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
 @rule("atom", "red")
-def _atom(s: Selection, step: Step) -> None:
-    match = step.match
-    assert match is not None
-    operands = step.instruction.operands
-    has_result = step.instruction.opcode.base == "atom"
+def _atom(isel: InstructionSelection) -> None:
+    match, operands = isel.match, isel.operands
+    has_result = isel.opcode.base == "atom"
     memory, values = operands[int(has_result)], operands[int(has_result) + 1 :]
     operation = match.one_of(*_ATOMICS)
-    type_ = s.type_of(match.type)
+    type_ = isel.type_of(match.type)
     if not isinstance(memory, Memory) or type_.bits != 32 or match.type.endswith("x2") or match.n:
-        raise Refusal(f"PTXPlus has no '{step.instruction.opcode.text}': its atomics have 32 bits")
+        raise Refusal(f"PTXPlus has no '{isel.opcode.text}': its atomics have 32 bits")
     if len(values) > (2 if operation == "cas" else 1):
         raise Refusal("an atomic with a cache hint")
-    space = space_of(s, step, memory)
+    space = space_of(isel, memory)
     if space not in ("global", "shared"):
         raise Refusal(f"an atomic on the {space} space")
     target = "_"
-    if has_result and not (isinstance(operands[0], Name) and operands[0].text == "_"):
-        target = s.register(s.destination(step, operands[0]))
-    operand = address(s, step, memory, space)
-    operand = operand[1:] if operand.startswith("s[") else operand
-    sources = [s.source(step, o, type_) for o in values]
-    if match.modifiers & {"release", "acq_rel"}:
-        s.emit(f"membar.{_scope(step)}")
-    s.emit(f"atom.{space}.{operation}.{match.type}", target, operand, *sources)
-    if match.modifiers & {"acquire", "acq_rel"}:
-        s.emit(f"membar.{_scope(step)}")
+    if has_result and not is_sink(operands[0]):
+        target = isel.target()
+    operand = _bare(address(isel, memory, space))
+    sources = isel.sources(values, type_)
+    _fence(isel, "release", "acq_rel")
+    isel.emit(f"atom.{space}.{operation}.{match.type}", target, operand, *sources)
+    _fence(isel, "acquire", "acq_rel")
