@@ -50,8 +50,8 @@ from ptxsim.sanitizer.inspect import (
 )
 from ptxsim.sanitizer.shadow_state import (
     ACQUIRES,
+    AFTER,
     BEFORE,
-    BEHIND,
     CHECKED,
     CHECKS,
     MEMORY,
@@ -290,7 +290,7 @@ def _run_warp(cta, w, limit):
         done += 1
         x.cycle += 1
         if c.stage == BEFORE and c.traced_warp == w:
-            c.stage = BEHIND
+            c.stage = AFTER
             return np.int64(PAUSED)
         if x.yields:
             break

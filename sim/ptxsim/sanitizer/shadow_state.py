@@ -14,7 +14,7 @@ MEMORY, INIT, RACES, BARRIERS = 1, 2, 4, 8
 TRACED = (
     16  # nothing is looked for: the loop stops before and behind chosen instructions (functional/tracing.py)
 )
-GOING, BEFORE, BEHIND = range(3)
+GOING, BEFORE, AFTER = range(3)
 
 # what a report says
 (
@@ -145,7 +145,7 @@ CHECKS = record(
         ),  # the cycle from which on the loop stops behind a round: to see whether anybody gets further
         ("in_vain", "i8"),  # rounds in which every warp that could run found an mbarrier incomplete
         ("traced_warps", "i8"),  # a mask
-        ("stage", "i8"),  # GOING, or where it has stopped: BEFORE or BEHIND an instruction
+        ("stage", "i8"),  # GOING, or where it has stopped: BEFORE or AFTER an instruction
         ("traced_at", "i8"),
         ("traced_warp", "i8"),
         ("traced_lanes", "i8"),
