@@ -252,7 +252,9 @@ class _Launched:
         code, title = ("E406", "a barrier can never complete") if at_barriers else ("E407", "deadlock")
         help_text = "every warp has to reach the same barrier"
         if not at_barriers:
-            help_text = "nobody is left who could change what the loop waits for: look who should"
+            help_text = (
+                "no warp is left that could change the value the loop waits for: find the one that should"
+            )
         more = f"; {others} more CTAs wait too" if others else ""
         where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
         return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)

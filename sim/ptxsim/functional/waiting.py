@@ -98,9 +98,9 @@ def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
             alive |= int(warp["stack_mask"][k, 0])
         text = f"warp {w} {_doing(program, i, waits)}"
         if alive & ~lanes:
-            behind = _line(program, int(warp["stack_pc"][top - 1, 0]))
+            meeting = _line(program, int(warp["stack_pc"][top - 1, 0]))
             text = f"warp {w}, lanes {_lanes(lanes)}, {_doing(program, i, waits)}"
-            text += f", its lanes {_lanes(alive & ~lanes)} stand at line {behind} until they come"
+            text += f", its lanes {_lanes(alive & ~lanes)} wait for them at line {meeting}"
         shown.append(text)
     more = f"; and {len(shown) - _SHOWN} more warps" if len(shown) > _SHOWN else ""
     return "; ".join(shown[:_SHOWN]) + more, (spinning + waiting + [0])[0], not spinning
