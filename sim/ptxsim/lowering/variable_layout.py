@@ -138,7 +138,7 @@ AT_BEGINNING = ModuleBase()
 
 @dataclass(frozen=True)
 class VariableLayout:
-    """Addresses and initial bytes. `global_bytes` begins at the origin's `variables`, `constant_bytes` at constant 0."""
+    """Addresses and initial bytes: `global_bytes` from the origin's `variables`, `constant_bytes` from 0."""
 
     symbols: dict[str, Symbol]
     parameters: tuple[Parameter, ...]
