@@ -26,8 +26,8 @@ reordering of declarations this carries on to instructions.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ptxtool.analysis.flow.dependence import effects, parts, stretches
-from ptxtool.analysis.sharing.first_shared import FirstShared
+from ptxtool.analysis.flow.dependence import effects, scheduling_regions, split_region
+from ptxtool.analysis.sharing.first_shared import ExpectedPath
 from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.base.counted import counted
 from ptxtool.ir.edit import TextEdit
@@ -64,16 +64,16 @@ class DelayFirstUse:
         return PassResult(tuple(edits), tuple(remarks), check_schedule)
 
     def _delay(self, kernel: Function, private: int) -> tuple[list[TextEdit], str]:
-        way = FirstShared(kernel)
+        path = ExpectedPath(kernel)
         bits = (1 << min(private, len(kernel.registers))) - 1
-        stops = [(stop, times) for _, stop, times in way.ways(bits) if stop >= 0]
-        found, done = list(stretches(kernel)), effects(kernel)
+        stops = [(stop, times) for _, stop, times in path.stops(bits) if stop >= 0]
+        found, done = list(scheduling_regions(kernel)), effects(kernel)
         shared = touches_shared_registers(kernel, private)
         edits: list[TextEdit] = []
         n, gained = 0, 0.0
         for stop, times in stops:
             stretch = next(s for s in found if stop in s)
-            first, rest, _ = parts(stretch, done, shared)
+            first, rest, _ = split_region(stretch, done, shared)
             moved = sum(i > stop for i in first)
             if moved:
                 n += moved
@@ -84,7 +84,7 @@ class DelayFirstUse:
                 [],
                 "nothing to do: no instruction that needs no shared register waits behind one that does",
             )
-        before = way.value(bits)
+        before = path.value(bits)
         return edits, (
             f"{counted(n, 'instruction')} moved; with {counted(private, 'private register')}, "
             f"{counted(f'{before + gained:.4g}', 'instruction')} expected before a shared one, not {before:.4g}"
