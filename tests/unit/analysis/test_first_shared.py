@@ -69,7 +69,7 @@ def test_counts_of_a_run_change_the_choice() -> None:
 
 
 def test_registers_that_only_help_together() -> None:
-    """Three private: the loop behind the branch needs two at once, each alone gains nothing."""
+    """Three private: the loop after the branch needs two at once, each alone gains nothing."""
     function = kernel(
         """
         @%p bra B;
