@@ -1,4 +1,4 @@
-"""What a pass is and what it returns. For everyone who writes a pass, and for the pipeline that runs them."""
+"""What a pass is and what it returns: for the passes, and for the pipeline that runs them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 
 Claim = Callable[[Module, Module], tuple[Diagnostic, ...]]
-"""A check in `ptxtool.check` that re-proves what a pass did, from the modules before and after; () if it holds."""
+"""A check in `ptxtool.validate` that re-proves a pass's result from the modules before and after; () if it holds."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing a pass tells its user. `line` is in the module it read, 0 for none."""
+    """One remark of a pass for the user. `line` is in the module that the pass read, 0 for none."""
 
     pass_name: str
     message: str
@@ -38,7 +38,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class PassResult:
-    """The text edits of a pass, what it says about them, and the check that must hold between before and after."""
+    """The text edits of a pass, its remarks, and the check that must hold between the modules before and after."""
 
     edits: tuple[TextEdit, ...]
     remarks: tuple[Remark, ...]
@@ -46,7 +46,7 @@ class PassResult:
 
 
 class WrongOption(PtxError):
-    """The value of an option is wrong whatever the module. The pipeline knows where it is written."""
+    """The value of an option is wrong for every module. The pipeline adds the place where it is written."""
 
     def __init__(self, option: str, diagnostic: Diagnostic):
         super().__init__(diagnostic)
@@ -54,7 +54,7 @@ class WrongOption(PtxError):
 
 
 class Shown(NamedTuple):
-    """What the list of passes says of an option whose type does not say it: its values, and what it is if not given."""
+    """The values and the default of an option in the list of passes, where its type does not give them."""
 
     values: str
     default: str
