@@ -65,9 +65,9 @@ class Pass(Protocol):
 
     Contract. In: a module without errors (`ptxtool.sema.verify`). Out: edits of its text; spliced and parsed again they
     give a module without errors for which the claim holds. The pipeline verifies both after every pass, always.
-    A pass with nothing to do returns no edits and a remark saying why. A pass that cannot do what was asked raises
+    A pass with nothing to do returns no edits and a remark saying why. A pass that cannot apply its options raises
     `PtxError` E301 and never guesses; an option that is wrong for every module is a `WrongOption` when the pass is
-    made. `run` is pure: same module, same options, same edits.
+    constructed. `run` is pure: same module, same options, same edits.
 
     An option is `str`, `int`, `bool` or a `Literal` of texts, perhaps `Annotated` with `Shown`, and has a default.
     """

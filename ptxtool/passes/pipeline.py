@@ -40,8 +40,8 @@ class RewriteResult:
 def rewrite(module: Module, pipeline: str) -> RewriteResult:
     """Run a pipeline such as "unroll-decls,reorder-decls{order=text}" on a module.
 
-    Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 where one
-    gives a wrong result.
+    Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 for a
+    wrong result.
     """
     return _run(module, _stages(pipeline))
 
@@ -91,8 +91,8 @@ def _placed(diagnostic: Diagnostic, stage: _Stage, module: Module, done: Sequenc
     if diagnostic.source is None:
         return replace(diagnostic, source=stage.source, start=stage.start, end=stage.end)
     if diagnostic.source is module.source and done:
-        made = Source(f"{module.source.name} (after {','.join(done)})", module.source.text)
-        return replace(diagnostic, source=made)
+        source = Source(f"{module.source.name} (after {','.join(done)})", module.source.text)
+        return replace(diagnostic, source=source)
     return diagnostic
 
 
