@@ -52,7 +52,7 @@ def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
         names = _numbered([texts_old[i] for i in region])
         renamed = _numbered([texts_new[i] for i in other])
         if region != other or sorted(names) != sorted(renamed):
-            yield complain("the instructions of a stretch are not the same ones")
+            yield complain("the instructions of a scheduling region are not the same ones")
             continue
         if names == renamed:
             continue

@@ -79,7 +79,7 @@ def _delayed(kernel: Function, private: int) -> tuple[list[TextEdit], str]:
             gained += times * moved
             edits += permute(kernel, region, [*first, *rest])
     if not edits:
-        return [], "nothing to do: no instruction that needs no shared register waits behind one that does"
+        return [], "nothing to do: no instruction that needs no shared register waits after one that does"
     before = paths.value(bits)
     return edits, (
         f"{counted(n, 'instruction')} moved; with {counted(private, 'private register')}, "
