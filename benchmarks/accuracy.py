@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(CHECKOUT / "tests"), str(CHECKOUT / "benchmarks")]
+sys.path[:0] = [str(CHECKOUT / folder) for folder in ("tests", "tests/helpers", "benchmarks")]
 
 from microkernels import C2050, GPGPUSIM42, Case  # noqa: E402
 from microkernels.case import shown  # noqa: E402
@@ -26,6 +26,7 @@ from page_tables import put_tables  # noqa: E402
 from reference_kernels import recorded_runs, simulate_recorded  # noqa: E402
 
 from ptxtool.formats.gpu import Gpu, load_gpu  # noqa: E402
+from ptxtool.formats.gpu_names import DEFAULT_GPU  # noqa: E402
 
 PAGE = CHECKOUT / "docs" / "accuracy.md"
 SHARED = CHECKOUT.parent / "shared"
@@ -190,7 +191,7 @@ def main() -> None:
         parser.error("--write needs all launches")
     made: dict[str, str] = {}
     if options.only != "runs":
-        made |= {"tesla-c2050": figures(C2050), "gpgpusim42-c2050": figures(GPGPUSIM42)}
+        made |= {DEFAULT_GPU: figures(C2050), "gpgpusim42-c2050": figures(GPGPUSIM42)}
     if options.only != "figures":
         if SHARED.is_dir():
             made["runs"] = runs(options.launches)

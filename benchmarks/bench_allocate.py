@@ -230,14 +230,14 @@ def compared(row: Row) -> Compared:
     live_ranges(row.kernel)
     ranges = time.process_time() - middle
     placed = row.assignment
-    values = placed.tenancy.values
+    values = placed.spills.values
     webs = np.flatnonzero(values.file == FILES.index("general")).tolist()
     number = {web: k for k, web in enumerate(webs)}
     copies = list(_copies(row.kernel, placed, number))
-    least = int(placed.tenancy.demand("general").max(initial=0))
+    least = int(placed.spills.demand("general").max(initial=0))
     accesses = [float(len(placed.ranges.accesses[web])) for web in webs]
     second = time.process_time()
-    neighbours = interference([values.segments[web] for web in webs])
+    neighbours = interference([values.intervals[web] for web in webs])
     built = time.process_time() - second
     n_units, found, seconds = _fewest(
         neighbours, values.width[webs].tolist(), copies, max(1, least), accesses

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
 from reference_kernels import launch_named, recorded_runs, simulate  # noqa: E402
 

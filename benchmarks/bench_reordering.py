@@ -31,6 +31,7 @@ from ptxtool.analysis.sharing.first_shared import FirstShared  # noqa: E402
 from ptxtool.analysis.sharing.shared_access import shared_accesses  # noqa: E402
 from ptxtool.analysis.sharing.shared_layout import shared_layout  # noqa: E402
 from ptxtool.base.resources import resource_dir  # noqa: E402
+from ptxtool.formats.gpu_names import DEFAULT_GPU  # noqa: E402
 from ptxtool.formats.launch.launch_file import Launch, load_launch  # noqa: E402
 from ptxtool.ir.marks import release_marks  # noqa: E402
 from ptxtool.ir.nodes import Function, Module  # noqa: E402
@@ -100,7 +101,7 @@ class Sample:
         """Instructions before the first shared register."""
         return FirstShared(kernel).value((1 << self.private) - 1)
 
-    def thread_ipc(self, kernel: Function, resource: str = "", gpu: str = "tesla-c2050") -> float:
+    def thread_ipc(self, kernel: Function, resource: str = "", gpu: str = DEFAULT_GPU) -> float:
         """Thread IPC with Shared-OWF; where nothing is shared that of loose round robin."""
         from ptxtool import api
 
@@ -176,7 +177,7 @@ def expected(found: Sequence[Sample]) -> str:
 def simulated(found: Sequence[Sample]) -> str:
     """A line per sample: thread IPC without sharing, and the gain of every pipeline with Shared-OWF over it."""
     pipelines = {**PIPELINES, "late, delayed, released": PIPELINES["late, delayed"] + RELEASED}
-    return _gains(found, pipelines, "registers", "tesla-c2050")
+    return _gains(found, pipelines, "registers", DEFAULT_GPU)
 
 
 def scratchpad(found: Sequence[Sample]) -> str:

@@ -26,7 +26,8 @@ def measure(name: str, check: tuple[str, ...], runs: int) -> dict[str, object]:
     for _ in range(runs + 1):
         arguments = launch.arguments()
         started = time.process_time()
-        result = run(kernel, launch.grid, launch.block, arguments, launch.dynamic_shared or 0, check=check)
+        how = launch.grid, launch.block, arguments
+        result = run(kernel, *how, dynamic_shared=launch.dynamic_shared, check=check)
         best, executed = min(best, time.process_time() - started), result.warp_instructions
     return {
         "sample": name,

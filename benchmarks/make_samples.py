@@ -3,7 +3,7 @@
     python benchmarks/make_samples.py [SAMPLE ...] [--keep-ptx]
 
 `kernel.cu` and `launch.toml` are written by hand. The PTXPlus fits into the registers that the launch file allocates,
-or the sample is refused. `tests/sim/test_paper_benchmarks.py` makes again what needs no nvcc.
+or the sample is refused. `tests/sim/programs/test_paper_benchmarks.py` makes again what needs no nvcc.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
 import numpy as np  # noqa: E402
 from paper_benchmarks import FILES, REFERENCES, arguments, lowered  # noqa: E402

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
 from kernels import sample  # noqa: E402
 from reference_kernels import launch_named, recorded_runs, simulate  # noqa: E402
 
 import ptxsim  # noqa: E402
 from ptxtool.formats.gpu import Gpu, load_gpu  # noqa: E402
+from ptxtool.formats.gpu_names import DEFAULT_GPU  # noqa: E402
 from ptxtool.formats.settings import with_settings  # noqa: E402
 
 SAMPLES = ("sgemm", "hotspot", "reduction", "saxpy")
@@ -185,7 +186,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--gpu", default="tesla-c2050")
+    parser.add_argument("--gpu", default=DEFAULT_GPU)
     parser.add_argument("--scheduler", default="lrr")
     parser.add_argument("--kernels", help="only these, separated by commas")
     parser.add_argument("--switches", help="only these, separated by commas")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "helpers"))
 
 from kernels import sample  # noqa: E402
 from page_tables import put_tables  # noqa: E402

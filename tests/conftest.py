@@ -1,15 +1,20 @@
-"""Fixtures every test may use (the corpus of real assembly, where the machine has one), and tests that are files."""
+"""Fixtures for every test: the corpus of real assembly, the command line in this process, kernels to run it on; tests
+that are files."""
 
 from pathlib import Path
 
 import casefile
 import pytest
+from checkout import CHECKOUT
+from click.testing import CliRunner, Result
 from hypothesis import settings
+from scalekernel import LAUNCH, SCALE
+from smallkernel import KERNEL, Cli
+
+from ptxtool.cli.main import main
 
 settings.register_profile("untimed", deadline=None)  # a loaded machine is no failure
 settings.load_profile("untimed")
-
-CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def shared_dir() -> Path | None:
@@ -42,6 +47,37 @@ def corpus() -> tuple[Path, ...]:
     if not files:
         pytest.skip("no corpus in ../shared beside the checkout")
     return files
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """`cli("live", path)` runs a command: `.exit_code`, `.stdout`, `.stderr`."""
+
+    monkeypatch.setenv("PTXTOOL_DEBUG", "1")
+
+    def run_command(*arguments: object, input: str | bytes | None = None) -> Result:
+        result = CliRunner().invoke(main, [str(a) for a in arguments], input=input, prog_name="ptxtool")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert result.exit_code != 70, result.stderr
+        return result
+
+    return run_command
+
+
+@pytest.fixture
+def kernel_file(tmp_path: Path) -> Path:
+    path = tmp_path / "k.ptxplus"
+    path.write_text(KERNEL)
+    return path
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """The file of a kernel that scales a vector, with its launch file beside it."""
+    (tmp_path / "launch.toml").write_text(LAUNCH)
+    path = tmp_path / "scale.ptx"
+    path.write_text(SCALE)
+    return path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

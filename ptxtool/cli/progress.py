@@ -1,7 +1,7 @@
-"""What a simulation or a sweep says while it runs: what the kernel prints, and on a terminal how far it is.
+"""What a simulation or a sweep prints while it runs: the output of the kernel, and on a terminal the progress.
 
 One line on standard error that is written over: a bar of the CTAs that are done, cycles, IPC, how fast the simulator is
-(warp instructions a second) and the time that is left, if CTAs go on ending as they did. Nothing is shown where
+(warp instructions a second) and the time that is left at the same pace. Nothing is shown where
 standard error is no terminal.
 """
 
@@ -12,11 +12,15 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from ptxtool.cli.streams import print_bytes, print_error
+
+if TYPE_CHECKING:
+    from ptxsim.timing.drive import ProgressSnapshot
+    from ptxtool.sweep.runner import SweepProgress
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
@@ -27,13 +31,13 @@ _BAR, _LEAST_BAR = 20, 5
 
 
 class Termination:
-    """In a `with`, SIGTERM is what Ctrl-C is: batch systems end long sweeps with it. `asked` says that it came."""
+    """In a `with`, SIGTERM works like Ctrl-C: batch systems end long sweeps with it. `asked` is True after one."""
 
     def __init__(self) -> None:
         self.asked = False
         self._before: Any = None
 
-    def __enter__(self) -> "Termination":
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # no other may have a handler
             self._before = signal.signal(signal.SIGTERM, self._interrupt)
         return self
@@ -55,34 +59,19 @@ class Termination:
         return TERMINATED if self.asked else INTERRUPTED
 
 
-class Standing(Protocol):
-    """How far a simulation is: what `ptxsim.launch` gives to `progress`."""
-
-    @property
-    def cycles(self) -> int: ...
-    @property
-    def ctas_done(self) -> int: ...
-    @property
-    def n_ctas(self) -> int: ...
-    @property
-    def warp_instructions(self) -> int: ...
-    @property
-    def thread_instructions(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Pace:
-    """What was reached since a simulation was first looked at, and the seconds that it took."""
+    """The progress since a simulation was first shown, and the seconds since then."""
 
     seconds: float
     warp_instructions: int
     ctas: int
 
 
-def progress_line(head: str, at: Standing, pace: Pace, width: int) -> str:
-    """The line about a simulation, of at most `width` characters: the bar takes what the rest leaves.
+def progress_line(head: str, at: "ProgressSnapshot", pace: Pace, width: int) -> str:
+    """The line about a simulation, of at most `width` characters: the bar takes the rest.
 
-    Speed and time left come as soon as there is something to tell them from; a narrow terminal gets less.
+    Speed and time left are shown as soon as they can be computed; a narrow terminal gets less.
     """
     share = at.ctas_done / at.n_ctas
     cycles, ipc = f"{_short(at.cycles)} cycles", f"IPC {at.thread_instructions / max(1, at.cycles):.1f}"
@@ -99,23 +88,8 @@ def progress_line(head: str, at: Standing, pace: Pace, width: int) -> str:
     return f"{head}[{'#' * filled}{'.' * (room - filled)}]{'  '.join(parts)}"[:width]
 
 
-class SweepStanding(Protocol):
-    """How far a sweep is: what `api.sweep` gives to `progress`."""
-
-    @property
-    def total(self) -> int: ...
-    @property
-    def stored(self) -> int: ...
-    @property
-    def ended(self) -> int: ...
-    @property
-    def failed(self) -> int: ...
-    @property
-    def label(self) -> str: ...
-
-
-def sweep_line(at: SweepStanding, seconds: float, width: int) -> str:
-    """The line about a sweep, of at most `width` characters; the time left is that of runs like those that ended."""
+def sweep_line(at: "SweepProgress", seconds: float, width: int) -> str:
+    """The line about a sweep, of at most `width` characters; the time left assumes runs like those that ended."""
     done = at.stored + at.ended
     share = done / at.total if at.total else 1.0
     left = f"{_clock((at.total - done) * seconds / at.ended)} left" if at.ended and seconds > 0 else ""
@@ -150,35 +124,40 @@ class _Line:
             return 79
 
 
-class SweepStatus(_Line):
-    """The line about a sweep."""
+class SweepStatus(Termination, _Line):
+    """The line about a sweep, for the `with` in which it runs."""
 
     def __init__(self, quiet: bool = False) -> None:
-        super().__init__(quiet)
+        Termination.__init__(self)
+        _Line.__init__(self, quiet)
         self._since: float | None = None
 
-    def progress(self, at: SweepStanding) -> None:
-        """How far it is: what `api.sweep` calls before the first run and after each."""
+    def __exit__(self, *exception: Any) -> None:
+        self.clear()
+        super().__exit__(*exception)
+
+    def progress(self, at: "SweepProgress") -> None:
+        """Show the progress: `api.sweep` calls it before the first run and after each."""
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         self._write(sweep_line(at, now - self._since, self._width()))
 
 
-class Status(_Line):
+class SimulationStatus(_Line):
     """The line about a simulation."""
 
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
         self._head = ""
-        self._first: tuple[float, Standing] | None = None
+        self._first: tuple[float, ProgressSnapshot] | None = None
 
     def announce(self, name: str) -> None:
-        """What is being simulated now."""
+        """Show what is being simulated now."""
         self._head, self._first = f"{name}  ", None
         self._write(f"{self._head}starting")
 
-    def progress(self, at: Standing) -> None:
-        """How far it is: what `ptxsim.launch` calls now and then."""
+    def progress(self, at: "ProgressSnapshot") -> None:
+        """Show the progress: `ptxsim.launch` calls it now and then."""
         if not self._shown:
             return
         now = time.monotonic()
@@ -190,7 +169,7 @@ class Status(_Line):
         self._write(progress_line(self._head, at, pace, self._width()))
 
     def printed(self, text: str) -> None:
-        """What the kernel prints, to standard output."""
+        """Write the kernel's output to standard output."""
         self.clear()
         print_bytes(text.encode("utf-8", "surrogateescape"))
 

@@ -2,7 +2,7 @@
 
 Statements are laid out one by one (`statements`); this file sets them under each other, in nested blocks one step to
 the right, labels one step to the left, and puts what stands between them back: comments, each before the same
-statement or behind it as it was, and blank lines, at most one, none inside braces at either end, one around every
+statement or after it as in the text, and blank lines, at most one, none inside braces at either end, one around every
 function that has a body. Empty statements (`;`) go. Nothing else is added or taken away: numbers, names and modifiers
 stay as they are written.
 
@@ -16,19 +16,9 @@ from typing import NamedTuple
 
 from ptxtool.emit.pieces import INDENT, comment_text, is_line_comment, with_comment
 from ptxtool.emit.statements import Statements
-from ptxtool.ir.nodes import (
-    Declaration,
-    Directive,
-    Function,
-    Instruction,
-    Label,
-    Module,
-    ScopeClose,
-    ScopeOpen,
-)
+from ptxtool.ir import nodes
+from ptxtool.ir.symbols import LABEL_LISTS
 from ptxtool.parse.grammar import terminals
-
-_LABEL_LISTS = frozenset({"branchtargets", "calltargets", "callprototype"})
 
 MAX_LEVELS = 32
 """Blocks nested more deeply than this are not indented further, so that no input gives quadratic output."""
@@ -45,7 +35,7 @@ class Comment(NamedTuple):
 class Gap(NamedTuple):
     """What stands between two statements."""
 
-    behind: tuple[str, ...] = ()  # comments on the line of the statement before
+    trailing: tuple[str, ...] = ()  # comments on the line of the statement before
     own: tuple[Comment, ...] = ()
     blank: bool = False  # a blank line before the next statement
 
@@ -69,11 +59,11 @@ class _Gaps(dict[str, Gap]):
         return found
 
 
-def read_gap(text: str, behind_statement: bool) -> Gap:
+def read_gap(text: str, after_statement: bool) -> Gap:
     """Read the text between two statements, or before the first."""
-    behind: list[str] = []
+    trailing: list[str] = []
     own: list[Comment] = []
-    same_line, newlines, spacing = behind_statement, 0, ""
+    same_line, newlines, spacing = after_statement, 0, ""
     for match in _gap_part().finditer(text):
         found = match[0]
         if match.lastgroup == "spacing":
@@ -82,36 +72,36 @@ def read_gap(text: str, behind_statement: bool) -> Gap:
             same_line = same_line and newlines == 0
         elif match.lastgroup == "comment":
             if same_line:
-                behind.append(found)
+                trailing.append(found)
             else:
                 own.append(Comment(found, spacing.rpartition("\n")[2] + found, newlines > 1))
             newlines, spacing = 0, ""
-    if not behind and not own and newlines < 2:
+    if not trailing and not own and newlines < 2:
         return _NOTHING
-    return Gap(tuple(behind), tuple(own), newlines > 1)
+    return Gap(tuple(trailing), tuple(own), newlines > 1)
 
 
-class _Layout:
+class _ModuleLayout:
     """The lines of one module, as far as they are written."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: nodes.Module) -> None:
         self.text = module.source.text
         self.statements = Statements(self.text)
         self.gaps = _Gaps()
         self.lines: list[str] = []
         self.first = 0  # the number of lines before which no blank one may stand
 
-    def module(self, module: Module) -> str:
+    def module(self, module: nodes.Module) -> str:
         position = 1 if self.text.startswith("\ufeff") else 0
-        before: Directive | Declaration | Function | None = None
+        before: nodes.Directive | nodes.Declaration | nodes.Function | None = None
         for item in module.items:
             text = self.text[position : item.start]
             gap = read_gap(text, False) if before is None else self.gaps[text]
-            defined = [i for i in (before, item) if isinstance(i, Function) and i.body is not None]
+            defined = [i for i in (before, item) if isinstance(i, nodes.Function) and i.body is not None]
             self.between(gap, "", apart=before is not None and bool(defined))
-            if isinstance(item, Function):
+            if isinstance(item, nodes.Function):
                 self.function(item)
-            elif isinstance(item, Declaration):
+            elif isinstance(item, nodes.Declaration):
                 self.lines.append(self.statements.declaration(item, ""))
             else:
                 self.lines.append(self.statements.directive(item, ""))
@@ -121,9 +111,9 @@ class _Layout:
 
     def between(self, gap: Gap, indent: str, closing: bool = False, apart: bool = False) -> None:
         """Write what stands between two statements; `closing` before a brace or the end, `apart` to part them."""
-        if gap.behind:
+        if gap.trailing:
             self.lines[-1] = " ".join(
-                [with_comment(self.lines[-1], gap.behind[0]), *map(comment_text, gap.behind[1:])]
+                [with_comment(self.lines[-1], gap.trailing[0]), *map(comment_text, gap.trailing[1:])]
             )
         blank = gap.blank and not closing
         if apart and not blank and not any(comment.after_blank for comment in gap.own):
@@ -142,7 +132,7 @@ class _Layout:
         if len(self.lines) > self.first and self.lines[-1]:
             self.lines.append("")
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         head = self.statements.head(function)
         self.lines.append(head)
         if function.body is None:
@@ -156,32 +146,32 @@ class _Layout:
         self.lines.append(indent + "{")
         self.first = len(self.lines)
 
-    def body(self, function: Function) -> int:
+    def body(self, function: nodes.Function) -> int:
         """Write a body's statements; the end of the last one."""
         text, gaps, lines = self.text, self.gaps, self.lines
         instruction = self.statements.instruction
         position = function.body_start + 1
         level, indent, outer = 1, INDENT, ""
-        label: Label | None = None
+        label: nodes.Label | None = None
         for statement in function.body or ():
             kind = type(statement)
             gap = gaps[text[position : statement.start]]
             if gap is not _NOTHING:
-                self.between(gap, indent, closing=kind is ScopeClose)
+                self.between(gap, indent, closing=kind is nodes.ScopeClose)
             position = statement.end
-            if kind is Instruction:
+            if kind is nodes.Instruction:
                 lines.append(instruction(statement, indent))  # type: ignore[arg-type]
-            elif isinstance(statement, Label):
+            elif isinstance(statement, nodes.Label):
                 lines.append(f"{outer}{statement.name}:")
-            elif isinstance(statement, Declaration):
+            elif isinstance(statement, nodes.Declaration):
                 lines.append(self.statements.declaration(statement, indent))
-            elif isinstance(statement, Directive):
+            elif isinstance(statement, nodes.Directive):
                 line = self.statements.directive(statement, indent)
-                if label is not None and gap is _NOTHING and statement.name in _LABEL_LISTS:
+                if label is not None and gap is _NOTHING and statement.name in LABEL_LISTS:
                     line = f"{indent}{label.name}: {line.removeprefix(indent)}"
                     lines.pop()
                 lines.append(line)
-            elif kind is ScopeOpen:
+            elif kind is nodes.ScopeOpen:
                 self.open(indent)
                 level += 1
                 indent, outer = _indents(level)
@@ -189,7 +179,7 @@ class _Layout:
                 level -= 1
                 indent, outer = _indents(level)
                 lines.append(indent + "}")
-            label = statement if isinstance(statement, Label) else None
+            label = statement if isinstance(statement, nodes.Label) else None
         return position
 
 
@@ -206,10 +196,10 @@ def _own_line(comment: Comment, indent: str) -> str:
     return (indent if comment.text.startswith("//") else "") + comment_text(comment.text)
 
 
-def layout(module: Module) -> str:
+def layout(module: nodes.Module) -> str:
     """The module's text in the canonical layout."""
     source = module.source.text
-    text = _Layout(module).module(module).replace("\r\n", "\n")
+    text = _ModuleLayout(module).module(module).replace("\r\n", "\n")
     if source.startswith("\ufeff"):
         text = "\ufeff" + text
     line_end = source.find("\n")

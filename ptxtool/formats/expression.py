@@ -10,13 +10,14 @@ Not guarded against: an expression that asks for a great deal of memory or time.
 """
 
 import ast
-import difflib
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from ptxtool.base.phrases import did_you_mean
 
 
 def _words(text: str) -> frozenset[str]:
@@ -132,11 +133,6 @@ def _numpy_name(node: ast.expr) -> str | None:
     return None
 
 
-def _suggestion(word: str, words: frozenset[str] | set[str]) -> str:
-    close = difflib.get_close_matches(word, sorted(words), 1)
-    return f"did you mean '{close[0]}'?" if close else ""
-
-
 class _Checker(ast.NodeVisitor):
     """Refuses every node without a meaning here, and collects the names."""
 
@@ -162,7 +158,7 @@ class _Checker(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         if node.id not in self.known:
             known = ", ".join(f"'{n}'" for n in sorted(self.known)) or "none so far"
-            help = _suggestion(node.id, set(self.known) | {"np"}) or f"names are {known}, and 'np'"
+            help = did_you_mean(node.id, {*self.known, "np"}, f"names are {known}, and 'np'")
             raise ExpressionError(f"unknown name '{node.id}'", node.col_offset, help)
         self.names.add(node.id)
 
@@ -170,13 +166,13 @@ class _Checker(ast.NodeVisitor):
         name = _numpy_name(node)
         if name is None:
             if node.attr not in ATTRIBUTES | METHODS:
-                help = _suggestion(node.attr, ATTRIBUTES | METHODS)
+                help = did_you_mean(node.attr, ATTRIBUTES | METHODS)
                 raise ExpressionError(
                     f"'.{node.attr}' cannot be used in an expression", node.col_offset, help
                 )
             self.visit(node.value)
         elif name not in FUNCTIONS | CONSTANTS | TYPES:
-            help = _suggestion(name, FUNCTIONS | CONSTANTS | TYPES)
+            help = did_you_mean(name, FUNCTIONS | CONSTANTS | TYPES)
             raise ExpressionError(f"'np.{name}' cannot be used in an expression", node.col_offset, help)
 
     def visit_Call(self, node: ast.Call) -> None:

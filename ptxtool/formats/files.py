@@ -2,7 +2,7 @@
 
 For `api.py` and the commands. `-` is standard input. Where no file has the given name, a packaged sample may: `sgemm`
 is `samples/sgemm/kernel.ptxplus`, or `kernel.ptx` for a sample without PTXPlus. An output is written beside its place
-and then moved there, so that a run that fails leaves the old file as it was. Everything that goes wrong is E501 or
+and then moved there, so that a run that fails leaves the old file as it was. Errors are E501 or
 E503.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ptxtool.base.diag import PtxError, error
 from ptxtool.base.resources import resource_dir
+from ptxtool.base.source import Source
 
 STDIN = "-"
 SUFFIXES = (".ptxplus", ".ptx")
@@ -56,13 +57,28 @@ def read_input(name: str | Path) -> tuple[str, bytes]:
             return "<stdin>", sys.stdin.buffer.read()
         except (OSError, AttributeError) as problem:
             raise error(
-                "E501", f"cannot read standard input: {_reason(problem)}", help="pipe a file into the command"
+                "E501",
+                f"cannot read standard input: {reason_of(problem)}",
+                help="pipe a file into the command",
             ) from None
     path = find_input(name)
     try:
         return str(path), path.read_bytes()
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
         raise _unreadable(path, problem) from None
+
+
+def read_bytes(path: str | Path, advice: str) -> bytes:
+    """The bytes of a file. Raises E501, with advice on what to give instead."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
+        raise error("E501", f"cannot read '{path}': {reason_of(problem)}", help=advice) from None
+
+
+def read_source(path: str | Path, advice: str) -> Source:
+    """The text of a file. Raises E501, with advice on what to give instead."""
+    return Source.from_bytes(str(path), read_bytes(path, advice))
 
 
 def write_output(path: str | Path, data: bytes) -> None:
@@ -77,7 +93,7 @@ def write_output(path: str | Path, data: bytes) -> None:
 
 
 def require_writable(path: str | Path) -> None:
-    """See that an output can be written, and leave it as it is. Raises E503."""
+    """Check that an output can be written, and leave it as it is. Raises E503."""
     with contextlib.suppress(OSError, ValueError):
         if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
             return  # a device or a pipe: opening it would be writing
@@ -85,7 +101,7 @@ def require_writable(path: str | Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """See that a folder is there, or can be made, and can be written into. Raises E503."""
+    """Check that a folder exists or can be created, and can be written into. Raises E503."""
     with contextlib.suppress(OSError, ValueError):
         above = next(p for p in (path, *path.absolute().parents) if p.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
@@ -134,7 +150,7 @@ class OutputFile:
                 self._temporary = None
 
     def drop(self) -> None:
-        """Leave what was there before."""
+        """Keep the file as it was before."""
         with contextlib.suppress(OSError):
             self._stream.close()
         if self._temporary is not None:
@@ -148,18 +164,18 @@ class OutputFile:
         except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
             raise error(
                 "E503",
-                f"cannot write '{self._path}': {_reason(problem)}",
+                f"cannot write '{self._path}': {reason_of(problem)}",
                 help="nothing was written; give a path in a folder that exists and can be written",
             ) from None
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where there is none. Raises E503."""
+    """Create a folder if there is none. Raises E503."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as problem:
         raise error(
-            "E503", f"cannot make folder '{path}': {_reason(problem)}", help="give another one"
+            "E503", f"cannot make folder '{path}': {reason_of(problem)}", help="give another one"
         ) from None
 
 
@@ -169,9 +185,10 @@ def _unreadable(path: Path, problem: Exception) -> PtxError:
     could_be_a_sample = str(path) == path.stem  # a word, without folder and suffix
     if names and could_be_a_sample and isinstance(problem, FileNotFoundError):
         advice += f"; packaged samples are {', '.join(names)}"
-    return error("E501", f"cannot read '{path}': {_reason(problem)}", help=advice)
+    return error("E501", f"cannot read '{path}': {reason_of(problem)}", help=advice)
 
 
-def _reason(problem: Exception) -> str:
+def reason_of(problem: Exception) -> str:
+    """Why the system could not do it, in lower case."""
     reason = getattr(problem, "strerror", None) or str(problem)
     return reason[:1].lower() + reason[1:]

@@ -1,6 +1,6 @@
 """The pages of the diagnostic codes, `docs/errors/CODE.md`: for `check --explain` and for SARIF.
 
-They are Markdown, written for people; tests run their examples (`tests/cli/test_error_pages.py`).
+They are Markdown, written for people; tests run their examples (`tests/docs/test_error_pages.py`).
 """
 
 from pathlib import Path

@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 _NOT_SET = ("name", "description", "origin", "units")
 """How a machine is called and where it was read is no part of it; what the LDST unit executes is fixed."""
@@ -47,12 +48,8 @@ def _changed(node: Any, keys: list[str], value: object, setting: str) -> Any:
     fields: Mapping[str, Any] = node if isinstance(node, dict) else msgspec.structs.asdict(node)
     known = [name for name in fields if name not in _NOT_SET]
     if first not in known:
-        near = nearest(first, known)
-        raise error(
-            "E502",
-            f"setting '{setting}': no key '{first}'",
-            help=f"did you mean '{near}'?" if near else f"there are {', '.join(known)}",
-        )
+        help = did_you_mean(first, known, f"there are {', '.join(known)}")
+        raise error("E502", f"setting '{setting}': no key '{first}'", help=help)
     inner = fields[first]
     is_part = isinstance(inner, dict | msgspec.Struct)
     if is_part and not rest:
@@ -74,4 +71,4 @@ def _changed(node: Any, keys: list[str], value: object, setting: str) -> Any:
     except msgspec.ValidationError as problem:
         text = str(problem).partition(" - at `")[0].replace("`", "'")
         what = f"setting '{setting}': {text[:1].lower()}{text[1:]}"
-        raise error("E502", what, help="tesla-c2050.toml shows what is meant") from None
+        raise error("E502", what, help=f"{DEFAULT_GPU}.toml shows what is meant") from None

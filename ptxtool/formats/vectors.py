@@ -20,7 +20,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -29,7 +29,8 @@ import numpy as np
 
 from ptxtool.analysis.flow.liveness import Liveness
 from ptxtool.base.bits import from_words, indices, to_words, word_count
-from ptxtool.base.diag import PtxError, error
+from ptxtool.base.diag import error
+from ptxtool.formats.files import read_bytes
 from ptxtool.ir.nodes import Function
 
 MAGIC = b"LIVEREGS"
@@ -62,7 +63,7 @@ class LiveVectors:
 
 
 def program_counters(kernel: Function) -> tuple[int, ...]:
-    """The byte address of every instruction from the kernel's start, and behind the last one the kernel's size."""
+    """The byte address of every instruction from the kernel's start, and the kernel's size after the last."""
     ptxplus = kernel.registers.is_ptxplus
     pcs = [0]
     for instruction in kernel.instructions:
@@ -88,19 +89,16 @@ def live_vectors(liveness: Liveness) -> LiveVectors:
 
 def encode(vectors: LiveVectors, form: str) -> bytes:
     """The file's bytes in one of `FORMATS`. The same vectors give the same bytes."""
-    writers: dict[str, Callable[[LiveVectors], str | bytes]] = {
-        "json": to_json,
-        "npz": to_npz,
-        "c": to_c_header,
-        "binary": to_binary,
-    }
-    if form not in writers:
+    if form not in FORMATS:
         raise error("E502", f"no live-vector format '{form}'", help=f"the formats are {', '.join(FORMATS)}")
-    data = writers[form](vectors)
-    return data if isinstance(data, bytes) else data.encode("utf-8")
+    if form == "npz":
+        return _to_npz(vectors)
+    if form == "binary":
+        return _to_binary(vectors)
+    return (_to_json if form == "json" else _to_c_header)(vectors).encode("utf-8")
 
 
-def to_json(vectors: LiveVectors) -> str:
+def _to_json(vectors: LiveVectors) -> str:
     """JSON text: one entry per line, with the vector in hexadecimal and the names it stands for."""
     head = {
         "format": "live-register vectors",
@@ -119,7 +117,7 @@ def to_json(vectors: LiveVectors) -> str:
     return "\n".join(["{", *lines, f'  "entries": {rows}', "}", ""])
 
 
-def to_npz(vectors: LiveVectors) -> bytes:
+def _to_npz(vectors: LiveVectors) -> bytes:
     """A numpy archive: `pc` (u32), `live` (u64, entries x words), `registers`, `kernel`, `per`, `version`."""
     words = [to_words(bits, vectors.n_words) for bits in vectors.vectors]
     file = io.BytesIO()
@@ -135,7 +133,7 @@ def to_npz(vectors: LiveVectors) -> bytes:
     return file.getvalue()
 
 
-def to_binary(vectors: LiveVectors) -> bytes:
+def _to_binary(vectors: LiveVectors) -> bytes:
     """The binary form."""
     text = "\n".join((vectors.kernel, *vectors.registers)).encode("utf-8")
     text += bytes(-(_HEADER.size + len(text)) % 8)
@@ -151,7 +149,7 @@ def to_binary(vectors: LiveVectors) -> bytes:
     return unsigned + struct.pack("<I", zlib.crc32(unsigned + text + body)) + text + body
 
 
-def to_c_header(vectors: LiveVectors) -> str:
+def _to_c_header(vectors: LiveVectors) -> str:
     """A C header with the vectors as a constant array, for C99 and C++."""
     name = re.sub(r"\W", "_", vectors.kernel, flags=re.ASCII)
     guard = f"LIVE_{name.upper()}_H"
@@ -202,131 +200,117 @@ def _c_comment(text: str) -> str:
 
 def load_vectors(path: str | Path) -> LiveVectors:
     """Read a JSON, npz or binary file. Raises `PtxError` (E501) where it cannot be read or is damaged."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as problem:
-        raise error("E501", f"cannot read '{path}': {problem.strerror}", help="check the path") from None
-    return decode(data, str(path))
+    return decode(read_bytes(path, "check the path"), str(path))
 
 
 def decode(data: bytes, name: str = "<bytes>") -> LiveVectors:
     """Vectors from the bytes of a JSON, npz or binary file. Raises `PtxError` (E501); `name` is for its message."""
-    if data.startswith(MAGIC):
-        return from_binary(data, name)
-    if data.startswith(b"PK"):
-        return from_npz(data, name)
-    if data.lstrip().startswith(b"{"):
-        return from_json(data, name)
-    raise _damaged(name, "it is none of the live-vector formats")
-
-
-def from_json(text: str | bytes, name: str = "<json>") -> LiveVectors:
-    """Vectors from JSON; the bits count, the names beside them are for people."""
     try:
-        data = cast("dict[str, Any]", json.loads(text))
-        if data["format"] != "live-register vectors":
-            raise _damaged(name, "it holds something else")
-        _require_version(name, data["version"])
-        entries: list[dict[str, Any]] = data["entries"]
-        return _checked(
-            name,
-            LiveVectors(
-                str(data["kernel"]),
-                str(data["per"]),
-                tuple(str(register) for register in data["registers"]),
-                tuple(int(entry["pc"]) for entry in entries),
-                tuple(int(entry["bits"], 16) for entry in entries),
-            ),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
-        raise _damaged(name, f"its content does not fit the format ({problem!r})") from None
-
-
-def from_npz(data: bytes, name: str = "<npz>") -> LiveVectors:
-    """Vectors from a numpy archive."""
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            arrays: Mapping[str, Any] = {key: found[key] for key in found.files}
-        _require_version(name, int(arrays["version"]))
-        live = np.asarray(arrays["live"], dtype=np.uint64)
-        vectors = LiveVectors(
-            str(arrays["kernel"]),
-            str(arrays["per"]),
-            tuple(str(register) for register in arrays["registers"]),
-            tuple(int(pc) for pc in arrays["pc"]),
-            tuple(from_words(int(word) for word in row) for row in live),
-        )
-    except PtxError:
-        raise
+        return _checked(_read(data))
+    except _Damaged as problem:
+        why = str(problem)
     except (
         ValueError,
         KeyError,
         TypeError,
+        AttributeError,
         OSError,
         EOFError,
-        NotImplementedError,
-        RuntimeError,
+        RuntimeError,  # NotImplementedError and RecursionError too
         OverflowError,
         zlib.error,
         zipfile.BadZipFile,
     ) as problem:
-        raise _damaged(name, f"its content does not fit the format ({problem!r})") from None
-    return _checked(name, vectors)
+        why = f"its content does not fit the format ({problem!r})"
+    message = f"cannot read live-register vectors from '{name}': {why}"
+    raise error("E501", message, help="write the file again with 'ptxtool live'")
 
 
-def from_binary(data: bytes, name: str = "<binary>") -> LiveVectors:
-    """Vectors from the binary form."""
-    if len(data) < _HEADER.size or not data.startswith(MAGIC):
-        raise _damaged(name, f"it is shorter than its {_HEADER.size}-byte header or has another magic number")
+class _Damaged(Exception):
+    """Why a file is no live-register vectors."""
+
+
+def _read(data: bytes) -> LiveVectors:
+    if data.startswith(MAGIC):
+        return _from_binary(data)
+    if data.startswith(b"PK"):
+        return _from_npz(data)
+    if data.lstrip().startswith(b"{"):
+        return _from_json(data)
+    raise _Damaged("it is none of the live-vector formats")
+
+
+def _from_json(text: bytes) -> LiveVectors:
+    """The bits count; the names beside them are for readers of the file."""
+    data = cast("dict[str, Any]", json.loads(text))
+    if data["format"] != "live-register vectors":
+        raise _Damaged("it holds something else")
+    _require_version(data["version"])
+    entries: list[dict[str, Any]] = data["entries"]
+    return LiveVectors(
+        str(data["kernel"]),
+        str(data["per"]),
+        tuple(str(register) for register in data["registers"]),
+        tuple(int(entry["pc"]) for entry in entries),
+        tuple(int(entry["bits"], 16) for entry in entries),
+    )
+
+
+def _from_npz(data: bytes) -> LiveVectors:
+    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+        arrays: Mapping[str, Any] = {key: found[key] for key in found.files}
+    _require_version(int(arrays["version"]))
+    live = np.asarray(arrays["live"], dtype=np.uint64)
+    return LiveVectors(
+        str(arrays["kernel"]),
+        str(arrays["per"]),
+        tuple(str(register) for register in arrays["registers"]),
+        tuple(int(pc) for pc in arrays["pc"]),
+        tuple(from_words(int(word) for word in row) for row in live),
+    )
+
+
+def _from_binary(data: bytes) -> LiveVectors:
+    if len(data) < _HEADER.size:
+        raise _Damaged(f"it is shorter than its {_HEADER.size}-byte header or has another magic number")
     _, version, n_words, n_entries, n_registers, flags, n_text, checksum = _HEADER.unpack_from(data)
-    _require_version(name, version)
+    _require_version(version)
     entry = struct.Struct(f"<I{n_words}Q")
     expected = _HEADER.size + n_text + n_entries * entry.size
     if len(data) != expected:
-        raise _damaged(name, f"it has {len(data)} bytes where its header promises {expected}")
+        raise _Damaged(f"it has {len(data)} bytes where its header promises {expected}")
     if zlib.crc32(data[: _HEADER.size - 4] + data[_HEADER.size :]) != checksum:
-        raise _damaged(name, "its checksum does not fit")
+        raise _Damaged("its checksum does not fit")
     try:
         text = data[_HEADER.size : _HEADER.size + n_text].rstrip(b"\0").decode("utf-8")
     except UnicodeDecodeError:
-        raise _damaged(name, "its names are no UTF-8") from None
+        raise _Damaged("its names are no UTF-8") from None
     kernel, *registers = text.split("\n")
     if len(registers) != n_registers or n_words != word_count(n_registers):
-        raise _damaged(name, "its register count contradicts its names")
+        raise _Damaged("its register count contradicts its names")
     rows = list(entry.iter_unpack(data[_HEADER.size + n_text :]))
-    return _checked(
-        name,
-        LiveVectors(
-            kernel,
-            "warp" if flags & _PER_WARP else "thread",
-            tuple(registers),
-            tuple(row[0] for row in rows),
-            tuple(from_words(row[1:]) for row in rows),
-        ),
+    return LiveVectors(
+        kernel,
+        "warp" if flags & _PER_WARP else "thread",
+        tuple(registers),
+        tuple(row[0] for row in rows),
+        tuple(from_words(row[1:]) for row in rows),
     )
 
 
-def _require_version(name: str, version: object) -> None:
+def _require_version(version: object) -> None:
     if version != VERSION:
-        raise _damaged(name, f"it has version {version!r}, and this program reads version {VERSION}")
+        raise _Damaged(f"it has version {version!r}, and this program reads version {VERSION}")
 
 
-def _checked(name: str, vectors: LiveVectors) -> LiveVectors:
+def _checked(vectors: LiveVectors) -> LiveVectors:
     """The vectors, if they can be."""
     if vectors.per not in ("warp", "thread"):
-        raise _damaged(name, f"'{vectors.per}' is neither 'warp' nor 'thread'")
+        raise _Damaged(f"'{vectors.per}' is neither 'warp' nor 'thread'")
     if len(vectors.pcs) != len(vectors.vectors):
-        raise _damaged(name, "it has another number of vectors than of program counters")
+        raise _Damaged("it has another number of vectors than of program counters")
     if any(not 0 <= pc < _U32 for pc in vectors.pcs):
-        raise _damaged(name, "a program counter has more than 32 bits")
+        raise _Damaged("a program counter has more than 32 bits")
     if any(bits < 0 or bits >> len(vectors.registers) for bits in vectors.vectors):
-        raise _damaged(name, "a vector has a bit for a register that does not exist")
+        raise _Damaged("a vector has a bit for a register that does not exist")
     return vectors
-
-
-def _damaged(name: str, why: str) -> PtxError:
-    return error(
-        "E501",
-        f"cannot read live-register vectors from '{name}': {why}",
-        help="write the file again with 'ptxtool live'",
-    )

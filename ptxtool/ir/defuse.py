@@ -1,7 +1,7 @@
 """Which registers an instruction writes, surely overwrites, reads: the only place that decides it.
 
-For liveness, first use, the scoreboard and everything else that asks. The roles come from the instruction table;
-this file adds what no table row can say:
+For liveness, first use, the scoreboard. The roles come from the instruction table;
+this file adds what no table row can express:
 
 * a guarded write is a def and no kill: lanes whose guard is false keep the old value;
 * `$r1.lo`, `$r1.hi` and `%v.x` write a part: a def and no kill (not so the selectors of video instructions, `%r1.b0`);
@@ -10,7 +10,7 @@ this file adds what no table row can say:
 * `{a, b}`, `p|q`, `$p0/$r1`, `(result)` write each of their registers;
 * PTXPlus's zero register is never read, its sinks are never written: they are only in `touched`;
 * PTXPlus's values of 64 bits live in two adjacent 32-bit registers, of 128 bits in four; where the text names
-  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones behind it take part;
+  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones after it take part;
 * an opcode outside the table is assumed to read all its operands and to write the first, surely nothing.
 
 Not handled: the carry flag of `add.cc` and its like, which is no declared register. `callp` and `retp` share the
@@ -26,22 +26,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from ptxtool.ir.nodes import (
-    Apply,
-    Binary,
-    Cast,
-    Conditional,
-    Dual,
-    Function,
-    Group,
-    Immediate,
-    Instruction,
-    Memory,
-    Name,
-    Operand,
-    Unary,
-    Vector,
-)
+from ptxtool.ir import nodes
+from ptxtool.ir.names import operand_parts
 from ptxtool.ir.symbols import RegisterTable
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
@@ -78,15 +64,15 @@ class Access(NamedTuple):
     named: tuple[str, ...]
 
 
-def one_word(name: Name) -> tuple[str, ...]:
+def one_word(name: nodes.Name) -> tuple[str, ...]:
     """A name that stands for itself."""
     return (name.text,)
 
 
-class _Reader:
+class _NameCollector:
     """Collects the names of one operand."""
 
-    def __init__(self, words: Callable[[Name], tuple[str, ...]]) -> None:
+    def __init__(self, words: Callable[[nodes.Name], tuple[str, ...]]) -> None:
         self.writes: list[tuple[str, bool]] = []
         self.reads: list[str] = []
         self.named: list[str] = []
@@ -95,66 +81,49 @@ class _Reader:
     def result(self) -> Access:
         return Access(tuple(self.writes), tuple(self.reads), tuple(self.named))
 
-    def read(self, operand: Operand | None) -> None:
-        if isinstance(operand, Name):
+    def read(self, operand: nodes.Operand) -> None:
+        if isinstance(operand, nodes.Name):
             words = self._words(operand)
             self.reads += words
             self.named += words
             return
-        if not isinstance(operand, (Unary, Cast)):  # inside braces and addresses every word is named
+        if not isinstance(
+            operand, nodes.Unary | nodes.Cast
+        ):  # inside braces and addresses every word is named
             self._words = one_word
-        if isinstance(operand, Memory):
-            if operand.post_increment and isinstance(operand.base, Name):
-                self.writes.append((operand.base.text, not operand.base.part))
-            self.read(operand.base)
-            self.read(operand.offset)
-            for item in operand.coordinates:
-                self.read(item)
-        elif isinstance(operand, (Vector, Group)):
-            for item in operand.items:
-                self.read(item)
-        elif isinstance(operand, (Unary, Cast)):
-            self.read(operand.operand)
-        elif isinstance(operand, Binary):
-            self.read(operand.left)
-            self.read(operand.right)
-        elif isinstance(operand, Dual):
-            self.read(operand.first)
-            self.read(operand.second)
-        elif isinstance(operand, Conditional):
-            self.read(operand.condition)
-            self.read(operand.then)
-            self.read(operand.otherwise)
-        elif isinstance(operand, Apply):
-            for group in operand.arguments:
-                self.read(group)
+        if (
+            isinstance(operand, nodes.Memory)
+            and operand.post_increment
+            and isinstance(operand.base, nodes.Name)
+        ):
+            self.writes.append((operand.base.text, not operand.base.part))
+        for part in operand_parts(operand):
+            self.read(part)
 
-    def write(self, operand: Operand, whole: bool) -> None:
-        if isinstance(operand, Name):
+    def write(self, operand: nodes.Operand, whole: bool) -> None:
+        if isinstance(operand, nodes.Name):
             words = self._words(operand)
             # `%r1.b0` in a video instruction: the rest of %r1 comes from another operand
             partial = bool(operand.part) and not operand.part[1:].isdecimal()
             self.writes += ((word, whole and not partial) for word in words)
             self.named += words
-        elif isinstance(operand, (Vector, Group)):
-            self._words = one_word
-            for item in operand.items:
-                self.write(item, whole)
-        elif isinstance(operand, Dual):
-            self.write(operand.first, whole)
-            self.write(operand.second, whole)
+        elif isinstance(operand, nodes.Vector | nodes.Group | nodes.Dual):
+            if not isinstance(operand, nodes.Dual):
+                self._words = one_word
+            for part in operand_parts(operand):
+                self.write(part, whole)
         else:  # memory: its registers are an address
             self.read(operand)
 
 
-def roles(instruction: Instruction, match: Match | None) -> tuple[str, ...]:
+def roles(instruction: nodes.Instruction, match: Match | None) -> tuple[str, ...]:
     """A role per operand: "r", "w" (written wholly), "x" (read and perhaps written), "l" (a label)."""
     operands = instruction.operands
     if match is None:
         return ("x",) + ("r",) * (len(operands) - 1) if operands else ()
     if "call" in match.form.effects:  # the table cannot see the difference of `f, (x)` and `(x), f`
         return tuple(
-            "w" if i == 0 and len(operands) > 1 and isinstance(o, Group) else "r"
+            "w" if i == 0 and len(operands) > 1 and isinstance(o, nodes.Group) else "r"
             for i, o in enumerate(operands)
         )
     return _roles_of(match, len(operands))
@@ -175,10 +144,10 @@ def _words(match: Match, base: str, i: int, role: str) -> int:
     return 1 if type_ is None else max(1, type_.bits // 32)
 
 
-def _adjacent(registers: RegisterTable, position: int, n: int) -> Callable[[Name], tuple[str, ...]]:
+def _adjacent(registers: RegisterTable, position: int, n: int) -> Callable[[nodes.Name], tuple[str, ...]]:
     """For values of n words: the registers that a plain `$rN` stands for. Undeclared ones are left out later."""
 
-    def words(name: Name) -> tuple[str, ...]:
+    def words(name: nodes.Name) -> tuple[str, ...]:
         digits = name.text.removeprefix("$r")
         register = registers.resolve(name.text, position)
         if name.part or not digits.isdecimal() or register is None or register.bits != 32 or register.role:
@@ -191,41 +160,43 @@ def _adjacent(registers: RegisterTable, position: int, n: int) -> Callable[[Name
 _NOTHING = Access((), (), ())
 
 
-def _access(operand: Operand, role: str, words: Callable[[Name], tuple[str, ...]]) -> Access:
+def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tuple[str, ...]]) -> Access:
     kind = type(operand)
-    if kind is Immediate:
+    if kind is nodes.Immediate:
         return _NOTHING
-    if kind is Name and words is one_word and not operand.part:  # type: ignore[union-attr]
+    if kind is nodes.Name and words is one_word and not operand.part:  # type: ignore[union-attr]
         names = (operand.text,)  # type: ignore[union-attr]
         if role == "r":
             return Access((), names, names)
         if role == "w":
             return Access(((names[0], True),), (), names)
-    # what `_Reader` would find, sooner: nearly all vectors and addresses are like this
-    if isinstance(operand, Vector):
-        inside = tuple([item.text for item in operand.items if isinstance(item, Name) and not item.part])
+    # what `_NameCollector` would find, sooner: nearly all vectors and addresses are like this
+    if isinstance(operand, nodes.Vector):
+        inside = tuple(
+            [item.text for item in operand.items if isinstance(item, nodes.Name) and not item.part]
+        )
         if len(inside) == len(operand.items) and role == "r":
             return Access((), inside, inside)
         if len(inside) == len(operand.items) and role == "w":
             return Access(tuple([(name, True) for name in inside]), (), inside)
-    elif isinstance(operand, Memory) and isinstance(operand.base, Name) and role in ("r", "w"):
-        is_plain = operand.offset is None or isinstance(operand.offset, Immediate)
+    elif isinstance(operand, nodes.Memory) and isinstance(operand.base, nodes.Name) and role in ("r", "w"):
+        is_plain = operand.offset is None or isinstance(operand.offset, nodes.Immediate)
         if is_plain and not operand.post_increment and not operand.coordinates:
             return Access((), (operand.base.text,), (operand.base.text,))
-    reader = _Reader(words)
+    collector = _NameCollector(words)
     if role in ("r", "x"):
-        reader.read(operand)
+        collector.read(operand)
     if role in ("w", "x"):
-        reader.write(operand, whole=role == "w")
-    return reader.result()
+        collector.write(operand, whole=role == "w")
+    return collector.result()
 
 
-def accessed(operand: Operand, role: str) -> Access:
+def accessed(operand: nodes.Operand, role: str) -> Access:
     """The names in a PTX operand, under one of the roles that `roles` gives."""
     return _access(operand, role, one_word)
 
 
-def adjacent_words(function: Function, index: int) -> Iterator[tuple[tuple[str, ...], bool]]:
+def adjacent_words(function: nodes.Function, index: int) -> Iterator[tuple[tuple[str, ...], bool]]:
     """PTXPlus: the registers that an operand of an instruction wants side by side, and whether it writes them.
 
     These stand in braces with consecutive numbers (`{$r4,$r5}`), or are named by their first (`cvt.ff64.s32 $r0, $r2`).
@@ -234,11 +205,13 @@ def adjacent_words(function: Function, index: int) -> Iterator[tuple[tuple[str, 
     match = table().match(node.opcode.text, len(node.operands), ptxplus=True)
     wide = match is not None and not _WIDE.isdisjoint((match.type, match.stype))
     for i, (operand, role) in enumerate(zip(node.operands, roles(node, match), strict=True)):
-        inside = operand.operand if isinstance(operand, Unary) else operand
+        inside = operand.operand if isinstance(operand, nodes.Unary) else operand
         names: tuple[str, ...] = ()
-        if isinstance(inside, Vector):
-            names = tuple(item.text for item in inside.items if isinstance(item, Name) and item.text != "_")
-        elif isinstance(inside, Name) and wide and match is not None and role != "l":
+        if isinstance(inside, nodes.Vector):
+            names = tuple(
+                item.text for item in inside.items if isinstance(item, nodes.Name) and item.text != "_"
+            )
+        elif isinstance(inside, nodes.Name) and wide and match is not None and role != "l":
             n = _words(match, node.opcode.base, i, role)
             names = _adjacent(function.registers, index, n)(inside) if n > 1 else ()
         numbers = [int(digits[1]) for name in names if (digits := _NUMBER.search(name))]
@@ -246,10 +219,10 @@ def adjacent_words(function: Function, index: int) -> Iterator[tuple[tuple[str, 
             yield names, role in ("w", "x")
 
 
-class Operands:
+class OperandAccesses:
     """What the operands of a function's instructions name."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         self._registers = function.registers
         self._is_ptxplus = function.registers.is_ptxplus
         # equal operand texts share one node, so the names in an operand are found once per node and role
@@ -257,7 +230,7 @@ class Operands:
         # match, roles and whether some value is wide, once per opcode; not the roles of calls
         self._forms: dict[tuple[str, int], tuple[Match | None, tuple[str, ...] | None, bool]] = {}
 
-    def of(self, position: int, instruction: Instruction) -> list[Access | None]:
+    def of(self, position: int, instruction: nodes.Instruction) -> list[Access | None]:
         """Per operand its names, None for a label; the guard is not among them."""
         operands, known = instruction.operands, self._known
         key = instruction.opcode.text, len(operands)
@@ -282,20 +255,20 @@ class Operands:
         return found
 
 
-def accesses(function: Function) -> Iterator[list[Access | None]]:
+def accesses(function: nodes.Function) -> Iterator[list[Access | None]]:
     """Per instruction, in order, what each of its operands names, None for a label; the guard is not among them."""
-    operands = Operands(function)
+    operands = OperandAccesses(function)
     return (operands.of(i, instruction) for i, instruction in enumerate(function.instructions))
 
 
-def def_use(function: Function) -> tuple[DefUse, ...]:
+def def_use(function: nodes.Function) -> tuple[DefUse, ...]:
     """The registers every instruction of a function writes and reads, in the order of `function.instructions`."""
     if function.registers.is_ptxplus:
         return def_use_of(function, accesses(function))
     return _PlainPtx(function).run()
 
 
-def def_use_of(function: Function, operands: Iterable[list[Access | None]]) -> tuple[DefUse, ...]:
+def def_use_of(function: nodes.Function, operands: Iterable[list[Access | None]]) -> tuple[DefUse, ...]:
     """The same from what `accesses` has found."""
     registers = function.registers
     found = enumerate(zip(function.instructions, operands, strict=True))
@@ -303,7 +276,7 @@ def def_use_of(function: Function, operands: Iterable[list[Access | None]]) -> t
 
 
 def _sets(
-    registers: RegisterTable, position: int, instruction: Instruction, found: list[Access | None]
+    registers: RegisterTable, position: int, instruction: nodes.Instruction, found: list[Access | None]
 ) -> DefUse:
     """The sets of one instruction, from what its operands name."""
     special = registers.special_bits
@@ -315,25 +288,17 @@ def _sets(
         if access is None:
             continue
         writes, reads, named = access
-        if not writes or not reads:  # then what is named is what is read or written
-            for name in named:
-                index = resolve(name, position)
-                if index >= 0:
-                    touched[index] = None
-                    if not writes and not (special and special >> index & 1):
-                        uses[index] = None
-        else:
-            for name in named:
-                index = resolve(name, position)
-                if index >= 0:
-                    touched[index] = None
-            for name in reads:
-                index = resolve(name, position)
-                if index >= 0 and not special >> index & 1:
-                    uses[index] = None
+        for name in named:
+            index = resolve(name, position)
+            if index >= 0:
+                touched[index] = None
+        for name in reads:
+            index = resolve(name, position)
+            if index >= 0 and not special >> index & 1:
+                uses[index] = None
         for name, whole in writes:
             index = resolve(name, position)
-            if index >= 0 and not (special and special >> index & 1):
+            if index >= 0 and not special >> index & 1:
                 defs[index] = whole or defs.get(index, False)
     if instruction.guard is not None:
         index = resolve(instruction.guard.name, position)
@@ -359,17 +324,17 @@ class _PlainPtx:
     The others are left to `_sets`.
     """
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         self._function = function
-        self._operands = Operands(function)
-        self._settled = function.registers.settled
+        self._operands = OperandAccesses(function)
+        self._everywhere = function.registers.everywhere
         self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
         # the registers of other operands than names, by identity: equal operand texts share one node
         self._read: dict[int, tuple[int, ...]] = {}
         self._written: dict[int, tuple[int, ...]] = {}
 
     def run(self) -> tuple[DefUse, ...]:
-        settled, known = self._settled, self._read
+        everywhere, known = self._everywhere, self._read
         result: list[DefUse] = []
         for position, node in enumerate(self._function.instructions):
             operands, guard = node.operands, node.guard
@@ -381,15 +346,15 @@ class _PlainPtx:
             defs: tuple[int, ...] | None = ()
             if first:
                 target = operands[0] if last >= 0 else None
-                if type(target) is Name and not target.part:
-                    defs = settled[target.text]
+                if type(target) is nodes.Name and not target.part:
+                    defs = everywhere[target.text]
                 else:
                     defs = None if target is None else self._target(target)
             uses: tuple[int, ...] = ()
             found = defs
             for operand in operands[first:last]:
-                if type(operand) is Name:
-                    found = settled[operand.text]
+                if type(operand) is nodes.Name:
+                    found = everywhere[operand.text]
                 else:
                     found = known.get(id(operand))
                     if found is None:
@@ -398,7 +363,7 @@ class _PlainPtx:
                     break
                 uses += found
             if found is not None and guard is not None:
-                found = settled[guard.name]
+                found = everywhere[guard.name]
                 uses += found or ()
             if defs is None or found is None:
                 result.append(
@@ -411,36 +376,36 @@ class _PlainPtx:
             result.append(DefUse(defs, defs if guard is None else (), uses, touched))
         return tuple(result)
 
-    def _target(self, operand: Operand) -> tuple[int, ...] | None:
+    def _target(self, operand: nodes.Operand) -> tuple[int, ...] | None:
         """The registers that an operand writes, None if not all of them wholly or at this place only."""
         found = self._written.get(id(operand))
         if found is None:
             writes, reads, _ = accessed(operand, "w")
             is_plain = not reads and all(whole for _, whole in writes)
-            found = self._everywhere(name for name, _ in writes) if is_plain else None
+            found = self._all_everywhere(name for name, _ in writes) if is_plain else None
             if found is not None:
                 self._written[id(operand)] = found
         return found
 
-    def _source(self, operand: Operand) -> tuple[int, ...] | None:
+    def _source(self, operand: nodes.Operand) -> tuple[int, ...] | None:
         """The registers that an operand reads, None if they depend on the place."""
         access = accessed(operand, "r")
-        found = None if access.writes else self._everywhere(access.reads)
+        found = None if access.writes else self._all_everywhere(access.reads)
         if found is not None:
             self._read[id(operand)] = found
         return found
 
-    def _everywhere(self, names: Iterable[str]) -> tuple[int, ...] | None:
+    def _all_everywhere(self, names: Iterable[str]) -> tuple[int, ...] | None:
         found: tuple[int, ...] = ()
         for name in names:
-            register = self._settled[name]
+            register = self._everywhere[name]
             if register is None:
                 return None
             found += register
         return found
 
 
-def plain_sources(instruction: Instruction) -> tuple[int, int]:
+def plain_sources(instruction: nodes.Instruction) -> tuple[int, int]:
     """PTX: the slice of an instruction's operands that it only reads, from 1 on if it writes the first and no other.
 
     (0, 0) for branches; `NOT_PLAIN` where opcodes or operands say more than that: `roles` and `accessed` tell.

@@ -2,66 +2,77 @@
 
 from collections.abc import Sequence
 
-from ptxtool.ir.nodes import (
-    Apply,
-    Binary,
-    Cast,
-    Conditional,
-    Dual,
-    Group,
-    Immediate,
-    Memory,
-    Name,
-    Operand,
-    Unary,
-    Vector,
-)
+from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.base.source import Source
+from ptxtool.ir import nodes
 
 
-def names(node: Operand) -> Sequence[Name]:
+def names(node: nodes.Operand) -> Sequence[nodes.Name]:
     """The names in an operand, in textual order; the symbol of `s[...]` comes as a name of its own."""
-    found: list[Name] = []
-    pending: list[Operand] = [node]
+    found: list[nodes.Name] = []
+    pending: list[nodes.Operand] = [node]
     while pending:
         item = pending.pop()
-        if isinstance(item, Name):
+        if isinstance(item, nodes.Name):
             found.append(item)
-        elif type(item) is not Immediate:
+        elif type(item) is not nodes.Immediate:
+            if isinstance(item, nodes.Memory) and item.symbol:
+                found.append(nodes.Name(item.symbol))
             pending += operand_parts(item)[::-1]
     return found
 
 
-def operand_parts(node: Operand) -> Sequence[Operand]:
-    """The operands inside an operand, in textual order; the symbol of `s[...]` comes first, as a name."""
-    if isinstance(node, Memory):
-        inside = [n for n in (node.base, node.offset) if n is not None]
-        return (
-            [Name(node.symbol), *inside, *node.coordinates] if node.symbol else [*inside, *node.coordinates]
-        )
-    if isinstance(node, Vector | Group):
+def operand_parts(node: nodes.Operand) -> Sequence[nodes.Operand]:
+    """The operands inside an operand, in textual order."""
+    if isinstance(node, nodes.Memory):
+        return [*(part for part in (node.base, node.offset) if part is not None), *node.coordinates]
+    if isinstance(node, nodes.Vector | nodes.Group):
         return node.items
-    if isinstance(node, Unary | Cast):
+    if isinstance(node, nodes.Unary | nodes.Cast):
         return (node.operand,)
-    if isinstance(node, Binary):  # of `filter_mode = nearest` none: words of the language
+    if isinstance(node, nodes.Binary):  # `filter_mode = nearest` has none: these are words of the language
         return (node.left, node.right) if node.operator != "=" else ()
-    if isinstance(node, Dual):
+    if isinstance(node, nodes.Dual):
         return (node.first, node.second)
-    if isinstance(node, Conditional):
+    if isinstance(node, nodes.Conditional):
         return (node.condition, node.then, node.otherwise)
-    return node.arguments if isinstance(node, Apply) else ()
+    return node.arguments if isinstance(node, nodes.Apply) else ()
 
 
 def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     """The span of a word within a statement; the statement's own where it is not written there."""
     at = text.find(word, start, end) if word else -1
     while at >= 0:
-        behind = at + len(word)
-        if not _is_word(text[at - 1 : at]) and not _is_word(text[behind : behind + 1]):
-            return at, behind
+        after = at + len(word)
+        if not _is_word(text[at - 1 : at]) and not _is_word(text[after : after + 1]):
+            return at, after
         at = text.find(word, at + 1, end)
     stem = word.rstrip("0123456789")  # one of `name<count>`
     at = text.find(stem, start, end) if stem else -1
     return (at, at + len(stem)) if at >= 0 else (start, end)
+
+
+def diagnostic_at(
+    code: str,
+    message: str,
+    source: Source,
+    node: nodes.Statement | nodes.Function,
+    word: str,
+    help: str = "",
+    note: Note | None = None,
+) -> Diagnostic:
+    """A diagnostic at a word of a statement or of a function's head."""
+    span = span_of_word(source.text, node.start, _end(node), word)
+    return Diagnostic(code, message, source, *span, help, note)
+
+
+def note_at(message: str, source: Source, node: nodes.Statement | nodes.Function, word: str) -> Note:
+    """A note at a word of a statement or of a function's head."""
+    return Note(message, source, *span_of_word(source.text, node.start, _end(node), word))
+
+
+def _end(node: nodes.Statement | nodes.Function) -> int:
+    return node.body_start if isinstance(node, nodes.Function) else node.end
 
 
 def _is_word(character: str) -> bool:

@@ -1,8 +1,8 @@
-"""Names in nested blocks: what a name means in the block at hand, and at any place of a finished text.
+"""Names in nested blocks: what a name means in the innermost block, and at any position of a finished text.
 
-For whoever walks a function's statements. `Scopes` answers while it walks: entering and leaving blocks, declaring and
-asking take constant time, however deep the blocks nest. `Timeline` answers afterwards: for one name, what it meant from
-which place on, two entries per declaration.
+For walks over a function's statements. `Scopes` answers during the walk: entering and leaving blocks, declarations and
+look-ups take constant time, however deep the blocks nest. `NameHistory` answers afterwards: for one name, what it means
+from which position on, two entries per declaration.
 """
 
 from bisect import bisect_right
@@ -12,30 +12,30 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Timeline(Generic[V]):
-    """What one name means from each place on; places are added in ascending order."""
+class NameHistory(Generic[V]):
+    """What one name means from each position on; positions are added in ascending order."""
 
-    __slots__ = ("places", "values")
+    __slots__ = ("meanings", "positions")
 
     def __init__(self) -> None:
-        self.places: list[int] = []
-        self.values: list[V | None] = []
+        self.positions: list[int] = []
+        self.meanings: list[V | None] = []
 
-    def add(self, place: int, value: V | None) -> None:
-        """From this place on it means `value`; of several at one place the last counts."""
-        if self.places and self.places[-1] == place:
-            self.values[-1] = value
+    def add(self, position: int, meaning: V | None) -> None:
+        """From this position on the name has this meaning; of several at one position the last counts."""
+        if self.positions and self.positions[-1] == position:
+            self.meanings[-1] = meaning
         else:
-            self.places.append(place)
-            self.values.append(value)
+            self.positions.append(position)
+            self.meanings.append(meaning)
 
-    def at(self, place: int) -> V | None:
-        found = bisect_right(self.places, place) - 1
-        return self.values[found] if found >= 0 else None
+    def at(self, position: int) -> V | None:
+        found = bisect_right(self.positions, position) - 1
+        return self.meanings[found] if found >= 0 else None
 
 
 class Scopes(Generic[V]):
-    """The declarations that are in force where a walk through nested blocks has come."""
+    """The declarations that are in force at the current statement of a walk through nested blocks."""
 
     def __init__(self) -> None:
         self._stacks: dict[str, list[tuple[int, V]]] = {}  # name -> (depth, value), the innermost last
@@ -60,7 +60,7 @@ class Scopes(Generic[V]):
         return len(self._blocks) - 1
 
     def declare(self, name: str, value: V) -> None:
-        """Declare a name in the innermost block, where a second declaration takes the place of the first."""
+        """Declare a name in the innermost block, where a second declaration replaces the first."""
         stack = self._stacks.setdefault(name, [])
         if stack and stack[-1][0] == self.depth:
             stack[-1] = self.depth, value
@@ -74,12 +74,12 @@ class Scopes(Generic[V]):
         return stack[-1][1] if stack else None
 
     def here(self, name: str) -> V | None:
-        """The same if the innermost block declares it."""
+        """What a name means here, if the innermost block declares it."""
         stack = self._stacks.get(name)
         return stack[-1][1] if stack and stack[-1][0] == self.depth else None
 
     def is_outermost(self, name: str) -> bool:
-        """Whether the outermost block declares it: then it means something to the end."""
+        """Whether the outermost block declares a name: then it has a meaning to the end."""
         stack = self._stacks.get(name)
         return stack is not None and stack[0][0] == 0
 

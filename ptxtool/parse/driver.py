@@ -4,11 +4,11 @@ It gives the same nodes as Lark on the whole file (tested on real and on mutated
 
 * The splitter cuts one statement after the other; see `splitter`.
 * An ordinary instruction is a guard, an opcode and operands, each looked up by its text; see `leaf`.
-* Directives, declarations and function heads follow flat rules of the grammar; see `grammar.Shape`.
-* Whatever these do not know goes to Lark, one statement at a time.
+* Directives, declarations and function heads follow flat rules of the grammar; see `grammar.FlatRule`.
+* Everything else goes to Lark, one statement at a time.
 
 A statement that Lark refuses too is an error: `diagnose` says what is wrong with it and where the next one begins, so
-one run finds all errors of a file. The garbage collector rests meanwhile: parsing makes no cycles.
+one run finds all errors of a file. The garbage collector is paused: parsing creates no cycles.
 """
 
 import re
@@ -16,68 +16,30 @@ import re
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
-from ptxtool.ir.nodes import (
-    Binary,
-    Declaration,
-    Directive,
-    Function,
-    Guard,
-    Instruction,
-    Label,
-    Module,
-    Opcode,
-    ScopeClose,
-    ScopeOpen,
-    Statement,
-)
-from ptxtool.parse import build, diagnose
+from ptxtool.ir import nodes
+from ptxtool.ir.nodes import Binary, Instruction
+from ptxtool.parse import build, diagnose, splitter
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
-from ptxtool.parse.leaf import Operands
-from ptxtool.parse.operands import Part, TooDeep, destination, name
-from ptxtool.parse.splitter import (
-    BODY_RULES,
-    CLOSE,
-    DOT,
-    END,
-    GUARD,
-    LABEL,
-    LABELLED,
-    LOC,
-    MODULE_RULES,
-    OPCODE,
-    OPEN,
-    OPERANDS,
-    UNENDED,
-    body_start,
-    comma_next,
-    guard_parts,
-    head_end,
-    keywords,
-    linkage,
-    opening_brace,
-    section,
-    section_end,
-    shape,
-    splitter,
-    statement_end,
-)
+from ptxtool.parse.leaf import LeafOperands
+from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
+from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
 
 MAX_ERRORS = 100
 
 
-class _Guards(dict[str | None, Guard | None]):
-    def __missing__(self, text: str) -> Guard:
-        match = guard_parts().fullmatch(text)
+class _Guards(dict[str | None, nodes.Guard | None]):
+    def __missing__(self, text: str) -> nodes.Guard:
+        match = splitter.guard_parts().fullmatch(text)
         assert match is not None, text
         found = name(match[2])
-        guard = self[text] = Guard(found.text, match[1] == "!", found.part)
+        guard = self[text] = nodes.Guard(found.text, match[1] == "!", found.part)
         return guard
 
 
-class _Opcodes(dict[str, Opcode]):
-    def __missing__(self, text: str) -> Opcode:
+class _Opcodes(dict[str, nodes.Opcode]):
+    def __missing__(self, text: str) -> nodes.Opcode:
         found = self[text] = build.opcode(text)
         return found
 
@@ -88,71 +50,71 @@ class Driver:
     def __init__(self, source: Source):
         self.source = source
         self.text = source.text
-        self.items: list[Directive | Declaration | Function] = []
-        self.body: list[Statement] = []
+        self.items: list[nodes.Directive | nodes.Declaration | nodes.Function] = []
+        self.body: list[nodes.Statement] = []
         self.head: build.Head | None = None
         self.braces: list[int] = []  # where the open blocks begin; the first is a function's body
         self.errors: list[Diagnostic] = []
-        self.resumed = -1  # where reading went on behind the last error
+        self.resumed = -1  # where parsing resumed after the last error
         self.skipped: list[tuple[int, int]] = []  # the statements of bodies that Lark refused
         self.n_skipped = 0  # the errors in them
         self.start = diagnose.text_start(source)
         self.is_ptx = is_ptx(source, self.start)
-        self.operands = Operands(self.is_ptx)
+        self.operands = LeafOperands(self.is_ptx)
         self.opcodes = _Opcodes()
         self.guards = _Guards({None: None})
         # pieces without a blank in front are found in the memo at once, so cut where this file's commas end
         beginning = self.text[:65536]
         self.comma = ", " if 2 * beginning.count(", ") > beginning.count(",") else ","
 
-    def run(self) -> Module:
+    def run(self) -> nodes.Module:
         """The module. Raises `PtxError` with every error found."""
         position: int | None = self.start
         while position is not None and len(self.errors) < MAX_ERRORS:
             position = self._statements(position)
         if self.errors:
             is_read = self.n_skipped == len(self.errors) < MAX_ERRORS
-            rest = Module(self.source, tuple(self.items)) if is_read else None
+            rest = nodes.Module(self.source, tuple(self.items)) if is_read else None
             raise SyntaxErrors(self.errors, rest, self.skipped)
-        return Module(self.source, tuple(self.items))
+        return nodes.Module(self.source, tuple(self.items))
 
     def _statements(self, position: int) -> int | None:
-        """Read statements until one needs more than the memos; the place behind that one, or None at the end."""
+        """Read statements until one needs more than the memos; the offset after that one, or None at the end."""
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
         comma = self.comma
         inside = bool(self.braces)
         append = self.body.append
-        for m in splitter().finditer(self.text, position):
+        for m in splitter.next_statement().finditer(self.text, position):
             kind = m.lastindex
             if kind == OPERANDS and inside:
                 guard, opcode, listed = m.group(1, 2, 3)
                 try:
                     if "{" in listed:  # whose commas are not the list's
-                        nodes = operands.read_list(listed)
+                        parts = operands.read_list(listed)
                     else:
-                        nodes = tuple(map(read, listed.split(comma))) if listed else ()
+                        parts = tuple(map(read, listed.split(comma))) if listed else ()
                 except KeyError:
                     try:
-                        nodes = operands.read_list(listed)
+                        parts = operands.read_list(listed)
                     except KeyError:
                         return self._by_lark(m.start(GUARD if guard else OPCODE))
-                if nodes and type(nodes[0]) is Binary:
-                    nodes = (destination(nodes[0]), *nodes[1:])
+                if parts and type(parts[0]) is Binary:
+                    parts = (destination(parts[0]), *parts[1:])
                 start = m.start(GUARD if guard else OPCODE)
-                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], nodes))
+                append(Instruction(start, m.end(), guards[guard], opcodes[opcode], parts))
             elif kind == LABEL and inside:
                 append(build.label(Token("LABEL", m[LABEL], m.start(LABEL), m.end())))
             elif kind == LOC and inside:
                 start = m.start(LOC)
                 words = self.text[start + len(".loc") : m.end()].strip()
-                self._add(Directive(start, m.end(), "loc", words))
+                self._add(nodes.Directive(start, m.end(), "loc", words))
             elif kind == DOT:
                 return self._dotted(m.start(DOT))
             elif kind == OPEN and inside:
                 self.braces.append(m.start(OPEN))
-                append(ScopeOpen(m.start(OPEN), m.end()))
+                append(nodes.ScopeOpen(m.start(OPEN), m.end()))
             elif kind == CLOSE and inside:
                 return self._close(m)
             elif kind == END:
@@ -167,7 +129,7 @@ class Driver:
                 return self._by_lark(m.start(kind))
         raise AssertionError("the splitter matches every character")
 
-    def _add(self, node: Directive | Declaration) -> None:
+    def _add(self, node: nodes.Directive | nodes.Declaration) -> None:
         if self.braces:
             self.body.append(node)
         else:
@@ -176,7 +138,7 @@ class Driver:
     def _close(self, m: "re.Match[str]") -> int:
         opened = self.braces.pop()
         if self.braces:
-            self.body.append(ScopeClose(m.start(CLOSE), m.end()))
+            self.body.append(nodes.ScopeClose(m.start(CLOSE), m.end()))
         else:
             self._close_function(opened, m.end())
         return m.end()
@@ -195,26 +157,26 @@ class Driver:
     # ---- statements that begin with a dot
 
     def _dotted(self, start: int) -> int | None:
-        keyword = keywords().match(self.text, start)
+        keyword = splitter.keywords().match(self.text, start)
         rule = keyword.lastgroup if keyword else None
         if rule is None or keyword is None:
             return self._error(diagnose.unknown_directive(self.source, start, bool(self.braces)))
-        if rule == "declaration" and self.braces and (found := linkage().match(self.text, start)):
+        if rule == "declaration" and self.braces and (found := splitter.linkage().match(self.text, start)):
             return self._error(diagnose.misplaced(self.source, start, found.end(), True))
         if self.braces and rule == "function_head":
-            head = head_end().match(self.text, start)
+            head = splitter.head_end().match(self.text, start)
             word = keyword[0].split()[-1]
             # a nested '.func' could be a declaration until its body begins
             place = head.end() if head and word == ".func" else keyword.end() - len(word)
             self.errors.append(diagnose.never_closed(self.source, self.braces[0], word, place))
             self._close_function(self.braces[0], start)
             self.braces.clear()
-        elif rule not in (BODY_RULES if self.braces else MODULE_RULES):
+        elif rule not in (splitter.BODY_RULES if self.braces else splitter.MODULE_RULES):
             return self._error(diagnose.misplaced(self.source, start, keyword.end(), bool(self.braces)))
-        elif rule in LABELLED and not (self.body and type(self.body[-1]) is Label):
+        elif rule in splitter.LABELLED and not (self.body and type(self.body[-1]) is nodes.Label):
             return self._error(diagnose.unlabelled(self.source, start, keyword.end()))
         try:
-            return self._by_shape(rule, start)
+            return self._by_flat_rule(rule, start)
         except KeyError:
             return self._by_lark(start, rule)
         except PtxError as found:
@@ -222,23 +184,23 @@ class Driver:
             after = diagnose.resume(self.text, start)
             return self._assume_function(start, after) if rule == "function_head" else after
 
-    def _by_shape(self, rule: str, start: int) -> int | None:
+    def _by_flat_rule(self, rule: str, start: int) -> int | None:
         """Read a statement that follows a flat rule; `KeyError` where this one does not."""
         if rule == "section":
             return self._section(start)
         if rule == "declaration" and self.braces:
             rule = "local_declaration"
-        tokens = shape(rule).match(self.text, start)
+        tokens = splitter.flat_rule(rule).match(self.text, start)
         if tokens is None:
             raise KeyError(rule)
         end = tokens[-1].end
-        if rule in UNENDED and comma_next().match(self.text, end):
+        if rule in splitter.UNENDED and splitter.comma_next().match(self.text, end):
             raise KeyError(rule)  # a list goes on, wrongly
         if rule.endswith("declaration"):
-            items = [Part(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
+            items = [NestedOperand(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
             self._add(build.declaration(items, self.source))
         elif rule == "function_head":
-            if not body_start().match(self.text, end):
+            if not splitter.body_start().match(self.text, end):
                 raise KeyError(rule)  # the rule fits the head's beginning only
             return self._open_function(build.head(tokens, self.source))
         else:
@@ -246,18 +208,18 @@ class Driver:
         return end
 
     def _section(self, start: int) -> int:
-        m = section().match(self.text, start)
+        m = splitter.section().match(self.text, start)
         if m is None:
             raise KeyError("section")
         words = self.text[start + len(".section") : m.end()].strip()
-        self._add(Directive(start, m.end(), "section", words))
+        self._add(nodes.Directive(start, m.end(), "section", words))
         return m.end()
 
     def _open_function(self, head: build.Head) -> int | None:
-        m = body_start().match(self.text, head.end)
+        m = splitter.body_start().match(self.text, head.end)
         if m is None:
             return self._by_lark(head.start, "function")
-        if m[1] == ";" and (brace := opening_brace().match(self.text, m.end())):
+        if m[1] == ";" and (brace := splitter.opening_brace().match(self.text, m.end())):
             self.errors.append(
                 diagnose.headless(self.source, m.start(1), brace.start(1), bool(head.directives))
             )
@@ -280,14 +242,14 @@ class Driver:
         inside = bool(self.braces)
         start_rule = ("" if self.is_ptx else "plus_") + ("statement" if inside else "item")
         if rule in ("function_head", "function"):
-            m = head_end().match(self.text, start)
+            m = splitter.head_end().match(self.text, start)
             start_rule = rule if rule == "function_head" else start_rule
         elif rule == "section":
-            m = section_end().match(self.text, start)
+            m = splitter.section_end().match(self.text, start)
             start_rule = rule
         else:
-            m = statement_end().match(self.text, start)
-            start_rule = rule if rule in LABELLED else start_rule
+            m = splitter.statement_end().match(self.text, start)
+            start_rule = rule if rule in splitter.LABELLED else start_rule
         end = m.end() if m else len(self.text)
         try:
             node = lark_parse(self.source, start_rule, start, end)
@@ -322,9 +284,9 @@ class Driver:
         return end
 
     def _assume_function(self, start: int, resume: int) -> int:
-        """Behind a broken head: read the body that follows as one, so that it is not reported line by line."""
+        """After a broken head: read what follows as its body, so that it is not reported line by line."""
         end, depth = start, 0
-        while m := head_end().match(self.text, end):
+        while m := splitter.head_end().match(self.text, end):
             depth += self.text.count("(", end, m.end()) - self.text.count(")", end, m.end())
             end = m.end()
             if self.text[end] == "{" or depth <= 0:
@@ -360,7 +322,7 @@ class Driver:
         return resume if self.braces else self._assume_function(diagnostic.start, resume)
 
 
-def parse_source(source: Source) -> Module:
+def parse_source(source: Source) -> nodes.Module:
     """Parse a source. Raises `PtxError` with every syntax error found, at most `MAX_ERRORS`."""
     with paused_collector():
         return Driver(source).run()

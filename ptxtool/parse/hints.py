@@ -1,7 +1,7 @@
 """What was probably meant where the grammar refuses a token: the usual slips, each with its message and next step.
 
 For `diagnose`, which knows the place and the tokens that would have been right there. The order matters: a bracket that
-is not closed explains a missing comma, a word without its dot explains the name behind it.
+is not closed explains a missing comma, a word without its dot explains the name after it.
 """
 
 import re
@@ -147,7 +147,7 @@ def _number(slip: Slip) -> Hint | None:
         n = 8 if lower[1] == "f" else 16
         help = f"'{word[:2]}' takes {n} hexadecimal digits, here are {len(digits)}"
     elif re.fullmatch(r"0[xb]u?", lower):
-        help = f"write digits behind '{word[:2]}'"
+        help = f"write digits after '{word[:2]}'"
     elif lower.startswith("0b"):
         help = "binary digits are 0 and 1"
     elif re.fullmatch(r"[0-9]*+\.?+[0-9]*+(?:e[0-9]++)?+[fl]+", lower):
@@ -221,7 +221,7 @@ def _operand(slip: Slip) -> Hint | None:
     """An operand, a modifier or an instruction is missing."""
     word, before = slip.word, slip.before
     if word == ".":
-        return slip.hint("write a type or modifier behind the '.', or remove it")
+        return slip.hint("write a type or modifier after the '.', or remove it")
     if word.startswith(".."):
         return slip.hint("one dot is enough, or a modifier is missing between the two")
     if before == "<" and "NUMBER" in slip.expected:

@@ -2,28 +2,14 @@
 
 The grammar leaves operator precedence open (layered rules parse 1.3 times slower); `infix` resolves it with two
 stacks. An address splits into base and offset at its last `+` or `-`. Nothing here recurses, and nodes deeper than
-`MAX_DEPTH` are refused, so that no input can exhaust the stack of whoever walks the operand later.
+`MAX_DEPTH` are refused, so that no input can exhaust the stack of a later walk over the operand.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ptxtool.ir import nodes
 from ptxtool.ir.constants import constant
-from ptxtool.ir.nodes import (
-    Apply,
-    Binary,
-    Cast,
-    Conditional,
-    Dual,
-    Group,
-    Immediate,
-    Memory,
-    Name,
-    Operand,
-    String,
-    Unary,
-    Vector,
-)
 from ptxtool.isa.literals import integer
 
 MAX_DEPTH = 100
@@ -42,45 +28,45 @@ class TooDeep(ValueError):
     """An operand nested deeper than `MAX_DEPTH`."""
 
 
-class Part(NamedTuple):
+class NestedOperand(NamedTuple):
     """An operand under construction and how deeply it nests."""
 
-    node: Operand
+    node: nodes.Operand
     depth: int
 
 
-def _part(node: Operand, parts: Sequence[Part]) -> Part:
+def _part(node: nodes.Operand, parts: Sequence[NestedOperand]) -> NestedOperand:
     depth = 1 + max((p.depth for p in parts), default=0)
     if depth > MAX_DEPTH:
         raise TooDeep
-    return Part(node, depth)
+    return NestedOperand(node, depth)
 
 
-def name(text: str) -> Name:
-    """`$r1.lo`: the identifier and the part behind its dot."""
+def name(text: str) -> nodes.Name:
+    """`$r1.lo`: the identifier and the part after its dot."""
     whole, _, part = text.partition(".")
-    return Name(whole, part)
+    return nodes.Name(whole, part)
 
 
-def prefix(sign: str, operand: Part) -> Part:
+def prefix(sign: str, operand: NestedOperand) -> NestedOperand:
     """`-x`; the minus of a literal joins the literal."""
     node = operand.node
-    if sign == "-" and type(node) is Immediate and not node.text.startswith("-"):
-        return Part(Immediate("-" + node.text), operand.depth)
-    return _part(Unary(sign, node), [operand])
+    if sign == "-" and type(node) is nodes.Immediate and not node.text.startswith("-"):
+        return NestedOperand(nodes.Immediate("-" + node.text), operand.depth)
+    return _part(nodes.Unary(sign, node), [operand])
 
 
-def infix(items: Sequence[Part | str]) -> Part:
+def infix(items: Sequence[NestedOperand | str]) -> NestedOperand:
     """`a op b op c ...`, operands and operators alternating, as a tree."""
-    operands: list[Part] = []
+    operands: list[NestedOperand] = []
     operators: list[str] = []
 
     def reduce() -> None:
         right, left = operands.pop(), operands.pop()
-        operands.append(_part(Binary(operators.pop(), left.node, right.node), (left, right)))
+        operands.append(_part(nodes.Binary(operators.pop(), left.node, right.node), (left, right)))
 
     for item in items:
-        if isinstance(item, Part):
+        if isinstance(item, NestedOperand):
             operands.append(item)
             continue
         while operators and _PRECEDENCE[operators[-1]] >= _PRECEDENCE[item]:
@@ -91,94 +77,100 @@ def infix(items: Sequence[Part | str]) -> Part:
     return operands[0]
 
 
-def conditional(condition: Part, then: Part, otherwise: Part) -> Part:
-    return _part(Conditional(condition.node, then.node, otherwise.node), (condition, then, otherwise))
+def conditional(condition: NestedOperand, then: NestedOperand, otherwise: NestedOperand) -> NestedOperand:
+    return _part(nodes.Conditional(condition.node, then.node, otherwise.node), (condition, then, otherwise))
 
 
-def cast(type_name: str, operand: Part) -> Part:
-    return _part(Cast(type_name.removeprefix("."), operand.node), [operand])
+def cast(type_name: str, operand: NestedOperand) -> NestedOperand:
+    return _part(nodes.Cast(type_name.removeprefix("."), operand.node), [operand])
 
 
-def vector(items: Sequence[Part]) -> Part:
-    return _part(Vector(tuple(i.node for i in items)), items)
+def vector(items: Sequence[NestedOperand]) -> NestedOperand:
+    return _part(nodes.Vector(tuple(i.node for i in items)), items)
 
 
-def group(items: Sequence[Part]) -> Part:
-    return _part(Group(tuple(i.node for i in items)), items)
+def group(items: Sequence[NestedOperand]) -> NestedOperand:
+    return _part(nodes.Group(tuple(i.node for i in items)), items)
 
 
-def apply(function: str, argument: Part) -> Part:
-    return _part(Apply(function, (Group((argument.node,)),)), [argument])
+def apply(function: str, argument: NestedOperand) -> NestedOperand:
+    return _part(nodes.Apply(function, (nodes.Group((argument.node,)),)), [argument])
 
 
-def assignment(target: str, value: Part) -> Part:
-    return _part(Binary("=", name(target), value.node), [value])
+def assignment(target: str, value: NestedOperand) -> NestedOperand:
+    return _part(nodes.Binary("=", name(target), value.node), [value])
 
 
-def string(text: str) -> String:
-    return String(text[1:-1])
+def string(text: str) -> nodes.String:
+    return nodes.String(text[1:-1])
 
 
 class Increment(NamedTuple):
     """`$ofs1+=4` on its way into a memory operand."""
 
-    base: Part
-    step: Part
+    base: NestedOperand
+    step: NestedOperand
 
 
-def memory(symbol: str, address: "Part | Increment", further: Sequence[Part] = ()) -> Part:
+def memory(
+    symbol: str, address: "NestedOperand | Increment", further: Sequence[NestedOperand] = ()
+) -> NestedOperand:
     """`symbol[address, further ...]`."""
     coordinates = tuple(c.node for c in further)
     if isinstance(address, Increment):
         base, step = address
-        return _part(Memory(symbol, base.node, step.node, True, coordinates), [base, step, *further])
+        return _part(nodes.Memory(symbol, base.node, step.node, True, coordinates), [base, step, *further])
     node = address.node
-    base_node: Operand | None
-    offset: Operand | None
+    base_node: nodes.Operand | None
+    offset: nodes.Operand | None
     if is_constant(node):
         base_node, offset = None, node
-    elif type(node) is Binary and node.operator == "-" and type(node.right) in (Immediate, Group):
-        base_node, offset = node.left, prefix("-", Part(node.right, address.depth)).node
-    elif type(node) is Binary and node.operator == "+":
+    elif (
+        type(node) is nodes.Binary
+        and node.operator == "-"
+        and type(node.right) in (nodes.Immediate, nodes.Group)
+    ):
+        base_node, offset = node.left, prefix("-", NestedOperand(node.right, address.depth)).node
+    elif type(node) is nodes.Binary and node.operator == "+":
         base_node, offset = node.left, node.right
     else:
         base_node, offset = node, None
-    return _part(Memory(symbol, base_node, offset, False, coordinates), [address, *further])
+    return _part(nodes.Memory(symbol, base_node, offset, False, coordinates), [address, *further])
 
 
-def is_constant(node: Operand) -> bool:
+def is_constant(node: nodes.Operand) -> bool:
     """True for an expression of literals alone."""
-    pending: list[Operand] = [node]
+    pending: list[nodes.Operand] = [node]
     while pending:
         item = pending.pop()
-        if type(item) is Immediate:
+        if type(item) is nodes.Immediate:
             continue
-        if type(item) is Unary or type(item) is Cast:
+        if type(item) is nodes.Unary or type(item) is nodes.Cast:
             pending.append(item.operand)
-        elif type(item) is Binary:
+        elif type(item) is nodes.Binary:
             pending += (item.left, item.right)
-        elif type(item) is Conditional:
+        elif type(item) is nodes.Conditional:
             pending += (item.condition, item.then, item.otherwise)
-        elif type(item) is Group and len(item.items) == 1:
+        elif type(item) is nodes.Group and len(item.items) == 1:
             pending += item.items
         else:
             return False
     return True
 
 
-def destination(node: Operand) -> Operand:
+def destination(node: nodes.Operand) -> nodes.Operand:
     """The first operand of an instruction: `p|q` and `$p0/$r1` there are two destinations, not an expression."""
-    if type(node) is Binary and node.operator in ("|", "/"):
+    if type(node) is nodes.Binary and node.operator in ("|", "/"):
         left, right = node.left, node.right
-        if type(right) is Name and (type(left) is Name or type(left) is Vector):
-            return Dual(left, right, node.operator)
+        if type(right) is nodes.Name and (type(left) is nodes.Name or type(left) is nodes.Vector):
+            return nodes.Dual(left, right, node.operator)
     return node
 
 
-def fold(node: Operand) -> int | None:
+def fold(node: nodes.Operand) -> int | None:
     """The value of an integer expression of literals, or None where it is no such thing."""
     try:
-        number = integer(node.text) if type(node) is Immediate else constant(node).number
+        number = integer(node.text) if type(node) is nodes.Immediate else constant(node).number
     except ValueError:
         return None
     return number if isinstance(number, int) else None

@@ -1,4 +1,4 @@
-"""The words before a declared name and behind a function's parameters: which there are, and in which order.
+"""The words before a declared name and after a function's parameters: which exist, and their order.
 
 The grammar takes them in any order, because what is wrong with `.reg .b3 %r` or `.maxntid 1,2,3,4` is better said by
 name than by what a parser expected. `check_declared` and `check_tuning` raise E101; the builders call them for every
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.types import TYPES
@@ -63,7 +63,7 @@ _BEFORE, _VECTOR, _TYPE, _POINTER, _POINTED = range(5)
 def check_declared(
     tokens: Sequence[Token], source: Source, following: Token | None, *, parameter: bool
 ) -> None:
-    """Check the words of one declaration. Raises `PtxError`; `following` is the token behind them."""
+    """Check the words of one declaration. Raises `PtxError`; `following` is the token after them."""
     done, space, type_word = _BEFORE, "", ""
     for token in tokens:
         text = token.text
@@ -105,10 +105,9 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
     """Check a directive of a head by its name and the count of its numbers. Raises `PtxError`."""
     known = TUNING.get(token.text)
     if known is None:
-        near = nearest(token.text, TUNING)
-        near = DIRECTIVES_ELSEWHERE.get(token.text, near)
         common = "'.maxntid', '.reqntid', '.minnctapersm', '.maxnreg' and their like"
-        help = f"did you mean '{near}'?" if near else f"a head takes {common}"
+        meant = DIRECTIVES_ELSEWHERE.get(token.text, "")
+        help = did_you_mean(token.text, TUNING, f"a head takes {common}", meant=meant)
         raise _wrong(f"unknown directive '{token.text}'", token, source, help)
     if head not in known.heads:
         help = f"it belongs to a '.{known.heads[0]}'; remove it here"
@@ -122,7 +121,6 @@ def check_tuning(token: Token, numbers: int, head: str, source: Source) -> None:
 
 def _no_type(token: Token, source: Source) -> PtxError:
     known = TYPES.get(token.text[1:])
-    near = nearest(token.text, DECLARABLE)
     if known is not None and known.bits and known.bits % 8 == 0:
         help = f"instructions keep such values in '.b{known.bits}'"
     elif token.text[1:] in TYPES_ELSEWHERE:
@@ -130,7 +128,7 @@ def _no_type(token: Token, source: Source) -> PtxError:
     elif token.text[1:2] == "v" and token.text[2:].isdecimal():
         help = "vectors are '.v2' and '.v4'"
     else:
-        help = f"did you mean '{near}'?" if near else "variables have types such as '.u32', '.f64', '.b8'"
+        help = did_you_mean(token.text, DECLARABLE, "variables have types such as '.u32', '.f64', '.b8'")
     return _wrong(f"'{token.text}' is no type of a variable", token, source, help)
 
 

@@ -1,14 +1,15 @@
 """Where statements begin and end: the regular expressions of the per-statement parser.
 
-All are put together from the grammar's terminals. `splitter` matches one statement, or the beginning of one that needs
-more than a glance, and what stands before it. Each match begins where the last one ended and some alternative always
-matches, so no character is passed over. Repetitions are possessive and bounded: no text takes more than linear time.
+All are composed of the grammar's terminals. `next_statement` matches one statement with the text before it, or the
+beginning of a statement that needs more than one expression. Each match begins where the last one ended and some
+alternative always matches, so no character is skipped. Repetitions are possessive and bounded: no text takes more than
+linear time.
 """
 
 import re
 from functools import cache
 
-from ptxtool.parse.grammar import Shape, skip, terminals, text_regex
+from ptxtool.parse.grammar import FlatRule, skip, terminals, text_regex
 
 BODY_RULES = ("declaration", "loc", "pragma", "branch_targets", "call_targets", "call_prototype")
 """The rules of statements that begin with a dot, in a function's body."""
@@ -23,7 +24,7 @@ UNENDED = ("loc", "file", "target")
 """The rules of lists without a semicolon at their end."""
 
 
-# the groups of `splitter`; the last one that matched says what was found (plain numbers: an enum halves the speed)
+# the groups of `next_statement`; the last that matched is the kind (plain numbers: an enum halves the speed)
 GUARD, OPCODE = 1, 2
 OPERANDS = 3  # a whole instruction without strings or comments
 LABEL = 4
@@ -39,7 +40,7 @@ def _regexes() -> dict[str, str]:
 
 
 @cache
-def splitter() -> "re.Pattern[str]":
+def next_statement() -> "re.Pattern[str]":
     t = {name: f"(?>{regex})" for name, regex in _regexes().items()}
     blank, space = f"(?:{t['SPACING']})?+", t["SPACING"]
     some = r"[^;\"/@:#]{0,2000}+"
@@ -126,10 +127,10 @@ def linkage() -> "re.Pattern[str]":
 
 
 @cache
-def shape(rule: str) -> Shape:
+def flat_rule(rule: str) -> FlatRule:
     """The shape of a rule; a declaration's initializer may be a list of literals."""
     if not rule.endswith("declaration"):
-        return Shape(rule)
+        return FlatRule(rule)
     t, blank = _regexes(), f"(?:{_regexes()['SPACING']})?+"
     literal = rf"{blank}(?:{t['MINUS']}?+{blank}(?:{t['NUMBER']})|{t['FLOAT_BITS']}){blank}"
-    return Shape(rule, initializer=rf"\{{{literal}(?:,{literal})*+\}}")
+    return FlatRule(rule, initializer=rf"\{{{literal}(?:,{literal})*+\}}")

@@ -14,25 +14,16 @@ import lark
 
 from ptxtool.base.diag import error
 from ptxtool.base.source import Source
-from ptxtool.ir.nodes import (
-    Declaration,
-    Directive,
-    Function,
-    Immediate,
-    Label,
-    ScopeClose,
-    ScopeOpen,
-    Statement,
-)
+from ptxtool.ir import nodes
 from ptxtool.parse import build, operands
-from ptxtool.parse.operands import Increment, Part
+from ptxtool.parse.operands import Increment, NestedOperand
 from ptxtool.parse.tokens import Token
 
 
 class Body(NamedTuple):
     """The statements between two braces, braces included as scope marks."""
 
-    statements: list[Statement]
+    statements: list[nodes.Statement]
 
 
 def _token(item: Any) -> Any:
@@ -49,12 +40,12 @@ def _tokens(items: Sequence[Any]) -> list[Any]:
     return [_token(i) for i in items]
 
 
-def _parts(items: Sequence[Any]) -> list[Part]:
+def _parts(items: Sequence[Any]) -> list[NestedOperand]:
     """The operands of a list: Lark shares the helper rule of `("," operand)*` with rules that keep their commas."""
-    return [i for i in items if isinstance(i, Part)]
+    return [i for i in items if isinstance(i, NestedOperand)]
 
 
-class Builder:
+class NodeBuilder:
     """The callbacks of the parser."""
 
     def __init__(self) -> None:
@@ -71,73 +62,73 @@ class Builder:
 
     # ---- operands
 
-    def name(self, items: Sequence[Any]) -> Part:
-        return Part(operands.name(str(items[0])), 0)
+    def name(self, items: Sequence[Any]) -> NestedOperand:
+        return NestedOperand(operands.name(str(items[0])), 0)
 
-    def part(self, items: Sequence[Any]) -> Part:
+    def part(self, items: Sequence[Any]) -> NestedOperand:
         """`%tid .x`: the part stands apart from its name."""
         name, part = _token(items[0]), _token(items[1])
         if "." in name.text:
             help = f"remove '{part.text}', or the part before it"
             raise error("E101", f"'{part.text}' is a second part", self._source, part.start, part.end, help)
-        return Part(operands.name(name.text + part.text), 0)
+        return NestedOperand(operands.name(name.text + part.text), 0)
 
-    def immediate(self, items: Sequence[Any]) -> Part:
-        return Part(Immediate(str(items[0])), 0)
+    def immediate(self, items: Sequence[Any]) -> NestedOperand:
+        return NestedOperand(nodes.Immediate(str(items[0])), 0)
 
     bits = immediate
 
-    def prefix(self, items: Sequence[Any]) -> Part:
+    def prefix(self, items: Sequence[Any]) -> NestedOperand:
         return operands.prefix(str(items[0]), items[1])
 
-    def infix(self, items: Sequence[Any]) -> Part:
-        return operands.infix([i if isinstance(i, Part) else str(i) for i in items])
+    def infix(self, items: Sequence[Any]) -> NestedOperand:
+        return operands.infix([i if isinstance(i, NestedOperand) else str(i) for i in items])
 
-    def conditional(self, items: Sequence[Any]) -> Part:
+    def conditional(self, items: Sequence[Any]) -> NestedOperand:
         return operands.conditional(items[0], items[1], items[2])
 
-    def cast(self, items: Sequence[Any]) -> Part:
+    def cast(self, items: Sequence[Any]) -> NestedOperand:
         return operands.cast(str(items[0]), items[1])
 
-    def vector(self, items: Sequence[Any]) -> Part:
+    def vector(self, items: Sequence[Any]) -> NestedOperand:
         return operands.vector(_parts(items))
 
-    def group(self, items: Sequence[Any]) -> Part:
+    def group(self, items: Sequence[Any]) -> NestedOperand:
         return operands.group(_parts(items))
 
     arguments = group
 
-    def apply(self, items: Sequence[Any]) -> Part:
+    def apply(self, items: Sequence[Any]) -> NestedOperand:
         return operands.apply(str(items[0]), items[1])
 
-    def assignment(self, items: Sequence[Any]) -> Part:
+    def assignment(self, items: Sequence[Any]) -> NestedOperand:
         return operands.assignment(str(items[0]), items[1])
 
     def increment(self, items: Sequence[Any]) -> Increment:
         return Increment(items[0], items[2])
 
-    def memory(self, items: Sequence[Any]) -> Part:
+    def memory(self, items: Sequence[Any]) -> NestedOperand:
         return operands.memory("", items[0], _parts(items[1:]))
 
-    def indexed(self, items: Sequence[Any]) -> Part:
+    def indexed(self, items: Sequence[Any]) -> NestedOperand:
         return operands.memory(str(items[0]), items[1], _parts(items[2:]))
 
     # ---- statements
 
-    def instruction(self, items: Sequence[Any]) -> Statement:
+    def instruction(self, items: Sequence[Any]) -> nodes.Statement:
         return build.instruction(_tokens(items))
 
     plus_instruction = instruction
 
-    def label(self, items: Sequence[Any]) -> Label:
+    def label(self, items: Sequence[Any]) -> nodes.Label:
         return build.label(_token(items[0]))
 
-    def declaration(self, items: Sequence[Any]) -> Declaration:
+    def declaration(self, items: Sequence[Any]) -> nodes.Declaration:
         return build.declaration(_tokens(items), self._source)
 
     local_declaration = declaration
 
-    def directive(self, items: Sequence[Any]) -> Directive:
+    def directive(self, items: Sequence[Any]) -> nodes.Directive:
         return build.directive(_tokens(items), self._source)
 
     version = target = address_size = file = loc = pragma = section = alias = constptr = directive
@@ -149,16 +140,16 @@ class Builder:
     def function_head(self, items: Sequence[Any]) -> build.Head:
         return build.head(_tokens(items), self._source)
 
-    def open(self, items: Sequence[Any]) -> ScopeOpen:
+    def open(self, items: Sequence[Any]) -> nodes.ScopeOpen:
         token = _token(items[0])
-        return ScopeOpen(token.start, token.end)
+        return nodes.ScopeOpen(token.start, token.end)
 
-    def close(self, items: Sequence[Any]) -> ScopeClose:
+    def close(self, items: Sequence[Any]) -> nodes.ScopeClose:
         token = _token(items[0])
-        return ScopeClose(token.start, token.end)
+        return nodes.ScopeClose(token.start, token.end)
 
     def body(self, items: Sequence[Any]) -> Body:
-        statements: list[Statement] = []
+        statements: list[nodes.Statement] = []
         for item in items:
             if isinstance(item, Body):
                 statements += item.statements
@@ -168,7 +159,7 @@ class Builder:
 
     block = plus_body = plus_block = body
 
-    def function(self, items: Sequence[Any]) -> Function:
+    def function(self, items: Sequence[Any]) -> nodes.Function:
         head, rest = items
         if not isinstance(rest, Body):
             end = _token(rest).end

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
+from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
@@ -75,3 +76,12 @@ class Pass(Protocol):
     name: ClassVar[str]
 
     def run(self, module: Module) -> PassResult: ...
+
+
+@runtime_checkable
+class CountedPass(Pass, Protocol):
+    """A pass whose option `counts` names a file of issue counts, "" for none. The pipeline passes what is in it."""
+
+    counts: str
+
+    def run(self, module: Module, counts: IssueCounts | None = None) -> PassResult: ...

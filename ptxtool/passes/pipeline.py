@@ -9,15 +9,16 @@ again from the two modules; a failure is E303, a wrong result, which names the p
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
+from ptxtool.analysis.sharing.issue_counts import IssueCounts, ReadCounts
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes.base import Pass, Remark, WrongOption
+from ptxtool.passes.base import CountedPass, Pass, PassResult, Remark, WrongOption
 from ptxtool.passes.registry import PASSES, Option, find_pass, pass_info
 from ptxtool.sema.verify import verify
 
@@ -37,18 +38,24 @@ class RewriteResult:
         return "\n".join(map(str, self.remarks))
 
 
-def rewrite(module: Module, pipeline: str) -> RewriteResult:
+def _no_reader(path: str) -> IssueCounts:
+    raise error("E501", f"cannot read '{path}' here", help="ptxtool.rewrite reads the files of a pipeline")
+
+
+def rewrite(module: Module, pipeline: str, read_counts: ReadCounts = _no_reader) -> RewriteResult:
     """Run a pipeline such as "unroll-decls,reorder-decls{order=text}" on a module.
+
+    `read_counts` reads the files of issue counts that it names: passes read no files.
 
     Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 for a
     wrong result.
     """
-    return _run(module, _stages(pipeline))
+    return _run(module, _stages(pipeline), read_counts)
 
 
-def run(module: Module, passes: Iterable[Pass]) -> RewriteResult:
+def run(module: Module, passes: Iterable[Pass], read_counts: ReadCounts = _no_reader) -> RewriteResult:
     """Run passes in order, each checked. Raises as `rewrite` does."""
-    return _run(module, [_Stage(one) for one in passes])
+    return _run(module, [_Stage(one) for one in passes], read_counts)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class _Stage:
     end: int = 0
 
 
-def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
+def _run(module: Module, stages: Iterable[_Stage], read_counts: ReadCounts) -> RewriteResult:
     done: list[str] = []
     with paused_collector():
         errors = [d for d in verify(module) if d.is_error]
@@ -71,7 +78,7 @@ def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
         for stage in stages:
             one = stage.run
             try:
-                result = one.run(module)
+                result = _run_pass(one, module, read_counts)
             except PtxError as problem:
                 raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
             done.append(one.name)
@@ -84,6 +91,12 @@ def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
                     raise _wrong_result(one, "broke its claim", problems)
                 module = after
         return RewriteResult(module, tuple(remarks))
+
+
+def _run_pass(one: Pass, module: Module, read_counts: ReadCounts) -> PassResult:
+    if isinstance(one, CountedPass) and one.counts:
+        return one.run(module, read_counts(one.counts))
+    return one.run(module)
 
 
 def _placed(diagnostic: Diagnostic, stage: _Stage, module: Module, done: Sequence[str]) -> Diagnostic:
@@ -231,9 +244,7 @@ def _value(source: Source, span: tuple[int, int], option: Option, text: str) -> 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     names = list(known)
-    close = get_close_matches(word, names, 1)
-    listed = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
-    return f"did you mean '{close[0]}'? {listed}" if close else listed
+    return did_you_mean(word, names, then=f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}")
 
 
 def _complain(source: Source, span: tuple[int, int], message: str, advice: str) -> PtxError:

@@ -1,114 +1,16 @@
 """Results of simulated runs as plain data: one run, and the runs of a ladder. What `--json` prints of them.
 
-A run's own counters are the simulator's (`RunResult` says which of them reports rely on). A ladder has one rung per
-scheme; gains are of thread IPC over the first rung, in percent.
+A run's own counters are a `SimResult`. A ladder has one rung per scheme; gains are of thread IPC over the first rung,
+in percent.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.results.hotspots import Hotspots
 from ptxtool.results.outcome import expected_to_dict, verdict
-
-
-class StallPoint(Protocol):
-    """Where non-owner warps stopped: the instruction, and what was locked: the register and its sequence number, or
-    the byte of the scratchpad (`offset`, otherwise -1) and the variable that has it."""
-
-    @property
-    def instruction(self) -> int: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def register(self) -> str: ...
-    @property
-    def sequence(self) -> int: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def variable(self) -> str: ...
-    @property
-    def warps(self) -> int: ...
-    @property
-    def warp_cycles(self) -> int: ...
-    @property
-    def first_cycle(self) -> int: ...
-
-
-class RunResult(Protocol):
-    """The counters of a run that reports name: those of `ptxsim`'s result."""
-
-    @property
-    def kernel(self) -> str: ...
-    @property
-    def gpu(self) -> str: ...
-    @property
-    def scheduler(self) -> str: ...
-    @property
-    def share_registers(self) -> float: ...
-    @property
-    def share_scratchpad(self) -> float: ...
-    @property
-    def sharing(self) -> str: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def grid(self) -> tuple[int, int, int]: ...
-    @property
-    def block(self) -> tuple[int, int, int]: ...
-    @property
-    def n_ctas(self) -> int: ...
-    @property
-    def ctas_done(self) -> int: ...
-    @property
-    def registers(self) -> int: ...
-    @property
-    def scratchpad_bytes(self) -> int: ...
-    @property
-    def resident_ctas(self) -> int: ...
-    @property
-    def unshared_ctas(self) -> int: ...
-    @property
-    def shared_pairs(self) -> int: ...
-    @property
-    def private_registers(self) -> int: ...
-    @property
-    def private_scratchpad(self) -> int: ...
-    @property
-    def limiter(self) -> str: ...
-    @property
-    def cycles(self) -> int: ...
-    @property
-    def warp_instructions(self) -> int: ...
-    @property
-    def thread_instructions(self) -> int: ...
-    @property
-    def thread_ipc(self) -> float: ...
-    @property
-    def warp_ipc(self) -> float: ...
-    @property
-    def slots(self) -> Mapping[str, int]: ...
-    @property
-    def l1(self) -> Mapping[str, int]: ...
-    @property
-    def l2(self) -> Mapping[str, int]: ...
-    @property
-    def dram(self) -> Mapping[str, int]: ...
-    @property
-    def stats(self) -> Mapping[str, float]: ...
-    @property
-    def dynamic(self) -> object | None: ...
-    @property
-    def switching(self) -> object | None: ...
-    @property
-    def stall_points(self) -> Sequence[StallPoint]: ...
-    @property
-    def hotspots(self) -> Hotspots | None: ...
-    def to_dict(self) -> dict[str, Any]: ...
+from ptxtool.results.simulation import SimResult, StallPoint
 
 
 def first_stall(points: Sequence[StallPoint]) -> StallPoint | None:
@@ -123,7 +25,7 @@ class Run:
     `checked` names the buffers that were compared with expected contents.
     """
 
-    result: RunResult
+    result: SimResult
     arguments: tuple[Any, ...] = field(repr=False)
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
@@ -139,7 +41,7 @@ class Run:
         return f"{self.result}\n{self.verdict}"
 
     @property
-    def results(self) -> tuple[RunResult, ...]:
+    def results(self) -> tuple[SimResult, ...]:
         """The counters, as those of a list of launches."""
         return (self.result,)
 
@@ -160,7 +62,7 @@ class Rung:
     """One scheme of a ladder: what it was and how it ran. `percent` is what was shared, `passes` what rewrote the
     kernel ("" for nothing). `same_memory`: all buffers are as after the first rung.
 
-    `stall_line` is the line of the stall point in the kernel as it was given: rewriting moves lines.
+    `stall_line` is the line of the stall point in the original kernel: rewriting moves lines.
     """
 
     name: str
@@ -172,7 +74,7 @@ class Rung:
     stall_line: int | None = None
 
     @property
-    def result(self) -> RunResult:
+    def result(self) -> SimResult:
         return self.run.result
 
     @property
@@ -181,7 +83,7 @@ class Rung:
         return first_stall(self.result.stall_points)
 
     def stall_to_dict(self) -> dict[str, Any] | None:
-        """The stall point as plain data, with its line in the kernel as it was given."""
+        """The stall point as plain data, with its line in the original kernel."""
         point = self.stall_point
         if point is None:
             return None
@@ -223,17 +125,7 @@ class Comparison:
         """Wrong results of any rung; memory that differs between rungs counts as one."""
         found: list[Diagnostic] = []
         for rung in self.rungs:
-            for told in rung.run.problems:
-                found.append(
-                    Diagnostic(
-                        told.code,
-                        f"{rung.name}: {told.message}",
-                        told.source,
-                        told.start,
-                        told.end,
-                        told.help,
-                    )
-                )
+            found += [replace(each, message=f"{rung.name}: {each.message}") for each in rung.run.problems]
             if not rung.same_memory:
                 message = f"{rung.name}: memory differs from that of {self.rungs[0].name}"
                 help = "a kernel with a data race has no one result; otherwise this is a bug of ours: please report it"
@@ -265,9 +157,9 @@ class Comparison:
         lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
         for rung in self.rungs:
             result, gain = rung.result, self.gain(rung)
-            told = result.status if gain is None else f"{gain:+.2f}%"
+            status = result.status if gain is None else f"{gain:+.2f}%"
             lines.append(
                 f"  {rung.name:<20} {result.resident_ctas} resident CTAs, {result.cycles} cycles, "
-                f"thread IPC {result.thread_ipc:.2f} ({told})"
+                f"thread IPC {result.thread_ipc:.2f} ({status})"
             )
         return "\n".join(lines)

@@ -1,32 +1,11 @@
 """Results of a list of launches as plain data: each by itself, and all together. What `--json` prints of them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.results.outcome import Buffer, expected_to_dict, verdict, verdict_of_checks
-from ptxtool.results.run_results import RunResult
-
-
-class TotalCounts(Protocol):
-    """The sums of counters that reports name: those of `ptxsim.Totals`."""
-
-    @property
-    def launches(self) -> int: ...
-    @property
-    def cycles(self) -> int: ...
-    @property
-    def thread_instructions(self) -> int: ...
-    @property
-    def warp_instructions(self) -> int: ...
-    @property
-    def ctas(self) -> int: ...
-    @property
-    def thread_ipc(self) -> float: ...
-    @property
-    def stats(self) -> Mapping[str, float]: ...
-    def to_dict(self) -> dict[str, Any]: ...
+from ptxtool.results.simulation import SimResult, Totals
 
 
 @dataclass(frozen=True)
@@ -40,8 +19,8 @@ class SequenceRun:
     gpu: str
     of: int
     numbers: tuple[int, ...]
-    results: tuple[RunResult, ...]
-    totals: TotalCounts
+    results: tuple[SimResult, ...]
+    totals: Totals
     status: str
     checked: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
@@ -95,7 +74,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class SequenceOutcome:
-    """A list of launches that ran without time: the buffers behind the last, and what is wrong."""
+    """A list of launches that ran without time: the buffers after the last, and what is wrong."""
 
     steps: tuple[StepOutcome, ...]
     buffers: tuple[Buffer, ...]

@@ -1,66 +1,35 @@
-"""One run of a launch without time: arguments checked and made, the kernel run, the results compared.
+"""One run of a launch file without time: arguments checked, the kernel run, the results compared.
 
-For `run`, as `run.py` is for the commands that simulate.
+For `run`, as `launch_runs.py` for the commands that simulate.
 """
 
-from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxtool.base.diag import PtxError
-from ptxtool.formats.launch.launch_file import Launch, check_arguments
-from ptxtool.formats.launch.launch_steps import only_one
+from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.ir.nodes import Function
 from ptxtool.results.outcome import Buffer, Outcome
-from ptxtool.runs.texture_arguments import given
+from ptxtool.runs.launch_inputs import checked_arguments, simulator_values, textures, with_inputs
 
 if TYPE_CHECKING:
-    from ptxsim.functional.tracing import Trace
+    from ptxsim.launch_options import LaunchOptions
 
 
-def run_functional(
-    kernel: Function,
-    launch: Launch,
-    *,
-    check: Collection[str] = (),
-    max_instructions: int | None = None,
-    output: Callable[[str], object] | None = None,
-    trace: "Trace | None" = None,
-    ptxplus_semantics: str = "hardware",
-) -> Outcome:
+def run_functional(kernel: Function, launch: Launch, options: "LaunchOptions | None" = None) -> Outcome:
     """Run a launch with fresh arguments and compare the results with the expected ones.
 
-    What `check` (of `ptxsim.run`) finds are the findings; buffers without contents are the undefined ones.
-    `output` is called with what the kernel prints, as it comes; `trace` with chosen instructions.
-
-    Raises E401 where the arguments do not fit the kernel, and what `ptxsim.run` raises.
+    Buffers without contents are undefined to the check "init". Raises E401 where the arguments do not fit the kernel,
+    and what `ptxsim.run` raises.
     """
-    problems = check_arguments(only_one(launch), kernel)
-    if problems:
-        raise PtxError(problems)
+    arguments = checked_arguments(kernel, launch)
     import ptxsim
     from ptxsim.sanitizer.prepare import check_names
 
-    arguments = launch.arguments()
-    values, textures = given(launch, arguments)
-    result = ptxsim.run(
-        kernel,
-        launch.grid,
-        launch.block,
-        values,
-        launch.dynamic_shared,
-        launch.constants(),
-        textures=textures,
-        check=check,
-        undefined=[a for i, a in zip(launch.inputs, arguments, strict=True) if i.undefined],
-        max_instructions=max_instructions,
-        output=output,
-        trace=trace,
-        ptxplus_semantics=ptxplus_semantics,
-        names=[i.name for i in launch.inputs],
-        **launch.limits,
-    )
+    values = simulator_values(launch, arguments)
+    options = with_inputs(options, launch, launch.constants(), textures(launch))
+    undefined = [a for i, a in zip(launch.inputs, arguments, strict=True) if i.undefined]
+    result = ptxsim.run(kernel, launch.grid, launch.block, values, options=options, undefined=undefined)
     buffers = tuple(
         Buffer(i.name, i.type, after, changed(i.value, after))
         for i, after, parameter in zip(launch.inputs, arguments, kernel.parameters, strict=True)
@@ -74,7 +43,7 @@ def run_functional(
         buffers,
         launch.compared,
         tuple(launch.check(arguments)),
-        check_names(check),
+        check_names(options.check),
         result.problems,
         result.lost_problems,
         result.printed,
@@ -82,7 +51,7 @@ def run_functional(
 
 
 def changed(before: np.ndarray, after: np.ndarray) -> int:
-    """The number of elements whose bytes are others."""
+    """The number of elements whose bytes differ."""
     width = before.dtype.itemsize
     old, new = (a.reshape(-1).view(np.uint8).reshape(-1, width) for a in (before, after))
     return int((old != new).any(axis=1).sum())

@@ -5,15 +5,16 @@ first rung, bit by bit.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
 from ptxtool.base.diag import error
-from ptxtool.formats.gpu import Gpu, machine_of
+from ptxtool.formats.gpu import machine_of
+from ptxtool.formats.issue_counts import read_issue_counts
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
@@ -22,8 +23,11 @@ from ptxtool.results.run_results import Comparison, Run, Rung, first_stall
 from ptxtool.runs.launch_runs import chosen_policy, run_launch
 from ptxtool.runs.schemes import UNROLL, Resource, ladder_schemes
 
+if TYPE_CHECKING:
+    from ptxsim.launch_options import LaunchOptions
+
 PERCENT = 90
-"""The sharing percentage where none is given: the papers'."""
+"""The sharing percentage of the papers, and the default."""
 
 Announce = Callable[[str], None]
 """Called with a rung's name before it runs."""
@@ -32,46 +36,44 @@ Announce = Callable[[str], None]
 def ladder(
     kernel: Function,
     launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
+    options: "LaunchOptions",
+    *,
     share_registers: Percent | None = None,
-    registers: int | None = None,
-    pipeline: str = UNROLL,
-    announce: Announce | None = None,
-    scheduler: str | None = None,
     share_scratchpad: Percent | None = None,
+    pipeline: str = UNROLL,
     release: bool = False,
-    **options: Any,
+    announce: Announce | None = None,
 ) -> Comparison:
     """Run the ladder of one resource; registers by 90% if no percentage is given.
 
-    `pipeline` is what unrolls the declarations, `scheduler` that of all rungs but those with owner warps first;
-    `release` adds a rung. Raises what `rewrite` and `run_launch` raise; wrong results are among `.problems`.
+    `options` are those of all rungs; their scheduler is that of the rungs without owner warps first. `pipeline`
+    unrolls the declarations; `release` adds a rung. Raises what `rewrite` and `run_launch` raise; wrong results are
+    among `.problems`.
     """
     only_one(launch)
-    machine = machine_of(gpu)
+    gpu = machine_of(options.gpu)
     resource, percent = _shared(share_registers, share_scratchpad)
     shown = int(percent) if percent.denominator == 1 else float(percent)
-    per_thread = launch.registers if registers is None else registers
-    first, owner = chosen_policy(launch, machine, scheduler), chosen_policy(launch, machine, "owf")
+    registers = launch.registers if options.registers is None else options.registers
+    first, owner = chosen_policy(launch, gpu, options.scheduler), chosen_policy(launch, gpu, "owf")
     schemes = ladder_schemes(resource, percent, first, owner, pipeline, release)
     texts = {"": kernel}
-    for passes in (scheme.pipeline(per_thread) for scheme in schemes):
+    for passes in (scheme.pipeline(registers) for scheme in schemes):
         if passes not in texts:
-            texts[passes] = rewrite(kernel.module, passes).module.kernels[kernel.name]
+            texts[passes] = rewrite(kernel.module, passes, read_issue_counts).module.kernels[kernel.name]
     rungs: list[Rung] = []
     for scheme in schemes:
         if announce is not None:
             announce(scheme.name)
-        policy = scheme.scheduler if not isinstance(scheme.scheduler, str) else first
-        passes = scheme.pipeline(per_thread)
-        run = run_launch(
-            texts[passes], launch, machine, registers, scheduler=policy, **scheme.options, **options
-        )
+        passes = scheme.pipeline(registers)
+        sharing = {"share_registers": 0, "share_scratchpad": 0, "dynamic": False} | scheme.options
+        of_scheme = replace(options, gpu=gpu, scheduler=scheme.scheduler, **sharing)
+        run = run_launch(texts[passes], launch, of_scheme)
         stall = first_stall(run.result.stall_points)
         rungs.append(
             Rung(
                 scheme.name,
-                policy.name,
+                run.result.scheduler,
                 shown if scheme.percent else 0,
                 passes,
                 run,

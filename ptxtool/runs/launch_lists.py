@@ -1,40 +1,34 @@
-"""A list of launches on one machine, with or without time: memory goes from each to the next.
+"""A list of launches on one machine, with or without time: memory is kept from launch to launch.
 
 For `sim` and `run`. All arguments are checked before anything runs. The buffers are copied to the machine in the order
 of the file before the first launch, as a program does that uploads everything first, and those named in `copy_back`
-are copied to the host behind their launch; caches see both where the machine has that.
+are copied to the host after their launch; caches see both if the machine models that.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.formats.gpu import Gpu, machine_of
-from ptxtool.formats.launch.launch_data import Step
+from ptxtool.formats.launch.launch_data import LaunchEntry
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import launch_of_step
 from ptxtool.ir.nodes import Function
 from ptxtool.results.outcome import Buffer
 from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
 from ptxtool.runs.functional_runs import changed
+from ptxtool.runs.launch_inputs import simulator_value, textures, with_inputs
 from ptxtool.runs.launch_runs import chosen_policy, limit_reached
-from ptxtool.runs.texture_arguments import given, made
 
 if TYPE_CHECKING:
-    from ptxsim.functional.tracing import Trace
-    from ptxsim.timing.schedulers import Policy
-
-_WITHOUT_TIME = ("ptxplus_semantics", "output")
-"""Options of simulated launches that a run without time has, too."""
+    from ptxsim.launch_options import LaunchOptions
 
 KernelNamed = Callable[[str | None], Function]
-"""Finds a kernel by its name, the only one for none; raises E205."""
+"""Finds a kernel by its name, the only one by None; raises E205."""
 Announce = Callable[[str], None]
-"""Called with what is to run next."""
+"""Called with the number and the kernel of the next launch."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +37,10 @@ class _Planned:
 
     number: int
     kernel: Function
-    step: Step
+    step: LaunchEntry
     launch: Launch
     values: tuple[Any, ...]
     """What the simulator gets, in the order of the parameters."""
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What both ways of running take."""
-        return {
-            "dynamic_shared": self.launch.dynamic_shared,
-            "names": [i.name for i in self.launch.inputs],
-            **self.launch.limits,
-        }
 
 
 class _Plan:
@@ -65,9 +50,9 @@ class _Plan:
         """Raises E401 where arguments do not fit, for all launches at once, and E205."""
         self.launch = launch
         self.arrays = {i.name: i.fresh() for i in launch.inputs}
-        shared = {i.name: made(launch, i, self.arrays[i.name]) for i in launch.inputs}
+        shared = {i.name: simulator_value(launch, i, self.arrays[i.name]) for i in launch.inputs}
         self.buffers: dict[str, Any] = {}
-        """Those that some kernel has a pointer to."""
+        """The arrays that a kernel has a pointer to."""
         self.steps: list[_Planned] = []
         ready: dict[int, tuple[Function, Launch, tuple[Any, ...]]] = {}  # by entry: repetitions share it
         problems: list[Diagnostic] = []
@@ -84,47 +69,42 @@ class _Plan:
             self.steps.append(_Planned(number, kernel, step, single, values))
         if problems:
             raise PtxError(problems)
-        self.textures = given(launch, [self.arrays[i.name] for i in launch.inputs])[1]
+        self.textures = textures(launch)
 
     def first_copies(self) -> list[Any]:
         """The buffers that are copied before the first launch, in the order of the file."""
         return [self.buffers[i.name] for i in self.launch.inputs if i.name in self.buffers]
 
-    def by_name(self, planned: _Planned) -> dict[str, Any]:
-        """What a launch gets by name: constants before the first one only, textures always."""
-        first = planned is self.steps[0]
-        return {"constants": self.launch.constants() if first else {}, "textures": self.textures}
+    def options(self, planned: _Planned, options: "LaunchOptions") -> "LaunchOptions":
+        """The options with what the file sets for a launch: constants for the first one only, textures always."""
+        constants = self.launch.constants() if planned is self.steps[0] else None
+        return with_inputs(options, planned.launch, constants, self.textures)
 
     def check(self, number: int) -> Iterator[Diagnostic]:
-        """What is not as expected behind a launch."""
+        """What is not as expected after a launch."""
         step = 0 if number == len(self.steps) else number
         yield from self.launch.check([self.arrays[i.name] for i in self.launch.inputs], step)
 
 
 def simulate_sequence(
-    kernel_named: KernelNamed,
-    launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
-    *,
-    scheduler: "str | Policy | None" = None,
-    registers: int | None = None,
-    max_cycles: int | None = None,
-    announce: Announce | None = None,
-    **options: Any,
+    kernel_named: KernelNamed, launch: Launch, options: "LaunchOptions", announce: Announce | None = None
 ) -> SequenceRun:
-    """Simulate a list of launches. `scheduler` and `registers` go before what the file says; `max_cycles` is for all.
+    """Simulate a list of launches. The options' scheduler and registers take precedence over the file's; their
+    `max_cycles` are for all launches together.
 
     A launch that did not end (E408, or on Ctrl-C) is the last. Raises E401 and what `ptxsim.Machine.launch` raises.
     """
     import ptxsim
 
     plan = _Plan(launch, kernel_named)
-    machine = ptxsim.Machine(machine_of(gpu), **options)
+    machine = ptxsim.Machine(options=options)
     machine.copy(*plan.first_copies())
     policies = {
-        id(p.step): chosen_policy(p.launch, machine.gpu, scheduler) for p in plan.steps if p.step.timed
+        id(p.step): chosen_policy(p.launch, machine.gpu, options.scheduler)
+        for p in plan.steps
+        if p.step.timed
     }
-    without_time = {k: v for k, v in options.items() if k in _WITHOUT_TIME}
+    without_time = ptxsim.LaunchOptions(output=options.output, ptxplus_semantics=options.ptxplus_semantics)
     problems: list[Diagnostic] = []
     status, cycles = "done", 0
     try:
@@ -132,16 +112,18 @@ def simulate_sequence(
             kernel, single = planned.kernel, planned.launch
             if announce is not None:
                 announce(f"{planned.number} of {len(plan.steps)}, {kernel.name}")
-            common = {**planned.options, **plan.by_name(planned)}
+            how = single.grid, single.block, planned.values
             if not planned.step.timed:
-                machine.run(kernel, single.grid, single.block, planned.values, **common, **without_time)
+                machine.run(kernel, *how, options=plan.options(planned, without_time))
             else:
-                own = {
-                    "scheduler": policies[id(planned.step)],
-                    "registers": single.registers if registers is None else registers,
-                    "max_cycles": max_cycles and max(1, max_cycles - cycles),
-                }
-                result = machine.launch(kernel, single.grid, single.block, planned.values, **own, **common)
+                result = machine.launch(
+                    kernel,
+                    *how,
+                    options=plan.options(planned, machine.options),
+                    scheduler=policies[id(planned.step)],
+                    registers=single.registers if options.registers is None else options.registers,
+                    max_cycles=options.max_cycles and max(1, options.max_cycles - cycles),
+                )
                 status, cycles = result.status, cycles + result.cycles
                 if status == "max-cycles":
                     problems.append(limit_reached(kernel, result))
@@ -150,7 +132,7 @@ def simulate_sequence(
             machine.copy(*(plan.buffers[name] for name in planned.step.copy_back if name in plan.buffers))
             problems += plan.check(planned.number)
     except KeyboardInterrupt:  # between two launches; within one it is a status
-        if options.get("on_interrupt") != "return":
+        if options.on_interrupt == "raise":
             raise
         status = "interrupted"
     results = tuple(machine.results)
@@ -167,16 +149,7 @@ def simulate_sequence(
     )
 
 
-def run_sequence(
-    kernel_named: KernelNamed,
-    launch: Launch,
-    *,
-    check: Collection[str] = (),
-    output: Callable[[str], object] | None = None,
-    trace: "Trace | None" = None,
-    max_instructions: int | None = None,
-    ptxplus_semantics: str = "hardware",
-) -> SequenceOutcome:
+def run_sequence(kernel_named: KernelNamed, launch: Launch, options: "LaunchOptions") -> SequenceOutcome:
     """Run a list of launches without time. Raises E401 and what `ptxsim.run` raises.
 
     Buffers without contents count as unwritten in the first launch that has them.
@@ -192,19 +165,14 @@ def run_sequence(
     unwritten = {i.name: plan.arrays[i.name] for i in launch.inputs if i.undefined}
     for planned in plan.steps:
         kernel, single = planned.kernel, planned.launch
+        names = {i.name for i in single.inputs}
         result = machine.run(
             kernel,
             single.grid,
             single.block,
             planned.values,
-            check=check,
-            undefined=[unwritten.pop(i.name) for i in _once(single.inputs) if i.name in unwritten],
-            max_instructions=max_instructions,
-            output=output,
-            trace=trace,
-            ptxplus_semantics=ptxplus_semantics,
-            **planned.options,
-            **plan.by_name(planned),
+            options=plan.options(planned, options),
+            undefined=[unwritten.pop(name) for name in list(unwritten) if name in names],
         )
         steps.append(
             StepOutcome(
@@ -223,9 +191,4 @@ def run_sequence(
         for i in launch.inputs
         if i.name in plan.buffers and isinstance(i.value, np.ndarray)
     )
-    return SequenceOutcome(tuple(steps), buffers, launch.compared, tuple(wrong), check_names(check))
-
-
-def _once(inputs: Sequence[Any]) -> list[Any]:
-    """Each input once, though a kernel may get it twice."""
-    return list({i.name: i for i in inputs}.values())
+    return SequenceOutcome(tuple(steps), buffers, launch.compared, tuple(wrong), check_names(options.check))

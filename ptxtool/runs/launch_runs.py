@@ -1,59 +1,45 @@
-"""One run of a launch file: arguments checked and made, the kernel simulated, the results compared.
+"""One run of a launch file: arguments checked, the kernel simulated, the results compared.
 
 For `sim`, for the ladder of `compare`, and for everything that runs kernels many times.
 """
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.formats.gpu import Gpu, machine_of
-from ptxtool.formats.launch.launch_file import Launch, check_arguments
-from ptxtool.formats.launch.launch_steps import only_one
+from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.ir.nodes import Function
-from ptxtool.results.run_results import Run, RunResult
-from ptxtool.runs.texture_arguments import given
+from ptxtool.results.run_results import Run
+from ptxtool.results.simulation import SimResult
+from ptxtool.runs.launch_inputs import checked_arguments, simulator_values, textures, with_inputs
 
 if TYPE_CHECKING:
+    from ptxsim.launch_options import LaunchOptions
     from ptxsim.timing.schedulers import Policy
 
 
-def run_launch(
-    kernel: Function,
-    launch: Launch,
-    gpu: str | Path | Gpu = "tesla-c2050",
-    registers: int | None = None,
-    scheduler: "str | Policy | None" = None,
-    **options: Any,
-) -> Run:
+def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None" = None) -> Run:
     """Simulate a launch with fresh arguments and compare the results with the expected ones.
 
-    `registers` per thread and `scheduler` override the launch file's. Raises E401 where the arguments do not fit the
-    kernel, and what `ptxsim.launch` raises. A run that did not end (E408) is not compared.
+    The options' registers and scheduler take precedence over the launch file's. Raises E401 where the arguments do not
+    fit the kernel, and what `ptxsim.launch` raises. A run that did not end (E408) is not compared.
     """
-    problems = check_arguments(only_one(launch), kernel)
-    if problems:
-        raise PtxError(problems)
-    machine = machine_of(gpu)
+    arguments = checked_arguments(kernel, launch)
     import ptxsim
 
-    arguments = launch.arguments()
-    values, textures = given(launch, arguments)
+    values = simulator_values(launch, arguments)
+    options = with_inputs(options, launch, launch.constants(), textures(launch))
+    gpu = machine_of(options.gpu)
     result = ptxsim.launch(
         kernel,
         launch.grid,
         launch.block,
         values,
-        gpu=machine,
-        scheduler=chosen_policy(launch, machine, scheduler),
-        registers=launch.registers if registers is None else registers,
-        dynamic_shared=launch.dynamic_shared,
-        constants=launch.constants(),
-        textures=textures,
-        names=[i.name for i in launch.inputs],
-        **launch.limits,
-        **options,
+        options=options,
+        gpu=gpu,
+        scheduler=chosen_policy(launch, gpu, options.scheduler),
+        registers=launch.registers if options.registers is None else options.registers,
     )
     found: tuple[Diagnostic, ...] = ()
     checked: tuple[str, ...] = ()
@@ -65,7 +51,7 @@ def run_launch(
     return Run(result, tuple(arguments), checked, found)
 
 
-def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
+def limit_reached(kernel: Function, result: SimResult) -> Diagnostic:
     """E408: a launch that the cycle limit ended."""
     done = f"{result.ctas_done} of {result.n_ctas} CTAs done"
     what = f"'{kernel.name}' had not ended after {result.cycles} cycles: {done}"
@@ -74,7 +60,7 @@ def limit_reached(kernel: Function, result: RunResult) -> Diagnostic:
 
 
 def chosen_policy(launch: Launch, machine: Gpu, scheduler: "str | Policy | None") -> "Policy":
-    """The scheduler asked for, otherwise the launch file's, otherwise the machine's. Raises E501, E502."""
+    """The scheduler that is passed, else the launch file's, else the machine's. Raises E501, E502."""
     from ptxsim.timing.schedulers import Policy, policy
 
     if isinstance(scheduler, Policy):

@@ -1,8 +1,8 @@
-"""What a run gives to its passes: `share=run` is its sharing percentage, `registers=run` its registers per thread.
+"""Values of a run in its passes: `share=run` is its sharing percentage, `registers=run` its registers per thread.
 
-So one pipeline goes with all percentages of a sweep. The percentage is that of the resource which a pass is about, 0
-in a run that does not share it. A run that does not say its registers has the kernel's own count, which the passes take
-by themselves when they are given none.
+So one pipeline fits all percentages of a sweep. The percentage is that of the resource which a pass is about, 0 in a
+run that does not share it. Where a run has no number of registers, the option is left out, and the passes take the
+kernel's own count.
 """
 
 import re
@@ -36,11 +36,11 @@ def for_run(
     def filled(hit: re.Match[str]) -> str:
         settings: list[str] = []
         for setting in hit[3].split(","):
-            asked = _FROM_RUN.fullmatch(setting)
-            if asked is None:
+            from_run = _FROM_RUN.fullmatch(setting)
+            if from_run is None:
                 settings.append(setting)
-            elif given := value(hit[1], asked[1]):
-                settings.append(f"{asked[1]}={given}")
+            elif number := value(hit[1], from_run[1]):
+                settings.append(f"{from_run[1]}={number}")
         return f"{hit[1]}{hit[2]}{','.join(settings)}}}"
 
     return _PASS.sub(filled, pipeline)
@@ -55,7 +55,7 @@ def _is_about_scratchpad(name: str) -> bool:
 
 
 def asked_registers(launch: "Launch") -> int | None:
-    """The registers per thread that a launch file asks for. Raises E502 for a list of launches that differ in them."""
+    """The registers per thread of a launch file. Raises E502 for a list of launches that differ in them."""
     for step in launch.steps:
         if step.registers != launch.registers:
             help = "say one number for all launches at the head of the file, or 'registers' in the sweep"

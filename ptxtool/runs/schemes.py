@@ -1,4 +1,4 @@
-"""The schemes that the resource-sharing papers compare, as what a run is asked for: scheduler, percentage, passes.
+"""The schemes that the resource-sharing papers compare: scheduler, sharing percentage, passes.
 
     Unshared-LRR               the kernel as it is, loose round robin
     Shared-LRR-NoOpt           registers shared
@@ -7,7 +7,7 @@
     Shared-OWF-Unrolled-Dyn    ... owner warps first: the full scheme
 
 For scratchpad there is nothing to unroll, and the papers use no dynamic warp execution: Unshared-LRR, Shared-LRR-NoOpt,
-Shared-OWF. A last rung may give locks back behind the last use of what is shared, the papers' future work (for
+Shared-OWF. A last rung may release locks after the last use of what is shared, the papers' future work (for
 scratchpad Jatala et al., TACO 2017). Another scheduler may take the place of loose round robin, in the names too.
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
 section VI.
@@ -33,7 +33,7 @@ FULL = {"registers": "Shared-OWF-Unrolled-Dyn", "scratchpad": "Shared-OWF"}
 class Scheme:
     """A named way to run a kernel; `percent` of `resource` is shared. `settings` change the machine, as `--set` does.
 
-    `passes` may have `registers=run` for the registers per thread that the launch asks for (`run_values.py`).
+    `passes` may contain `registers=run`: the registers per thread of the launch (`run_values.py`).
     """
 
     name: str
@@ -46,7 +46,7 @@ class Scheme:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of a run for sharing; nobody is held back where nothing is shared."""
+        """The options of a run for sharing; there is no dynamic warp execution where nothing is shared."""
         if not self.percent:
             return {}
         return {f"share_{self.resource}": self.percent, **({"dynamic": True} if self.dynamic else {})}
@@ -67,7 +67,7 @@ def ladder_schemes(
     unroll: str = UNROLL,
     release: bool = False,
 ) -> tuple[Scheme, ...]:
-    """The baseline and the optimisations one by one; `release` adds the rung that gives locks back early."""
+    """The baseline and the optimisations one by one; `release` adds the rung that releases locks early."""
     name = scheduler_name(scheduler)
     shared = Scheme(f"Shared-{name}-NoOpt", scheduler, resource, percent)
     rungs = [Scheme(f"Unshared-{name}", scheduler, resource), shared]
@@ -82,8 +82,8 @@ def ladder_schemes(
 
 
 def prepared(scheme: Scheme) -> Scheme:
-    """The scheme with what `with_release` does before it marks: shared variables are laid out so that the shared part
-    is used for short, and accessed as early as the end of a kernel allows; the registers at its end are private."""
+    """The scheme with the passes that `with_release` runs before it places marks: they shorten the use of what is
+    shared. Last accesses to scratchpad come earlier, and the registers used at the end of a kernel are private."""
     names = {
         "registers": ("Settled", "split-tail-ranges{{{share},registers=run}}"),
         "scratchpad": ("Hastened", "layout-shared{{{share}}},hoist-last-access{{{share},registers=run}}"),
@@ -92,7 +92,7 @@ def prepared(scheme: Scheme) -> Scheme:
 
 
 def with_release(scheme: Scheme) -> Scheme:
-    """The scheme with release marks, behind the passes that let them come early."""
+    """The scheme with release marks, after the passes that allow them to be early."""
     marks = {
         "registers": "release-registers{{{share},registers=run}}",
         "scratchpad": "release-scratchpad{{{share}}}",
@@ -102,13 +102,13 @@ def with_release(scheme: Scheme) -> Scheme:
 
 
 def _further(scheme: Scheme, name: str, passes: str) -> Scheme:
-    given = passes.format(share=f"share={_number(scheme.percent)}")
-    passes = ",".join(filter(None, (scheme.passes, given)))
+    passes = passes.format(share=f"share={_number(scheme.percent)}")
+    passes = ",".join(filter(None, (scheme.passes, passes)))
     return replace(scheme, name=f"{scheme.name}-{name}", passes=passes)
 
 
 def scheduler_name(scheduler: "str | Policy") -> str:
-    """A scheduler as schemes are called after it: LRR, or the function of a user's own."""
+    """The scheduler's part of a scheme's name: LRR, or the function of a user's own policy."""
     text = scheduler if isinstance(scheduler, str) else scheduler.name
     _, own, function = text.rpartition(".py:")
     return function if own else text.upper()

@@ -11,22 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Declaration, Directive, Function, Group, Instruction, Name, Operand
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.functions import is_block, size_of
-from ptxtool.sema.operands.shapes import Shape, description
+from ptxtool.sema.functions import alignment_of, is_block, size_of
+from ptxtool.sema.operands.shapes import OperandShape, description
+from ptxtool.sema.operands.wording import Problem
 
 _PARAMETER = re.compile(r"\.(?:param|reg)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s*[\w$%]*\s*(?:\[\s*(\d*)\s*\])?")
 _PROTOTYPE = re.compile(r"(\([^)]*\))?\s*_?\s*(\([^)]*\))?")
-
-
-class Trouble(NamedTuple):
-    """What is wrong with a call: a message, a next step, and the word to point at."""
-
-    message: str
-    help: str
-    word: str
 
 
 @dataclass(frozen=True)
@@ -76,9 +69,10 @@ def parts(node: Instruction) -> Called | None:
 
 
 def formal(declaration: Declaration) -> Formal:
-    align = declaration.align or (TYPES[declaration.type].bytes if declaration.type in TYPES else 1)
     name = declaration.declarators[0].name if declaration.declarators else "_"
-    return Formal(name, declaration.type, size_of(declaration), is_block(declaration), align)
+    return Formal(
+        name, declaration.type, size_of(declaration), is_block(declaration), alignment_of(declaration)
+    )
 
 
 def signature(function: Function) -> Signature:
@@ -102,12 +96,12 @@ def _formals(text: str) -> tuple[Formal, ...]:
     return tuple(found)
 
 
-def call_trouble(
+def call_problem(
     called: Called,
     expected: Signature,
-    shape_of: Callable[[Operand], Shape],
+    shape_of: Callable[[Operand], OperandShape],
     variable: Callable[[str], Declaration | None],
-) -> Trouble | None:
+) -> Problem | None:
     """The first thing that does not fit between a call and what the called function takes."""
     name = called.target.text if isinstance(called.target, Name) else "_"
     for given, formals, noun in (
@@ -117,21 +111,21 @@ def call_trouble(
         if len(given) != len(formals):
             takes = "takes" if noun == "argument" else "has"
             message = f"'{name}' {takes} {counted(len(formals), noun)}, not {len(given)}"
-            return Trouble(message, _expected(name, expected), name)
+            return Problem("E211", message, _expected(name, expected), name)
     pairs = [
         *zip(called.arguments, expected.params, strict=True),
         *zip(called.results, expected.returns, strict=True),
     ]
     for operand, wanted in pairs:
-        trouble = _argument_trouble(operand, wanted, shape_of(operand), variable)
-        if trouble is not None:
-            return trouble
+        problem = _argument_problem(operand, wanted, shape_of(operand), variable)
+        if problem is not None:
+            return problem
     return None
 
 
-def _argument_trouble(
-    operand: Operand, wanted: Formal, found: Shape, variable: Callable[[str], Declaration | None]
-) -> Trouble | None:
+def _argument_problem(
+    operand: Operand, wanted: Formal, found: OperandShape, variable: Callable[[str], Declaration | None]
+) -> Problem | None:
     text = operand.text if isinstance(operand, Name) else ""
     where = f"'{wanted.name}'" if wanted.name != "_" else "the prototype"
     if found.kind == "register":
@@ -141,7 +135,7 @@ def _argument_trouble(
         clash = "pred" in (found.type, wanted.type) and found.type != wanted.type
         if clash or have.bits != want.bits or wanted.is_block:
             message = f"'{text}' is {description(found)}, {where} takes {wanted}"
-            return Trouble(message, "pass a register or '.param' variable of that width", text)
+            return Problem("E211", message, "pass a register or '.param' variable of that width", text)
     elif found.kind == "variable":
         declared = variable(text)
         if declared is None:
@@ -150,15 +144,15 @@ def _argument_trouble(
             message = (
                 f"'{text}' is in '.{declared.space}', an argument is a register, a constant or in '.param'"
             )
-            return Trouble(message, "pass its address: 'mov' it into a register", text)
+            return Problem("E211", message, "pass its address: 'mov' it into a register", text)
         given = formal(declared)
         if given.bytes != wanted.bytes or given.is_block != wanted.is_block:
-            return Trouble(
-                f"'{text}' is {given}, {where} takes {wanted}", "declare it like the parameter", text
+            return Problem(
+                "E211", f"'{text}' is {given}, {where} takes {wanted}", "declare it like the parameter", text
             )
         if given.is_block and given.align < wanted.align:
             message = f"'{text}' is aligned to {given.align} bytes, {where} to {wanted.align}"
-            return Trouble(message, f"declare it with '.align {wanted.align}'", text)
+            return Problem("E211", message, f"declare it with '.align {wanted.align}'", text)
     return None
 
 

@@ -1,6 +1,6 @@
 """Instructions that the file's `.version` or `.target` lacks: too new (W205), or ended (E203); idle words (W208).
 
-The instruction table knows what came when. Each opcode text is told once, where it first stands.
+The instruction table knows what came when. Each opcode text is reported once, at its first use.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,26 +12,25 @@ from ptxtool.isa.forms import Since
 from ptxtool.isa.table import Match, repeated, table
 from ptxtool.isa.targets import has
 from ptxtool.sema.explain import missing
-from ptxtool.sema.header import target_of, version_of
-from ptxtool.sema.operands.operand_spans import word_place
+from ptxtool.sema.operands.operand_spans import word_span
 
 
 def feature_problems(module: Module) -> Iterator[Diagnostic]:
     """Every opcode of a PTX module that is newer or older than the module says it is."""
-    version, target = version_of(module), target_of(module)
+    version, target = module.version, module.target
     seen: dict[tuple[str, int], Instruction] = {}
     for function in module.functions.values():
         for node in function.instructions:
             seen.setdefault((node.opcode.text, len(node.operands)), node)
-    told: set[str] = set()
+    reported: set[str] = set()
     for (text, n), node in seen.items():
-        if text in told:
+        if text in reported:
             continue
         matches = table().matches(text, n, ptxplus=False)
         yield from _idle_word(module, node, matches)
         found = _problem(module, node, matches, version, target)
         if found is not None:
-            told.add(text)
+            reported.add(text)
             yield found
 
 
@@ -46,7 +45,7 @@ def _idle_word(module: Module, node: Instruction, matches: Iterable[Match]) -> I
     ):
         word, message, help = "pred", f"'.pred' means nothing at '{node.opcode.base}'", "remove it"
     if word and matches:
-        start, end = word_place(node, module.source.text, word)
+        start, end = word_span(node, module.source.text, word)
         yield Diagnostic("W208", message, module.source, start, end, help)
 
 
@@ -74,7 +73,7 @@ def _gone(
     ends = [f"PTX {major}.{minor}"] if major else []
     ends += [f"'sm_{max(until.targets, key=int)}'"] if until.targets else []
     message = f"'{node.opcode.text}' ended with {' and '.join(ends)}"
-    start, end = word_place(node, module.source.text, "")
+    start, end = word_span(node, module.source.text, "")
     help = _replacement(node, version, int(number))
     return Diagnostic("E203", message, module.source, start, end, help)
 
@@ -102,7 +101,7 @@ def _newer(
         since = match.form.since[word]
         lacks = _lacks(since, version, target)
         if lacks:
-            start, end = word_place(node, module.source.text, word)
+            start, end = word_span(node, module.source.text, word)
             what = f"'.{word}' of '{node.opcode.base}'" if word else f"'{node.opcode.text}'"
             help = f"raise {lacks.split()[0]}' if the machine has it"
             return Diagnostic("W205", f"{what} needs {lacks}", module.source, start, end, help)

@@ -1,15 +1,15 @@
-"""What control flow says about a function: unreachable code, running off the end, registers read before any write.
+"""Warnings from control flow: unreachable code, execution past the end, registers read before any write.
 
-Warnings, for PTX; ptxas takes all three without a word. A register is told once, where some path from the entry first
-reads it with no write on the way, together with others of that instruction:
+For PTX; ptxas accepts all three silently. A register is reported once, where some path from the entry first reads it
+without a write before, together with others of that instruction:
 
-    exposed[b] = registers that b reads before it writes them        in[entry] = parameters in registers
+    exposed[b] = upward-exposed uses of b                            in[entry] = parameters in registers
     in[b]      = intersection of out[p] over predecessors p          out[b]    = in[b] | written[b]
 
 A guarded write counts as a write: code that writes and reads under the same guard is common and right. Only registers
-that some block exposes take part, so the sets stay small.
+that are upward-exposed in some block take part, so the sets stay small.
 
-PTXPlus: only running off the end is told; its registers hold zero at the start, and its converter adds an exit.
+PTXPlus: only execution past the end is reported; its registers hold zero at the start, and its converter adds an exit.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.cfg.blocks import Cfg, build
-from ptxtool.ir.names import span_of_word
+from ptxtool.ir.names import diagnostic_at
 from ptxtool.ir.nodes import Declaration, Function, Instruction
-from ptxtool.sema.upward_exposed import Exposure, of_blocks
+from ptxtool.sema.upward_exposed import Region, of_blocks
 
 _AT_A_TIME = 4096
 """Registers of one solution: with all of them at once, memory would grow with their number times that of blocks."""
@@ -27,8 +27,8 @@ _SHOWN = 4
 """The names that one message lists."""
 
 
-def flow_problems(function: Function, stretches: list[Exposure]) -> Iterator[Diagnostic]:
-    """The warnings about one function with a body, whose labels are all declared, and its registers by stretch."""
+def flow_problems(function: Function, regions: list[Region]) -> Iterator[Diagnostic]:
+    """The warnings about a function with a body, whose labels are all declared, from its straight-line regions."""
     if not function.instructions:
         return
     try:
@@ -39,13 +39,9 @@ def flow_problems(function: Function, stretches: list[Exposure]) -> Iterator[Dia
     reachable = frozenset(cfg.reverse_postorder)
     last = cfg.blocks[-1]
     if last.index in reachable and _falls(cfg, last.last):
-        yield _at(
-            function,
-            function.instructions[-1],
-            "W207",
-            f"execution runs off the end of '{function.name}'",
-            "end it with 'ret' or 'exit', which is what the hardware does here",
-        )
+        help = "end it with 'ret' or 'exit', which is what the hardware does here"
+        node = function.instructions[-1]
+        yield _at(function, node, "W207", f"execution runs off the end of '{function.name}'", help)
     if function.registers.is_ptxplus:
         return
     before = -1
@@ -56,7 +52,7 @@ def flow_problems(function: Function, stretches: list[Exposure]) -> Iterator[Dia
                 help = "no path leads here: remove it, or branch to it"
                 yield _at(function, node, "W203", "this code is never reached", help)
             before = block.index
-    yield from _unwritten(function, cfg, reachable, stretches)
+    yield from _unwritten(function, cfg, reachable, regions)
 
 
 def _falls(cfg: Cfg, index: int) -> bool:
@@ -69,13 +65,13 @@ def _at(function: Function, node: Instruction, code: str, message: str, help: st
 
 
 def _unwritten(
-    function: Function, cfg: Cfg, reachable: frozenset[int], stretches: list[Exposure]
+    function: Function, cfg: Cfg, reachable: frozenset[int], regions: list[Region]
 ) -> Iterator[Diagnostic]:
     """Registers that some path reads before any write."""
     at_entry = {function.registers.resolve_index(d.declarators[0].name, 0) for d in _reg_parameters(function)}
-    exposures = of_blocks(stretches, cfg)
+    exposed_by = of_blocks(regions, cfg)
     candidates = {
-        register for block in reachable if block < cfg.exit for register in exposures[block].exposed
+        register for block in reachable if block < cfg.exit for register in exposed_by[block].exposed
     }
     candidates -= at_entry
     if not candidates:
@@ -84,10 +80,10 @@ def _unwritten(
     some = sorted(candidates)
     first: dict[int, int] = {}  # register -> the instruction that reads it
     for at in range(0, len(some), _AT_A_TIME):
-        first |= _first_reads(some[at : at + _AT_A_TIME], cfg, blocks, exposures)
+        first |= _first_reads(some[at : at + _AT_A_TIME], cfg, blocks, exposed_by)
     unwritten: dict[int, list[int]] = {}  # instruction -> registers
     for block in blocks:
-        for register, index in exposures[block].exposed.items():
+        for register, index in exposed_by[block].exposed.items():
             if first.get(register) == index:
                 unwritten.setdefault(index, []).append(register)
     for index, registers in unwritten.items():
@@ -95,12 +91,12 @@ def _unwritten(
 
 
 def _first_reads(
-    registers: list[int], cfg: Cfg, blocks: list[int], exposures: list[Exposure]
+    registers: list[int], cfg: Cfg, blocks: list[int], exposed_by: list[Region]
 ) -> dict[int, int]:
-    """Those of the registers that some path reads before any write, and the first instruction that does."""
+    """The registers that some path reads before any write, and the first instruction that does."""
     bit = {register: 1 << n for n, register in enumerate(registers)}
     everything = (1 << len(bit)) - 1
-    gen = [sum(bit[r] for r in e.written & bit.keys()) for e in exposures] + [0]
+    gen = [sum(bit[r] for r in e.written & bit.keys()) for e in exposed_by] + [0]
     solution = solve(
         cfg.successors,
         gen,
@@ -114,7 +110,7 @@ def _first_reads(
     found: dict[int, int] = {}
     for block in blocks:
         known = solution.entry[block]
-        for register, index in exposures[block].exposed.items():
+        for register, index in exposed_by[block].exposed.items():
             if register in bit and not known & bit[register]:
                 found.setdefault(register, index)
     return found
@@ -124,7 +120,6 @@ def _read_before_written(function: Function, registers: list[int], index: int) -
     """One warning for all registers of an instruction, which may read a hundred."""
     node = function.instructions[index]
     names = [function.registers[register].name for register in registers]
-    place = span_of_word(function.source.text, node.start, node.end, names[0])
     if len(names) == 1:
         message = f"'{names[0]}' is read before it is written"
         help = "its value is undefined there: write it on every path that leads here"
@@ -134,7 +129,7 @@ def _read_before_written(function: Function, registers: list[int], index: int) -
         last = f"'{names[-1]}'" if len(names) <= _SHOWN else f"{len(names) - _SHOWN} more"
         message = f"{', '.join(shown)} and {last} are read before they are written"
         help = "their values are undefined there: write them on every path that leads here"
-    return Diagnostic("W204", message, function.source, *place, help)
+    return diagnostic_at("W204", message, function.source, node, names[0], help)
 
 
 def _reg_parameters(function: Function) -> Iterator[Declaration]:

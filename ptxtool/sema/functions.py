@@ -7,12 +7,12 @@ directives), 11.9.3 (.alias).
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
-from ptxtool.ir.names import span_of_word
+from ptxtool.base.phrases import did_you_mean
+from ptxtool.ir.names import diagnostic_at, note_at, span_of_word
 from ptxtool.ir.nodes import Declaration, Directive, Function, Module
+from ptxtool.ir.variables import round_up
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.header import version_of
 from ptxtool.sema.variables import declaration_problems
 
 _MOST_BYTES, _MORE_SINCE, _MOST_BYTES_BEFORE = 32764, (8, 1), 4352
@@ -25,6 +25,11 @@ def size_of(declaration: Declaration) -> int:
     for size in declaration.declarators[0].dimensions if declaration.declarators else ():
         total *= size or 0
     return total
+
+
+def alignment_of(declaration: Declaration) -> int:
+    """The alignment of a parameter in bytes: its own, or that of its type."""
+    return declaration.align or (TYPES[declaration.type].bytes if declaration.type in TYPES else 1)
 
 
 def is_block(declaration: Declaration) -> bool:
@@ -52,14 +57,13 @@ def head_problems(function: Function) -> Iterator[Diagnostic]:
 
 
 def _space_problems(function: Function) -> Iterator[Diagnostic]:
-    """Parameters of a kernel that do not fit where the driver puts them; told at the first too many."""
+    """Parameters of a kernel that exceed the space for them; reported at the first that does not fit."""
     if function.kind != "entry":
         return
-    most = _MOST_BYTES if version_of(function.module) >= _MORE_SINCE else _MOST_BYTES_BEFORE
+    most = _MOST_BYTES if function.module.version >= _MORE_SINCE else _MOST_BYTES_BEFORE
     total = 0
     for parameter in function.params:
-        align = parameter.align or (TYPES[parameter.type].bytes if parameter.type in TYPES else 1)
-        total = -(-total // max(align, 1)) * max(align, 1) + size_of(parameter)
+        total = round_up(total, max(alignment_of(parameter), 1)) + size_of(parameter)
         if total > most and parameter.declarators:
             message = f"the parameters of '{function.name}' take {total} bytes, there are {most}"
             help = "pass a pointer to the data in '.global' memory"
@@ -76,13 +80,12 @@ def prototype_problems(module: Module) -> Iterator[Diagnostic]:
         before = seen.setdefault(item.name, item)
         if before is item or before.kind != item.kind:
             continue
-        note = Note("first declared here", module.source, *_name_place(before))
+        note = note_at("first declared here", module.source, before, before.name)
         what = _difference(before, item)
         if before.body is not None and item.body is None:
-            message = f"'{item.name}' is declared again behind its body"
-            yield _problem(
-                item, message, item.name, "declare a function before its body, or not at all", note
-            )
+            message = f"'{item.name}' is declared again after its body"
+            help = "declare a function before its body, or not at all"
+            yield _problem(item, message, item.name, help, note)
         elif what:
             help = "write the same parameters and results in all of its declarations"
             yield _problem(item, f"'{item.name}' has {what} than before", item.name, help, note)
@@ -109,26 +112,12 @@ def alias_problems(module: Module) -> Iterator[Diagnostic]:
             function = module.functions.get(word)
             if function is not None and (n == 0 or function.body is not None):
                 continue
-            near = nearest(word, module.functions)
             what = "declared" if n == 0 else "defined"
-            help = (
-                f"did you mean '{near}'?"
-                if near and near != word
-                else f"'.alias' takes a function {what} before it"
-            )
+            others = [] if word in module.functions else module.functions
+            help = did_you_mean(word, others, f"'.alias' takes a function {what} before it")
             place = span_of_word(module.source.text, item.start + len(".alias"), item.end, word)
             yield Diagnostic("E201", f"function '{word}' is not {what}", module.source, *place, help)
 
 
 def _problem(function: Function, message: str, word: str, help: str, note: Note | None = None) -> Diagnostic:
-    source = function.source
-    place = span_of_word(source.text, function.start, _head_end(function), word)
-    return Diagnostic("E212", message, source, *place, help, note)
-
-
-def _head_end(function: Function) -> int:
-    return function.body_start if function.body is not None else function.end
-
-
-def _name_place(function: Function) -> tuple[int, int]:
-    return span_of_word(function.source.text, function.start, _head_end(function), function.name)
+    return diagnostic_at("E212", message, function.source, function, word, help, note)

@@ -1,4 +1,4 @@
-"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with values there are.
+"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with valid values.
 
 Reference: PTX ISA, section 11.1 (PTX module directives).
 """
@@ -7,22 +7,12 @@ import re
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Directive, Item, Module
 from ptxtool.isa.targets import FIRST_VERSION, OPTIONS, exists, first_version
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HEAD = ("version", "target", "address_size")
-
-
-def version_of(module: Module) -> tuple[int, int]:
-    """The PTX version that a module names; (1, 0) where it names none."""
-    return module.version
-
-
-def target_of(module: Module) -> str:
-    """The first architecture that a module's `.target` names, "" where it names none."""
-    return module.target
 
 
 def character_problems(module: Module) -> Iterator[Diagnostic]:
@@ -49,7 +39,7 @@ def header_problems(module: Module) -> Iterator[Diagnostic]:
         assert isinstance(item, Directive)
         at = _HEAD.index(name)
         if at > place and place < 2:
-            if module.directive(_HEAD[place]) is None:  # else it is told where it stands
+            if module.directive(_HEAD[place]) is None:  # else it is reported at its own place
                 yield _missing(module, item, _HEAD[place])
         elif at < place:
             first = next(i for i in module.items if isinstance(i, Directive) and i.name == name)
@@ -83,7 +73,7 @@ def _missing(module: Module, item: Item, name: str) -> Diagnostic:
     target = ".target sm_10, map_f64_to_f32" if module.is_ptxplus else ".target sm_80"
     example = {"version": ".version 8.0", "target": target}[name]
     message = f"no '.{name}' at the head of the file"
-    order = "first" if name == "version" else "behind '.version'"
+    order = "first" if name == "version" else "after '.version'"
     end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))
     return Diagnostic(
         "E213", message, module.source, item.start, max(end, item.start), f"write '{example}' {order}"
@@ -128,17 +118,13 @@ def _target_problems(module: Module, item: Directive) -> Iterator[Diagnostic]:
     known = sorted({*FIRST_VERSION, *OPTIONS})
     for word in words:
         if first_version(word) is None and word not in OPTIONS:
-            near = _architecture_below(word) or nearest(word, known)
-            help = (
-                f"did you mean '{near}'?"
-                if near
-                else "an architecture is 'sm_' and its number, such as 'sm_80'"
-            )
+            otherwise = "an architecture is 'sm_' and its number, such as 'sm_80'"
+            help = did_you_mean(word, known, otherwise, meant=_architecture_below(word))
             yield _problem(module, item, f"unknown target '{word}'", help, word)
             targets.append(word)
     for word in targets:
         first = first_version(word)
-        if first is not None and version_of(module) < first:
+        if first is not None and module.version < first:
             message = f"'{word}' needs '.version {first[0]}.{first[1]}'"
             at = module.source.text.find(word, item.start, item.end)
             yield Diagnostic("W205", message, module.source, at, at + len(word), "raise '.version'")

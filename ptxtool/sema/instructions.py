@@ -1,9 +1,8 @@
-"""Hold every instruction of a function against the instruction table: a form, and operands that fit it.
+"""Compare every instruction of a function with the instruction table: a form, and operands that fit it.
 
-For `ptxtool check`; names, labels and guards are checked by what this extends. An instruction without a form is E203,
-an operand that does not fit its place E206 to E210. Each operand becomes a `Shape`, once per scope; what was found out
-about an opcode with operands of certain shapes is remembered for all functions, so that a file of a hundred thousand
-instructions asks some hundred times.
+For `ptxtool check`; the base class checks names, labels and guards. An instruction without a form is E203, an operand
+that does not fit E206 to E210. Each operand becomes an `OperandShape`, once per scope; verdicts are cached for all
+functions by opcode and operand shapes, so that a file of a hundred thousand instructions needs some hundred of them.
 
 PTXPlus: only forms are checked. Its registers have no types, and almost every operand may be memory, half or pair.
 """
@@ -12,37 +11,18 @@ from functools import cache
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic
+from ptxtool.ir import nodes
 from ptxtool.ir.defuse import accessed
-from ptxtool.ir.nodes import (
-    Binary,
-    Cast,
-    Conditional,
-    Declaration,
-    Directive,
-    Dual,
-    Function,
-    Group,
-    Immediate,
-    Instruction,
-    Label,
-    Memory,
-    Name,
-    Operand,
-    Statement,
-    String,
-    Unary,
-    Vector,
-)
 from ptxtool.isa.literals import literal
 from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 from ptxtool.parse.operands import fold
 from ptxtool.sema.explain import explain
-from ptxtool.sema.operands.operand_spans import operand_places, word_place
-from ptxtool.sema.operands.shapes import UNDECLARED, Shape, shape
+from ptxtool.sema.operands.operand_spans import operand_spans, word_span
+from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
 from ptxtool.sema.operands.verdict import Verdict, judge, takes_bounded
-from ptxtool.sema.upward_exposed import Exposure, Places, fixed_places, places
+from ptxtool.sema.upward_exposed import AccessedOperands, Region, accessed_operands
 from ptxtool.sema.verify import FunctionCheck
 
 _ELEMENTS = frozenset("xyzwrgba")
@@ -51,19 +31,19 @@ _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 
-_Seen = tuple[Shape, tuple[int, ...]]
+_Seen = tuple[OperandShape, tuple[int, ...]]
 _BY_VALUE = Verdict(False, ())
 """Stands for the verdict where the values of constants decide it."""
 
 
 class _Known(NamedTuple):
-    """What is known of an opcode with operands of certain shapes; `places` None: the operands themselves decide."""
+    """What is known of an opcode with operands of certain shapes; `accessed` is None for calls."""
 
     verdict: Verdict | None
-    places: Places | None
+    accessed: AccessedOperands | None
 
 
-_registers: dict[tuple[str, ...], Shape] = {}  # by the qualifiers of their declaration
+_registers: dict[tuple[str, ...], OperandShape] = {}  # by the qualifiers of their declaration
 _known: dict[tuple[object, ...], _Known] = {}
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}  # by the values of constants too
 
@@ -71,35 +51,21 @@ _verdicts: dict[tuple[object, ...], Verdict | None] = {}  # by the values of con
 class InstructionCheck(FunctionCheck):
     """The checks of one function, its instructions held against the table."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         super().__init__(function)
         # by identity, for equal operand texts share their node: what an operand is, and the registers in it
         self._seen: dict[int, _Seen] = {}
         self._by_name: dict[str, _Seen] = {}
         self._everywhere: dict[str, _Seen] = {}  # names that mean the same at every instruction
-        settled = () if self.is_ptxplus else function.registers.settled_ranges()
-        for declaration, prefix, numbers, first in settled:
-            if len(numbers) <= 4 * len(function.instructions):
-                whole, shift = _whole(declaration), first - numbers.start
-                self._everywhere.update({f"{prefix}{k}": (whole, (k + shift,)) for k in numbers})
-        self._guards: set[int] = set()  # nothing is wrong with them
-        self.stretches: list[Exposure] = [Exposure(0, set(), {})]
+        self.regions: list[Region] = [Region(0, set(), {})]
+        """Straight-line code, from one label or jump to the next, with its upward-exposed uses."""
         self._is_64_bit = self.module.directive("address_size") == "64"
 
-    def _instructions(self, first: int, end: int) -> None:
-        for n, node in enumerate(self.function.instructions[first:end], first):
-            self._instruction(node, n)
-
-    def _instruction(self, node: Instruction, n: int) -> None:
+    def _instruction(self, node: nodes.Instruction, n: int) -> None:
         if self.is_ptxplus:
             super()._instruction(node, n)
             return
-        guard = node.guard
-        if guard is not None and id(guard) not in self._guards:
-            n_found = len(self.found)
-            self._guard(node, n)
-            if len(self.found) == n_found:
-                self._guards.add(id(guard))
+        self._guard_once(node, n)
         text, operands, seen = node.opcode.text, node.operands, self._seen
         entries = [seen.get(id(operand)) or self._see(operand, n) for operand in operands]
         key = (text, self._is_64_bit, *[entry[0] for entry in entries])
@@ -110,17 +76,19 @@ class InstructionCheck(FunctionCheck):
         if verdict is _BY_VALUE:
             verdict = self._judge_values(node, key, [entry[0] for entry in entries])
         if verdict is not None:
-            self._complain(node, verdict, n)
-        self._expose(node, n, entries, known.places or places(node))
+            self._report_verdict(node, verdict, n)
+        self._note_accesses(node, n, entries, known.accessed or accessed_operands(node))
 
-    def _learn(self, node: Instruction, shapes: list[Shape]) -> _Known:
+    def _learn(self, node: nodes.Instruction, shapes: list[OperandShape]) -> _Known:
         text, operands = node.opcode.text, node.operands
         by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
         verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
-        return _Known(verdict, fixed_places(node))
+        match = table().match(text, len(operands), ptxplus=False)
+        is_call = match is not None and "call" in match.form.effects
+        return _Known(verdict, None if is_call else accessed_operands(node))
 
     def _judge_values(
-        self, node: Instruction, key: tuple[object, ...], shapes: list[Shape]
+        self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[OperandShape]
     ) -> Verdict | None:
         """The verdict where the values of constants decide too."""
         known = (*key, *map(fold, node.operands))
@@ -129,8 +97,8 @@ class InstructionCheck(FunctionCheck):
             verdict = _verdicts[known] = judge(node.opcode.text, node.operands, shapes, self._is_64_bit)
         return verdict
 
-    def _see(self, operand: Operand, n: int) -> _Seen:
-        if type(operand) is Name:
+    def _see(self, operand: nodes.Operand, n: int) -> _Seen:
+        if type(operand) is nodes.Name:
             entry = self._register(operand.text, n)
             if operand.part or not entry[1]:
                 entry = self._name_shape(operand, n), entry[1]
@@ -139,9 +107,9 @@ class InstructionCheck(FunctionCheck):
         self._seen[id(operand)] = entry
         return entry
 
-    def _registers_in(self, operand: Operand, n: int) -> tuple[int, ...]:
+    def _registers_in(self, operand: nodes.Operand, n: int) -> tuple[int, ...]:
         """The registers that an operand names."""
-        if type(operand) is Immediate:
+        if type(operand) is nodes.Immediate:
             return ()
         if _is_plain(operand):
             return self._register(operand.base.text, n)[1]  # type: ignore[union-attr]
@@ -152,144 +120,135 @@ class InstructionCheck(FunctionCheck):
         entry = self._everywhere.get(text) or self._by_name.get(text)
         if entry is None:
             index = self.registers.resolve_index(text, n)
-            entry = UNDECLARED, ()
-            if index >= 0:
-                declaration = self.registers.declaration_of(index)
-                entry = _whole(declaration), (index,)
-            self._by_name[text] = entry
+            if index < 0:
+                entry = self._by_name[text] = UNDECLARED, ()
+                return entry
+            entry = _whole(self.registers.declaration_of(index)), (index,)
+            known = self._everywhere if self.registers.everywhere[text] else self._by_name
+            known[text] = entry
         return entry
 
-    def _expose(self, node: Instruction, n: int, entries: list[_Seen], where: Places) -> None:
-        """Note the registers that an instruction reads before this stretch writes them, and those that it writes."""
-        _, written, exposed = self.stretches[-1]
-        if node.guard is not None:
-            for register in self._register(node.guard.name, n)[1]:
-                if register not in written:
-                    exposed.setdefault(register, n)
-        for k in where.read:
-            for register in entries[k][1]:
+    def _note_accesses(
+        self, node: nodes.Instruction, n: int, entries: list[_Seen], accessed: AccessedOperands
+    ) -> None:
+        """Note the registers that an instruction reads before this region writes them, and those that it writes."""
+        _, written, exposed = self.regions[-1]
+        reads = [self._register(node.guard.name, n)] if node.guard is not None else []
+        reads += [entries[k] for k in accessed.read]
+        for k in accessed.written:
+            if type(node.operands[k]) is nodes.Memory:  # its registers are an address
+                reads.append(entries[k])
+        for _, registers in reads:
+            for register in registers:
                 if register not in written and register not in exposed:
                     exposed[register] = n
-        for k in where.written:
-            if type(node.operands[k]) is not Memory:
+        for k in accessed.written:
+            if type(node.operands[k]) is not nodes.Memory:
                 written.update(entries[k][1])
-            else:  # its registers are an address
-                for register in entries[k][1]:
-                    if register not in written and register not in exposed:
-                        exposed[register] = n
-        if where.ends:
-            self.stretches.append(Exposure(n + 1, set(), {}))
+        if accessed.ends:
+            self.regions.append(Region(n + 1, set(), {}))
 
-    def _complain(self, node: Instruction, verdict: Verdict, n: int) -> None:
-        match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
-        if not verdict.has_form:
-            self._unknown(node)
-        self._operands(node, match, n)
-        text = self.function.source.text
-        places = operand_places(node, text)
+    def _report_verdict(self, node: nodes.Instruction, verdict: Verdict, n: int) -> None:
+        self._operands(node, n)
+        source = self.function.source
+        spans = operand_spans(node, source.text)
+        written = [" ".join(source.text[start:end].split()) for start, end in spans]
         if verdict.follows:
             self._follow(node, n)
-        if verdict.swapped is not None and verdict.swapped[1] < len(places):
-            self._tell_swapped(node, places, *verdict.swapped)
-            return
-        if verdict.better:
-            self._tell_better(node, verdict.better)
-            return
-        for k, trouble in verdict.problems:
-            start, end = places[k] if k < len(places) else (node.start, node.end)
-            written = " ".join(text[start:end].split())
-            message = f"'{written}' {trouble.message}"
-            self.found.append(
-                Diagnostic(trouble.code, message, self.function.source, start, end, trouble.help)
-            )
+        if verdict.swapped is not None and verdict.swapped[1] < len(spans):
+            i, j = verdict.swapped
+            message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
+            written[i], written[j] = written[j], written[i]
+            help = f"write '{node.opcode.text} {', '.join(written)}'"
+            self.found.append(Diagnostic("E206", message, source, spans[i][0], spans[j][1], help))
+        elif verdict.better:  # several operands are of another type than the opcode says: the opcode is wrong
+            words = zip(node.opcode.text.split("."), verdict.better.split("."), strict=True)
+            wrong = next(old for old, new in words if old != new)
+            message = f"'{node.opcode.text}' takes '.{wrong}', its operands are of another type"
+            help = f"did you mean '{verdict.better}'?"
+            self.found.append(Diagnostic("E207", message, source, *word_span(node, source.text, wrong), help))
+        else:
+            for k, problem in verdict.problems:
+                start, end = spans[k] if k < len(spans) else (node.start, node.end)
+                operand = written[k] if k < len(spans) else " ".join(source.text[start:end].split())
+                message = f"'{operand}' {problem.message}"
+                self.found.append(Diagnostic(problem.code, message, source, start, end, problem.help))
 
-    def _tell_swapped(self, node: Instruction, places: list[tuple[int, int]], i: int, j: int) -> None:
-        text = self.function.source.text
-        written = [" ".join(text[start:end].split()) for start, end in places]
-        message = f"'{written[i]}' and '{written[j]}' stand in each other's place"
-        written[i], written[j] = written[j], written[i]
-        help = f"write '{node.opcode.text} {', '.join(written)}'"
-        span = places[i][0], places[j][1]
-        self.found.append(Diagnostic("E206", message, self.function.source, *span, help))
-
-    def _tell_better(self, node: Instruction, better: str) -> None:
-        """Several operands are of another type than the opcode says: the opcode is wrong, not they."""
-        words = zip(node.opcode.text.split("."), better.split("."), strict=True)
-        wrong = next(old for old, new in words if old != new)
-        source = self.function.source
-        start, end = word_place(node, source.text, wrong)
-        message = f"'{node.opcode.text}' takes '.{wrong}', its operands are of another type"
-        self.found.append(Diagnostic("E207", message, source, start, end, f"did you mean '{better}'?"))
-
-    def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
+    def _fits(self, role: str, operand: nodes.Operand, node: nodes.Instruction) -> None:
         if self.is_ptxplus:
             super()._fits(role, operand, node)
 
-    def _unknown(self, node: Instruction) -> None:
+    def _unknown(self, node: nodes.Instruction) -> None:
         found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
         source = self.function.source
-        start, end = word_place(node, source.text, found.word)
+        start, end = word_span(node, source.text, found.word)
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
-        indexed = (o.symbol for o in node.operands if type(o) is Memory and o.symbol and o.symbol[0] in "%$")
+        indexed = (
+            o.symbol for o in node.operands if type(o) is nodes.Memory and o.symbol and o.symbol[0] in "%$"
+        )
         if not self.is_ptxplus and (register := next(indexed, "")):
-            help = f"is a ',' missing behind '{register}'?"
+            help = f"is a ',' missing after '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
-    def _no_label(self, node: Instruction, operand: Operand) -> None:
+    def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
         if self.is_ptxplus:
             super()._no_label(node, operand)
 
     def _scope_changed(self) -> None:
+        super()._scope_changed()
         self._seen.clear()
         self._by_name.clear()
-        self._guards.clear()
 
-    def _statement(self, statement: Statement, n: int) -> None:
+    def _statement(self, statement: nodes.Statement, n: int) -> None:
         super()._statement(statement, n)
-        if type(statement) is Label and self.stretches[-1].start != n:
-            self.stretches.append(Exposure(n, set(), {}))
+        if type(statement) is nodes.Label and self.regions[-1].start != n:
+            self.regions.append(Region(n, set(), {}))
 
-    def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
-        if self.is_ptxplus or isinstance(node, Directive) or self._name_shape(Name(text), n) is UNDECLARED:
-            super()._label(text, n, node)  # what else stands there is no label, which is told already
+    def _label(self, text: str, n: int, node: nodes.Instruction | nodes.Directive) -> None:
+        if (
+            self.is_ptxplus
+            or isinstance(node, nodes.Directive)
+            or self._name_shape(nodes.Name(text), n) is UNDECLARED
+        ):
+            super()._label(text, n, node)  # anything else is no label, which is reported already
 
-    def _follow(self, node: Instruction, n: int) -> None:
+    def _follow(self, node: nodes.Instruction, n: int) -> None:
         """Look up the names of an instruction that lead to others: functions, prototypes, lists of targets."""
 
     # ---- what an operand is
 
-    def _shape(self, operand: Operand, n: int) -> Shape:
+    def _shape(self, operand: nodes.Operand, n: int) -> OperandShape:
         match operand:
-            case Name():
+            case nodes.Name():
                 return self._name_shape(operand, n)
-            case Immediate():
+            case nodes.Immediate():
                 return _constant(operand.text)
-            case Memory():
+            case nodes.Memory():
                 return self._memory_shape(operand, n)
-            case Vector():
+            case nodes.Vector():
                 return shape("vector", "", tuple(self._shape(i, n) for i in operand.items))
-            case Dual():
+            case nodes.Dual():
                 return shape("pair", "", (self._shape(operand.first, n), self._shape(operand.second, n)))
-            case Group(items=(item,)):
+            case nodes.Group(items=(item,)):
                 inner = self._shape(item, n)
                 return inner if inner.kind == "constant" else shape("list")
-            case String():
+            case nodes.String():
                 return shape("text")
-            case Unary(operator=sign):
+            case nodes.Unary(operator=sign):
                 inner = self._shape(operand.operand, n)
                 if inner.kind == "constant":
                     return shape("constant", "int") if sign in "!~" else inner
                 return shape({"!": "negated", "-": "minus"}.get(sign, "sum"), "", (inner,))
-            case Binary():
+            case nodes.Binary():
                 return self._expression_shape(operand, n)
-            case Cast() | Conditional():
+            case nodes.Cast() | nodes.Conditional():
                 return shape("constant", "int")
             case _:
                 return shape("list")
 
-    def _expression_shape(self, operand: Binary, n: int) -> Shape:
+    def _expression_shape(self, operand: nodes.Binary, n: int) -> OperandShape:
         left, right = self._shape(operand.left, n), self._shape(operand.right, n)
         if left.kind == "constant" and right.kind == "constant":
             is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
@@ -300,18 +259,18 @@ class InstructionCheck(FunctionCheck):
             "sum", "" if (right.kind, right.type) == ("constant", "int") else "offset", (left, right)
         )
 
-    def _memory_shape(self, operand: Memory, n: int) -> Shape:
+    def _memory_shape(self, operand: nodes.Memory, n: int) -> OperandShape:
         if _is_plain(operand):
             offset = operand.offset
             is_integer = offset is None or _constant(offset.text).type == "int"  # type: ignore[union-attr]
             return shape("memory", "" if is_integer else "offset", (self._name_shape(operand.base, n),))  # type: ignore[arg-type]
         inside = [i for i in (operand.base, operand.offset) if i is not None]
         if operand.symbol:
-            inside.insert(0, Name(operand.symbol))
+            inside.insert(0, nodes.Name(operand.symbol))
             if not self._is_array(operand.symbol, n):
                 return shape("memory", "index", (UNDECLARED,))
         base = self._shape(inside[0], n) if inside else shape("constant", "int")
-        if isinstance(operand.base, Name) and operand.base.part and not operand.symbol:
+        if isinstance(operand.base, nodes.Name) and operand.base.part and not operand.symbol:
             base = shape("selected", operand.base.part)
         rest = [self._shape(i, n) for i in inside[1:]]
         is_integer = all(
@@ -327,10 +286,10 @@ class InstructionCheck(FunctionCheck):
         """Whether a name is that of an array, or of nothing."""
         variable = self.variable(name)
         if variable is None or self.registers.resolve_index(name, n) >= 0:
-            return self._name_shape(Name(name), n) is UNDECLARED
+            return self._name_shape(nodes.Name(name), n) is UNDECLARED
         return any(d.name == name and d.dimensions for d in variable.declarators)
 
-    def _name_shape(self, name: Name, n: int) -> Shape:
+    def _name_shape(self, name: nodes.Name, n: int) -> OperandShape:
         text, part = name.text, name.part
         whole, index = self._register(text, n)
         if index:
@@ -359,7 +318,7 @@ class InstructionCheck(FunctionCheck):
             return shape("special", found.type, older, 4 if found.parts and not part else 1)
         return UNDECLARED
 
-    def _variable_shape(self, declaration: Declaration) -> Shape:
+    def _variable_shape(self, declaration: nodes.Declaration) -> OperandShape:
         if declaration.type in _OPAQUE:
             return shape("opaque", declaration.type)
         if declaration in self.function.params:
@@ -368,12 +327,12 @@ class InstructionCheck(FunctionCheck):
             return shape("variable", "param::out")
         return shape("variable", declaration.space)
 
-    def variable(self, text: str) -> Declaration | None:
+    def variable(self, text: str) -> nodes.Declaration | None:
         """The variable or parameter of that name that is in force here."""
         return self.variables.get(text) or self.module.variables.get(text)
 
 
-def _whole(declaration: Declaration) -> Shape:
+def _whole(declaration: nodes.Declaration) -> OperandShape:
     """What a register of a declaration is."""
     found = _registers.get(declaration.qualifiers)
     if found is None:
@@ -382,20 +341,20 @@ def _whole(declaration: Declaration) -> Shape:
     return found
 
 
-def _is_plain(operand: Operand) -> bool:
+def _is_plain(operand: nodes.Operand) -> bool:
     """Whether an operand is `[name]` or `[name+number]`, as most memory operands are."""
     return (
-        type(operand) is Memory
-        and type(operand.base) is Name
+        type(operand) is nodes.Memory
+        and type(operand.base) is nodes.Name
         and not operand.base.part
         and not operand.symbol
         and not operand.coordinates
-        and (operand.offset is None or type(operand.offset) is Immediate)
+        and (operand.offset is None or type(operand.offset) is nodes.Immediate)
     )
 
 
 @cache
-def _constant(text: str) -> Shape:
+def _constant(text: str) -> OperandShape:
     try:
         return shape("constant", literal(text).kind)
     except ValueError:

@@ -48,4 +48,4 @@ def _function_problems(function: Function) -> Iterator[Diagnostic]:
         yield from head_problems(function)
         yield from tuning_problems(function)
     if not any(d.is_error for d in found):  # what runs after what is known only if all of it means something
-        yield from flow_problems(function, check.stretches)
+        yield from flow_problems(function, check.regions)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.ir.blocks import numbers
 from ptxtool.ir.nodes import Directive, Function
-from ptxtool.sema.header import version_of
 
 _POSITIVE = frozenset({"maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm"})
 _CLUSTERS = frozenset({"explicitcluster", "reqnctapercluster", "maxclusterrank"})
@@ -26,11 +25,11 @@ def tuning_problems(function: Function) -> Iterator[Diagnostic]:
         if item.name in _POSITIVE and (trouble := _trouble(item)):
             message = f"'.{item.name} {item.text}' {trouble}"
             yield Diagnostic("E213", message, source, item.start, item.end, "write whole numbers from 1 on")
-        if item.name == "maxnctapersm" and version_of(function.module) >= (2, 1):
+        if item.name == "maxnctapersm" and function.module.version >= (2, 1):
             help = "'.minnctapersm' replaces it"
             yield Diagnostic("E213", "'.maxnctapersm' ended with PTX 2.1", source, item.start, item.end, help)
         since = _SINCE.get(item.name, (1, 0))
-        if version_of(function.module) < since:
+        if function.module.version < since:
             message = f"'.{item.name}' needs '.version {since[0]}.{since[1]}'"
             yield Diagnostic("W205", message, source, item.start, item.end, "raise '.version'")
         if item.name == "noreturn" and function.returns:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Declaration, Declarator, Function, Instruction, Memory, Name, Operand
 from ptxtool.isa.foreign import NAMES_OF_CUDA
 
@@ -26,23 +26,24 @@ class Undeclared:
 
     def __init__(self, function: Function):
         self.function = function
-        self._told: set[str] = set()  # families of registers
+        self._reported: set[str] = set()  # families of registers
 
-    def is_told(self, text: str) -> bool:
+    def is_reported(self, text: str) -> bool:
         """Whether a name is one of a family of registers whose declaration was found missing before."""
         family = _FAMILY.fullmatch(text)
-        return family is not None and family[1] in self._told
+        return family is not None and family[1] in self._reported
 
     def help(
         self, text: str, node: Instruction, operand: Operand | None, visible: Callable[[], list[str]]
     ) -> str:
         """The next step; `visible` gives the names that a misspelt one may have meant."""
         found = self._beyond_its_range(text) or self._out_of_sight(text, node) or self._family(text)
-        if not found and text in NAMES_OF_CUDA:
-            found = f"did you mean '{NAMES_OF_CUDA[text]}'?"
-        if not found and (near := nearest(text, visible())):
-            found = f"did you mean '{near}'?"
-        return found or _declaration_of(text, node, operand)
+        if found:
+            return found
+        meant = NAMES_OF_CUDA.get(text, "")
+        return did_you_mean(
+            text, () if meant else visible(), _declaration_of(text, node, operand), meant=meant
+        )
 
     def _beyond_its_range(self, text: str) -> str:
         """`%r8` where `%r<8>` declares `%r0` to `%r7`."""
@@ -79,7 +80,7 @@ class Undeclared:
             name.startswith(prefix) and name[len(prefix) :].isdecimal() for name in self._declared_at
         ):
             return ""
-        self._told.add(prefix)
+        self._reported.add(prefix)
         source = self.function.source.text
         used = re.compile(rf"(?<![\w$%]){re.escape(prefix)}(\d{{1,6}})(?![\w$])")
         end = self.function.end

@@ -1,8 +1,8 @@
-"""Which registers a stretch of straight code writes, and which it reads before it writes them.
+"""Upward-exposed uses: which registers straight-line code writes, and which it reads before it writes them.
 
-For `flow.py`. Found on the way by `instructions.py`, which looks at every operand anyway: over a large file fetching
-operands costs more than what is done with them. A stretch ends at every label and behind every instruction that may
-jump, so that each basic block is one stretch or several. For PTX.
+For `flow.py`. `instructions.py` collects them, which looks at every operand anyway: over a large file fetching operands
+costs more than what is done with them. A region ends at every label and after every instruction that may jump, so that
+each basic block is one region or several. For PTX.
 """
 
 from collections.abc import Iterable
@@ -16,15 +16,15 @@ from ptxtool.isa.table import table
 _ENDING = frozenset({"exit", "return", "branch", "call"})
 
 
-class Exposure(NamedTuple):
-    """Of one stretch or block: where it starts, its registers by index, and what reads an exposed one first."""
+class Region(NamedTuple):
+    """Straight-line code: where it starts, the registers that it writes, and the first read of each exposed one."""
 
     start: int
     written: set[int]
     exposed: dict[int, int]
 
 
-class Places(NamedTuple):
+class AccessedOperands(NamedTuple):
     """The numbers of an instruction's operands that it reads and writes, and whether it may jump."""
 
     read: tuple[int, ...]
@@ -32,13 +32,7 @@ class Places(NamedTuple):
     ends: bool
 
 
-def fixed_places(node: Instruction) -> Places | None:
-    """The places of all instructions of that opcode and number of operands, None if the operands themselves decide."""
-    match = table().match(node.opcode.text, len(node.operands), ptxplus=False)
-    return None if match is not None and "call" in match.form.effects else places(node)
-
-
-def places(node: Instruction) -> Places:
+def accessed_operands(node: Instruction) -> AccessedOperands:
     """Which operands are read and which written."""
     match = table().match(node.opcode.text, len(node.operands), ptxplus=False)
     ends = match is None or (
@@ -49,15 +43,15 @@ def places(node: Instruction) -> Places:
     )
     kinds = roles(node, match)
     read = tuple(k for k, kind in enumerate(kinds) if kind in "rx")
-    return Places(read, tuple(k for k, kind in enumerate(kinds) if kind in "wx"), ends)
+    return AccessedOperands(read, tuple(k for k, kind in enumerate(kinds) if kind in "wx"), ends)
 
 
-def of_blocks(stretches: Iterable[Exposure], cfg: Cfg) -> list[Exposure]:
-    """One per basic block."""
-    found = [Exposure(block.start, set(), {}) for block in cfg.blocks]
+def of_blocks(regions: Iterable[Region], cfg: Cfg) -> list[Region]:
+    """The regions of each basic block as one."""
+    found = [Region(block.start, set(), {}) for block in cfg.blocks]
     blocks = iter(cfg.blocks)
-    end, current = 0, Exposure(0, set(), {})
-    for start, written, exposed in stretches:
+    end, current = 0, Region(0, set(), {})
+    for start, written, exposed in regions:
         while start >= end:
             block = next(blocks, None)
             if block is None:

@@ -11,23 +11,12 @@ from functools import cached_property
 from itertools import takewhile
 
 from ptxtool.base.diag import Diagnostic, Note
+from ptxtool.ir import nodes
 from ptxtool.ir.constants import constant
-from ptxtool.ir.names import names, span_of_word
-from ptxtool.ir.nodes import (
-    Apply,
-    Declaration,
-    Declarator,
-    Function,
-    Immediate,
-    Module,
-    Name,
-    Operand,
-    Vector,
-)
+from ptxtool.ir.names import diagnostic_at, names
 from ptxtool.isa.special import special
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
-from ptxtool.sema.header import version_of
 from ptxtool.sema.operands.type_fit import FLOATS, INTEGERS
 
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
@@ -43,7 +32,7 @@ _SINCE_MASKS = (7, 1)
 
 
 def declaration_problems(
-    module: Module, item: Declaration, place: str, *, has_body: bool = True
+    module: nodes.Module, item: nodes.Declaration, place: str, *, has_body: bool = True
 ) -> Iterator[Diagnostic]:
     """What is wrong with a declaration; `place` is "module", "body", "entry" (its parameters) or "func".
 
@@ -60,9 +49,9 @@ def declaration_problems(
             yield from check.value_problems(declarator, declarator.value)
 
 
-def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
-    """An `.extern` variable whose definition has another type or size, or nobody else can see."""
-    external: dict[str, Declaration] = {}
+def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
+    """An `.extern` variable whose definition has another type or size, or no linkage."""
+    external: dict[str, nodes.Declaration] = {}
     for item in module.declarations():
         for declarator in item.declarators:
             if "extern" in item.linkage:
@@ -71,23 +60,22 @@ def redeclaration_problems(module: Module) -> Iterator[Diagnostic]:
             before = external.get(declarator.name)
             if before is None:
                 continue
-            place = span_of_word(module.source.text, item.start, item.end, declarator.name)
+            name = declarator.name
             note = Note("first declared here", module.source, before.start, before.end)
             sizes = {d.name: d.dimensions for d in before.declarators}[declarator.name]
             if (item.type, item.vector, item.space) != (before.type, before.vector, before.space) or (
                 sizes != declarator.dimensions and sizes[:1] != (None,)
             ):
-                message = f"'{declarator.name}' has another type than before"
-                yield Diagnostic(
-                    "E212", message, module.source, *place, "declare it alike in both places", note
-                )
+                message, help = f"'{name}' has another type than before", "declare it alike in both places"
+                yield diagnostic_at("E212", message, module.source, item, name, help, note)
             elif not item.linkage:
-                message = f"'{declarator.name}' is '.extern' before and has no linkage here"
-                yield Diagnostic("E212", message, module.source, *place, "write '.visible' before it", note)
+                message = f"'{name}' is '.extern' before and has no linkage here"
+                help = "write '.visible' before it"
+                yield diagnostic_at("E212", message, module.source, item, name, help, note)
 
 
-def bank_problems(module: Module) -> Iterator[Diagnostic]:
-    """Constants that do not fit their bank of 64 KB; told where it overflows."""
+def bank_problems(module: nodes.Module) -> Iterator[Diagnostic]:
+    """Constants that do not fit their bank of 64 KB; reported where it overflows."""
     total = 0
     for item in module.declarations():
         if item.space != "const" or "extern" in item.linkage or item.type not in TYPES:
@@ -96,84 +84,76 @@ def bank_problems(module: Module) -> Iterator[Diagnostic]:
         for declarator in item.declarators:
             total += width * n_elements(declarator)  # ptxas packs them
             if total > _MOST_CONSTANT_BYTES:
-                place = span_of_word(module.source.text, item.start, item.end, declarator.name)
-                message = (
-                    f"the '.const' variables up to '{declarator.name}' take {total} bytes, there are 65536"
-                )
+                name = declarator.name
+                message = f"the '.const' variables up to '{name}' take {total} bytes, there are 65536"
                 help = "declare large tables in '.global'"
-                yield Diagnostic("E212", message, module.source, *place, help)
+                yield diagnostic_at("E212", message, module.source, item, name, help)
                 return
 
 
-def n_elements(declarator: Declarator) -> int:
+def n_elements(declarator: nodes.Declarator) -> int:
     """The number of elements of a variable, from its sizes or its initial values."""
     sizes = list(declarator.dimensions)
     if sizes and sizes[0] is None:
-        sizes[0] = len(declarator.value.items) if isinstance(declarator.value, Vector) else 0
+        sizes[0] = len(declarator.value.items) if isinstance(declarator.value, nodes.Vector) else 0
     return math.prod(size or 0 for size in sizes)
 
 
 class _Check:
     """One declaration and where it stands."""
 
-    def __init__(self, module: Module, item: Declaration, place: str, has_body: bool):
+    def __init__(self, module: nodes.Module, item: nodes.Declaration, place: str, has_body: bool):
         self.module, self.item, self.place, self.has_body = module, item, place, has_body
         self.space = item.space.partition("[")[0]
         self.name = item.declarators[0].name if item.declarators else ""
-        self.words = [*item.linkage, *item.qualifiers]
 
     def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
-        source = self.module.source
-        start, end = span_of_word(source.text, self.item.start, self.item.end, word or self.name)
-        return Diagnostic("E212", message, source, start, end, help)
+        return diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
 
     def space_problems(self) -> Iterator[Diagnostic]:
         name, space, item = self.name, self.space, self.item
-        version = version_of(self.module)
+        version = self.module.version
+        message = help = ""
         if item.type in OPAQUE and self.place == "body":
-            yield self.problem(
-                f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
-            )
+            message, help = f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
         elif item.type in OPAQUE and self.place == "module" and space != "global":
-            yield self.problem(f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place")
+            message, help = f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place"
         elif item.type == "samplerref" and version >= (1, 5) and not _is_independent(self.module):
-            help = "write 'texmode_independent' behind '.target', or take the sampler out of the texture"
-            yield self.problem(f"sampler '{name}' in unified texturing mode", help)
+            message = f"sampler '{name}' in unified texturing mode"
+            help = "write 'texmode_independent' after '.target', or take the sampler out of the texture"
         elif space == "tex" and self.place == "body":
-            yield self.problem(f"texture '{name}' inside a function", "declare it at module scope")
+            message, help = f"texture '{name}' inside a function", "declare it at module scope"
         elif space == "tex" and version >= (1, 5):
-            yield self.problem("'.tex' ended with PTX 1.5", f"write '.global .texref {name};'")
+            message, help = "'.tex' ended with PTX 1.5", f"write '.global .texref {name};'"
         elif item.space.startswith("const[") and version >= (2, 2):
+            message = f"'.{item.space}': banks of constants ended with PTX 2.2"
             help = "write '.const'; all of them are in one bank of 64 KB"
-            yield self.problem(f"'.{item.space}': banks of constants ended with PTX 2.2", help)
         elif name == "WARP_SZ" or (self.place == "module" and special(name) is not None):
-            yield self.problem(f"'{name}' means something already", "give the variable another name", name)
+            message, help = f"'{name}' means something already", "give the variable another name"
         elif self.place == "module" and space == "param":
-            yield self.problem(f"parameter '{name}' at module scope", "parameters belong to a function")
+            message, help = f"parameter '{name}' at module scope", "parameters belong to a function"
         elif self.place == "module" and space in ("reg", "local") and version >= (3, 0):
+            message = f"'.{space}' variable '{name}' at module scope"
             help = "since PTX 3.0 they belong into functions: move it into the body"
-            yield self.problem(f"'.{space}' variable '{name}' at module scope", help)
         elif self.place == "entry" and space != "param":
-            yield self.problem(
-                f"parameter '{name}' of a kernel is in '.{space}'", "kernels take '.param' alone"
-            )
+            message, help = f"parameter '{name}' of a kernel is in '.{space}'", "kernels take '.param' alone"
         elif self.place == "func" and space not in ("param", "reg"):
-            yield self.problem(f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'")
+            message, help = f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'"
+        if message:
+            yield self.problem(message, help)
         if "common" in item.linkage and space != "global":
-            yield self.problem(
-                f"'.common' variable '{name}' is in '.{space}'", "only '.global' variables are common"
-            )
+            message = f"'.common' variable '{name}' is in '.{space}'"
+            yield self.problem(message, "only '.global' variables are common")
         if "attribute(.managed)" in item.qualifiers and space != "global":
-            yield self.problem(
-                f"managed variable '{name}' is in '.{space}'", "only '.global' variables are managed"
-            )
+            message = f"managed variable '{name}' is in '.{space}'"
+            yield self.problem(message, "only '.global' variables are managed")
 
     def parameter_problems(self) -> Iterator[Diagnostic]:
         """What a parameter or result of a function may not be besides; declarations alone are not held to it."""
         item, name = self.item, self.name
         is_array = any(d.dimensions for d in item.declarators)
         passes = item.type not in _NARROW or is_array or (item.type == "pred" and self.space != "reg")
-        if self.place == "func" and self.has_body and not passes and version_of(self.module) >= (2, 0):
+        if self.place == "func" and self.has_body and not passes and self.module.version >= (2, 0):
             help = f"write '.{_NARROW[item.type]}' in its place"
             message = f"'{name}' is '.{item.type}', which functions do not pass"
             yield self.problem(message, help, f".{item.type}")
@@ -183,7 +163,7 @@ class _Check:
                 help = "it tells about pointers that the host passes: remove it"
                 yield self.problem(f"'.ptr' at '{name}' of a function", help, ".ptr")
             elif word and word[0] not in _POINTED_AT:
-                help = "write '.global', '.const', '.shared' or '.local' behind '.ptr', or nothing"
+                help = "write '.global', '.const', '.shared' or '.local' after '.ptr', or nothing"
                 yield self.problem(f"'.ptr .{word[0]}': no memory to point into", help, f".{word[0]}")
 
     def type_problems(self) -> Iterator[Diagnostic]:
@@ -194,18 +174,16 @@ class _Check:
         if item.type == "f16x2" and self.space == "param":
             yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
         if item.type == "pred" and self.space != "reg" and (self.has_body or self.place != "func"):
-            yield self.problem(
-                f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", ".pred"
-            )
+            message = f"predicate '{name}' is in '.{self.space}'"
+            yield self.problem(message, "predicates live in '.reg' alone", ".pred")
         if item.vector > 1:
             bits = TYPES[item.type].bits if item.type in TYPES else 0
             shown = f"'.v{item.vector} .{item.type}'"
             if item.type == "pred":
                 yield self.problem(f"{shown}: a vector of predicates", "declare one by one", ".pred")
             elif item.vector * bits > _WIDEST_VECTOR or item.vector > 4:
-                yield self.problem(
-                    f"{shown} has {item.vector * bits} bits", "a vector variable has at most 128 bits"
-                )
+                message = f"{shown} has {item.vector * bits} bits"
+                yield self.problem(message, "a vector variable has at most 128 bits")
             elif self.place == "entry":
                 help = f"write '.align {item.vector * bits // 8} .b8 {name}[{item.vector * bits // 8}]'"
                 yield self.problem(f"parameter '{name}' is a vector", help)
@@ -213,7 +191,7 @@ class _Check:
             message = f"'.align {item.align}': an alignment is a power of two"
             yield self.problem(message, "write 1, 2, 4, 8, 16, ...", ".align")
 
-    def size_problems(self, declarator: Declarator) -> Iterator[Diagnostic]:
+    def size_problems(self, declarator: nodes.Declarator) -> Iterator[Diagnostic]:
         sizes, name = declarator.dimensions, declarator.name
         if declarator.count is not None and declarator.count > _MOST_REGISTERS:
             yield self.problem(f"'{name}<{declarator.count}>' is too many registers", "write fewer", name)
@@ -223,9 +201,8 @@ class _Check:
             message = f"'{name}' is an array of registers"
             yield self.problem(message, f"write '{name}<{sizes[0] or 4}>' for {name}0, {name}1, ...", name)
         elif 0 in sizes[1:]:
-            yield self.problem(
-                f"'{name}' is an array of arrays of size 0", "give every dimension a size", name
-            )
+            message = f"'{name}' is an array of arrays of size 0"
+            yield self.problem(message, "give every dimension a size", name)
         elif not sizes[0] and declarator.value is None and "extern" not in self.item.linkage:
             if self.place == "entry":
                 yield self.problem(f"parameter '{name}' has no size", "write the number of elements", name)
@@ -235,20 +212,16 @@ class _Check:
 
     # ---- initial values
 
-    def value_problems(self, declarator: Declarator, value: Operand) -> Iterator[Diagnostic]:
+    def value_problems(self, declarator: nodes.Declarator, value: nodes.Operand) -> Iterator[Diagnostic]:
         name, type_ = declarator.name, self.item.type
         if self.space not in ("global", "const"):
-            help = (
-                f"store it with 'st.{self.space}' at the start"
-                if self.space != "reg"
-                else "'mov' it at the start"
-            )
+            store = "'mov' it" if self.space == "reg" else f"store it with 'st.{self.space}'"
+            help = f"{store} at the start"
             yield self.problem(f"'{name}' in '.{self.space}' has an initial value", help, name)
             return
         if "extern" in self.item.linkage:
-            yield self.problem(
-                f"'.extern' variable '{name}' has an initial value", "its definition has it", name
-            )
+            message = f"'.extern' variable '{name}' has an initial value"
+            yield self.problem(message, "its definition has it", name)
             return
         if type_ in OPAQUE:
             return
@@ -259,22 +232,20 @@ class _Check:
         sizes = [*declarator.dimensions, *([self.item.vector] if self.item.vector > 1 else [])]
         yield from self._elements(name, value, sizes)
 
-    def _elements(self, name: str, value: Operand, sizes: list[int | None]) -> Iterator[Diagnostic]:
+    def _elements(self, name: str, value: nodes.Operand, sizes: list[int | None]) -> Iterator[Diagnostic]:
         if not sizes:
             yield from self._element(name, value)
             return
-        if not isinstance(value, Vector):
-            yield self.problem(
-                f"'{name}' is an array, its initial value is none", "write '{' and '}' around it", name
-            )
+        if not isinstance(value, nodes.Vector):
+            message = f"'{name}' is an array, its initial value is none"
+            yield self.problem(message, "write '{' and '}' around it", name)
             return
         size = sizes[0]
         is_vector = self.item.vector > 1 and len(sizes) == 1
         if size and (len(value.items) > size or (is_vector and len(value.items) != size)):
             message = f"'{name}' has {len(value.items)} initial values for {size} elements"
-            yield self.problem(
-                message, "remove some, or raise the size" if not is_vector else "count them again", name
-            )
+            help = "count them again" if is_vector else "remove some, or raise the size"
+            yield self.problem(message, help, name)
             return
         for item in value.items:
             found = list(self._elements(name, item, sizes[1:]))
@@ -282,9 +253,9 @@ class _Check:
             if found:
                 return
 
-    def _element(self, name: str, value: Operand) -> Iterator[Diagnostic]:
+    def _element(self, name: str, value: nodes.Operand) -> Iterator[Diagnostic]:
         type_ = self.item.type
-        if isinstance(value, Vector):
+        if isinstance(value, nodes.Vector):
             yield self.problem(f"'{name}' has more initial values than elements", "remove the braces", name)
             return
         mentioned = [n.text for n in names(value) if n.text != "WARP_SZ"]
@@ -298,14 +269,11 @@ class _Check:
         try:
             number = constant(value, _worth).number
         except ValueError as reason:
+            wrong = f"is no constant: {reason}"
             help = "fractions and whole numbers do not mix; '%', '~', '!', '&&' and shifts are for whole ones"
-            zero = "zero" in str(reason)
-            yield self.problem(
-                f"the initial value of '{name}' "
-                + ("divides by zero" if zero else f"is no constant: {reason}"),
-                "write another divisor" if zero else help,
-                name,
-            )
+            if "zero" in str(reason):
+                wrong, help = "divides by zero", "write another divisor"
+            yield self.problem(f"the initial value of '{name}' {wrong}", help, name)
             return
         if isinstance(number, int) and type_ in FLOATS:
             help = "write a fraction ('1.0') or bits ('0f3f800000')"
@@ -314,11 +282,11 @@ class _Check:
             help = "write a whole number, or declare it with a '.b' or '.f' type"
             yield self.problem(f"'{name}' is '.{type_}', its initial value a fraction", help, name)
 
-    def _address(self, name: str, value: Operand, other: str) -> Iterator[Diagnostic]:
+    def _address(self, name: str, value: nodes.Operand, other: str) -> Iterator[Diagnostic]:
         type_ = self.item.type
         declared = self.module.variables.get(other)
         function = self.module.functions.get(other)
-        mask = value.function if isinstance(value, Apply) and value.function != "generic" else ""
+        mask = value.function if isinstance(value, nodes.Apply) and value.function != "generic" else ""
         fitting = _ADDRESSES | {"u8"} if mask else _ADDRESSES
         if declared is not None and declared.space.partition("[")[0] not in ("global", "const"):
             message = f"the initial value of '{name}' is the address of '{other}' in '.{declared.space}'"
@@ -329,32 +297,31 @@ class _Check:
         elif (declared is not None or function is not None) and type_ not in fitting:
             help = "addresses are '.u64' (or '.u32' with '.address_size 32'); '0xff(x)' is a byte of one, for '.u8'"
             yield self.problem(f"'{name}' is '.{type_}', its initial value an address", help, name)
-        elif mask and fold(Immediate(mask)) not in _MASKS:
+        elif mask and fold(nodes.Immediate(mask)) not in _MASKS:
             help = "a mask takes one byte: '0xff', '0xff00', '0xff0000' and so on; an address is 'generic(x)'"
             yield self.problem(f"'{mask}' is no mask of a byte of '{other}'", help, mask)
-        elif mask and version_of(self.module) < _SINCE_MASKS:
-            start, end = span_of_word(self.module.source.text, self.item.start, self.item.end, mask)
+        elif mask and self.module.version < _SINCE_MASKS:
             message = f"'{mask}({other})' needs '.version {_SINCE_MASKS[0]}.{_SINCE_MASKS[1]}'"
-            yield Diagnostic("W205", message, self.module.source, start, end, "raise '.version'")
+            yield diagnostic_at("W205", message, self.module.source, self.item, mask, "raise '.version'")
 
     @cached_property
     def _above(self) -> frozenset[str]:
         """What the statements above declare: variables and functions, which need not have a value or body there."""
         found: set[str] = set()
         for item in takewhile(lambda i: i.start < self.item.start, self.module.items):
-            if isinstance(item, Function):
+            if isinstance(item, nodes.Function):
                 found.add(item.name)
-            elif isinstance(item, Declaration):
+            elif isinstance(item, nodes.Declaration):
                 found.update(d.name for d in item.declarators)
         return frozenset(found)
 
 
-def _is_independent(module: Module) -> bool:
+def _is_independent(module: nodes.Module) -> bool:
     return "texmode_independent" in (module.directive("target") or "")
 
 
-def _worth(operand: Operand) -> int:
+def _worth(operand: nodes.Operand) -> int:
     """A name in a constant that has no address: the size of a warp."""
-    if isinstance(operand, Name) and operand.text == "WARP_SZ":
+    if isinstance(operand, nodes.Name) and operand.text == "WARP_SZ":
         return 32
     raise ValueError("it is no number")

@@ -2,8 +2,8 @@
 
 For `check`, and for the pass pipeline, which refuses modules with errors and verifies after every pass. Errors are
 what no tool could give a meaning (E201 undeclared register or variable, E202 undeclared label, E204 declared twice,
-E206 wrong operand). An instruction outside the table passes through with a warning (W201), so does a PTXPlus hardware
-register nobody declared (W202).
+E206 wrong operand). An instruction outside the table passes through with a warning (W201), as does an undeclared
+PTXPlus hardware register (W202).
 
 Names are resolved as the language scopes them: a `{ }` block sees its own declarations, from where they stand, and
 those around it; labels are seen in their whole block. An undeclared name is reported once per function.
@@ -15,125 +15,105 @@ Reference: PTX ISA, sections 4.4 (identifiers), 5 (state spaces, declarations), 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from ptxtool.base.diag import Diagnostic, Note
-from ptxtool.base.nearest import nearest
+from ptxtool.base.diag import Diagnostic
+from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
+from ptxtool.ir import nodes
 from ptxtool.ir.marks import RELEASES, misspelt
-from ptxtool.ir.names import names, operand_parts, span_of_word
-from ptxtool.ir.nodes import (
-    Declaration,
-    Directive,
-    Function,
-    Immediate,
-    Instruction,
-    Label,
-    Memory,
-    Module,
-    Name,
-    Operand,
-    ScopeClose,
-    ScopeOpen,
-    Statement,
-)
+from ptxtool.ir.names import diagnostic_at, names, note_at, operand_parts, span_of_word
 from ptxtool.ir.scopes import Scopes
 from ptxtool.ir.symbols import hardware_register
 from ptxtool.isa.conditions import CONDITIONS, condition
 from ptxtool.isa.special import special, special_registers
-from ptxtool.isa.table import Match, table
+from ptxtool.isa.table import table
 from ptxtool.sema.explain import explain
 from ptxtool.sema.undeclared import Undeclared
 
 # PTXPlus: registers every thread has, and segments its tools leave undeclared
 _HARDWARE_SEGMENT = re.compile(r"s|g|l[0-9]*|c[0-9]+|ce[0-9]+c[0-9]+|constant[0-9]\w*")
 
-_Placed = Instruction | Declaration | Label | Directive
+_NO_REGISTERS = frozenset({"l", "m"})
+"""Roles of operands that a plain register cannot have: labels and addresses in brackets."""
 
 
-def verify(module: Module) -> tuple[Diagnostic, ...]:
+def verify(module: nodes.Module) -> tuple[Diagnostic, ...]:
     """Everything wrong or unknown in a module, in textual order."""
     found = list(module_declarations(module))
     for item in module.items:
-        if isinstance(item, Function):
+        if isinstance(item, nodes.Function):
             found += FunctionCheck(item).run()
     return tuple(sorted(found, key=lambda d: (d.start, d.end, d.code)))
-
-
-class _Place(NamedTuple):
-    """The place of an operand: its role in the table, and whether any register may stand there.
-
-    `right` are other operands, by identity, that were found right there for good: equal texts share their node.
-    """
-
-    role: str
-    takes_registers: bool
-    right: set[int]
 
 
 class FunctionCheck:
     """The checks of one function, statement by statement. `ptxtool.check` adds its own."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: nodes.Function):
         self.function = function
         self.module = function.module
         self.is_ptxplus = self.module.is_ptxplus
         self.registers = function.registers
         self.labels = function.label_table
-        self.label_names = {s.name for _, s in function.other_statements if type(s) is Label}
-        self.variables = Scopes[Declaration]()
-        self.block_labels: list[dict[str, Label]] = [{}]
+        self.label_names = {s.name for _, s in function.other_statements if type(s) is nodes.Label}
+        self.variables = Scopes[nodes.Declaration]()
+        self.block_labels: list[dict[str, nodes.Label]] = [{}]
         self.reported: set[str] = set()
         self.undeclared = Undeclared(function)
         self.found: list[Diagnostic] = []
-        self._right_guards: set[int] = set()  # by identity
-        self._places: dict[str, _Place] = {}  # by role
-        self._forms: dict[tuple[str, int], tuple[_Place, ...]] = {}  # by opcode and number of operands
+        self._right_guards: set[int] = set()  # guards without mistakes in these blocks, by identity
+        # operands without mistakes in these blocks, by role and identity: equal texts share their node
+        self._right: dict[str, set[int]] = defaultdict(set)
+        self._roles: dict[tuple[str, int], list[str]] = {}  # by opcode and number of operands
 
     def run(self) -> list[Diagnostic]:
+        """Check the whole function; its diagnostics, in the order of the text."""
         function = self.function
         for declaration in (*function.returns, *function.params):
             self._declare(declaration)
         for directive in function.directives:
             if directive.name == "tex":  # PTXPlus: textures named in the kernel's head
                 name = directive.text.split()[-1]
-                texture = Declaration(directive.start, directive.end, (), "tex", (), None, ())
+                texture = nodes.Declaration(directive.start, directive.end, (), "tex", (), None, ())
                 self.variables.declare(name, texture)
         for duplicate in self.registers.duplicates:
             self._twice(duplicate.name, duplicate.declaration, self.registers[duplicate.first].declaration)
         done = 0
         for n, statement in function.other_statements:
-            if done < n:
-                self._instructions(done, n)
-                done = n
+            self._instructions(done, n)
+            done = n
             self._statement(statement, n)
         self._instructions(done, len(function.instructions))
         return self.found
 
-    def _statement(self, statement: Statement, n: int) -> None:
+    def _instructions(self, first: int, end: int) -> None:
+        for n, node in enumerate(self.function.instructions[first:end], first):
+            self._instruction(node, n)
+
+    def _statement(self, statement: nodes.Statement, n: int) -> None:
         """Anything but an instruction; `n` is the instruction that follows."""
         match statement:
-            case Declaration():
+            case nodes.Declaration():
                 self._declare(statement)
                 self._scope_changed()
-            case Label():
+            case nodes.Label():
                 first = self.block_labels[-1].setdefault(statement.name, statement)
                 if first is not statement:
                     self._twice(statement.name, statement, first)
-            case Directive(name="pragma"):
-                word = misspelt(statement)
-                if word:
-                    help = f"did you mean '{nearest(word, RELEASES)}'?"
-                    self._report("W210", f"pragma '{word}' releases nothing", statement, word, help)
-            case Directive(name="branchtargets"):
+            case nodes.Directive(name="pragma"):
+                if word := misspelt(statement):
+                    message = f"pragma '{word}' releases nothing"
+                    self._report("W210", message, statement, word, did_you_mean(word, RELEASES))
+            case nodes.Directive(name="branchtargets"):
                 for word in statement.text.split(","):
                     self._label(word.strip(), n, statement)
-            case ScopeOpen():
+            case nodes.ScopeOpen():
                 self.variables.enter()
                 self.block_labels.append({})
                 self._scope_changed()
-            case ScopeClose():
+            case nodes.ScopeClose():
                 self.variables.leave()
                 self.block_labels.pop()
                 self._scope_changed()
@@ -141,9 +121,12 @@ class FunctionCheck:
                 pass
 
     def _scope_changed(self) -> None:
-        """From here on names may mean something else."""
+        """Names may mean something else from here on."""
+        self._right_guards.clear()
+        for operands in self._right.values():
+            operands.clear()
 
-    def _declare(self, declaration: Declaration) -> None:
+    def _declare(self, declaration: nodes.Declaration) -> None:
         if declaration.space == "reg":
             return
         for declarator in declaration.declarators:
@@ -154,113 +137,87 @@ class FunctionCheck:
 
     # ---- instructions
 
-    def _instructions(self, first: int, end: int) -> None:
-        """Check instructions that stand side by side: nearly all operands are registers, or have been seen."""
-        guards, forms = self._right_guards, self._forms
-        settled, specials = self.registers.settled, special_registers()
-        for n, node in enumerate(self.function.instructions[first:end], first):
-            if node.guard is not None and id(node.guard) not in guards:
-                n_found = len(self.found)
-                self._guard(node, n)
-                if len(self.found) == n_found and self._lasts(node.guard.name):
-                    guards.add(id(node.guard))
-            form = forms.get((node.opcode.text, len(node.operands)))
-            if form is None:
-                match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
-                form = self._form(node, match)
-                if match is None:
-                    self._unknown(node)
-                else:
-                    forms[node.opcode.text, len(node.operands)] = form
-            for operand, place in zip(node.operands, form, strict=True):
-                _, takes_registers, right = place
-                word = operand.text if type(operand) is Name and takes_registers else ""
-                if (not word or not settled[word] or word in specials) and id(operand) not in right:
-                    self._operand(operand, place, node, n)
+    def _instruction(self, node: nodes.Instruction, n: int) -> None:
+        """Check one instruction, the `n`-th of the function."""
+        self._guard_once(node, n)
+        self._operands(node, n)
 
-    def _instruction(self, node: Instruction, n: int) -> None:
-        """The same of one instruction, for checks of more than this."""
-        if node.guard is not None:
+    def _guard_once(self, node: nodes.Instruction, n: int) -> None:
+        guard = node.guard
+        if guard is not None and id(guard) not in self._right_guards:
+            n_found = len(self.found)
             self._guard(node, n)
-        match = table().match(node.opcode.text, len(node.operands), self.is_ptxplus)
-        if match is None:
-            self._unknown(node)
-        self._operands(node, match, n)
+            if len(self.found) == n_found:
+                self._right_guards.add(id(guard))
 
-    def _operands(self, node: Instruction, match: Match | None, n: int) -> None:
-        for operand, place in zip(node.operands, self._form(node, match), strict=True):
-            if id(operand) not in place.right:
-                self._operand(operand, place, node, n)
+    def _operands(self, node: nodes.Instruction, n: int) -> None:
+        """Check that the instruction is known, and its operands: nearly all are registers, or have been seen."""
+        key = node.opcode.text, len(node.operands)
+        roles = self._roles.get(key)
+        if roles is None:
+            match = table().match(*key, self.is_ptxplus)
+            specs = match.form.operands if match is not None else ()
+            roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
+            if match is None:
+                self._unknown(node)
+            else:
+                self._roles[key] = roles
+        for operand, role in zip(node.operands, roles, strict=True):
+            is_register = (
+                type(operand) is nodes.Name and role not in _NO_REGISTERS and self._is_register(operand)
+            )
+            if not is_register and id(operand) not in self._right[role]:
+                self._operand(operand, role, node, n)
 
-    def _form(self, node: Instruction, match: Match | None) -> tuple[_Place, ...]:
-        """The places of an instruction's operands."""
-        specs = match.form.operands if match is not None else ()
-        roles = [specs[k].role if k < len(specs) else "" for k in range(len(node.operands))]
-        return tuple(
-            [self._places.setdefault(role, _Place(role, role not in ("l", "m"), set())) for role in roles]
-        )
+    def _is_register(self, name: nodes.Name) -> bool:
+        """Whether a name means a register at every instruction."""
+        return bool(self.registers.everywhere[name.text]) and name.text not in special_registers()
 
-    def _operand(self, operand: Operand, place: _Place, node: Instruction, n: int) -> None:
-        if place.role == "l":
-            if type(operand) is Name:
+    def _operand(self, operand: nodes.Operand, role: str, node: nodes.Instruction, n: int) -> None:
+        if role == "l":
+            if type(operand) is nodes.Name:
                 self._label(operand.text, n, node)
             else:
                 self._no_label(node, operand)
             return
-        n_found, settled = len(self.found), self.registers.settled
-        mentioned = [name for name in names(operand) if not settled[name.text]]  # others are registers
-        for name in mentioned:
+        n_found = len(self.found)
+        for name in names(operand):
             self._name(name, n, node, operand)
-        if place.role:
-            self._fits(place.role, operand, node)
-        if len(self.found) == n_found and all(self._lasts(name.text) for name in mentioned):
-            place.right.add(id(operand))
+        if role:
+            self._fits(role, operand, node)
+        if len(self.found) == n_found:
+            self._right[role].add(id(operand))
 
-    def _lasts(self, name: str) -> bool:
-        """Whether what a name means here, if it means anything, it means in all that follows too, or something else."""
-        if self.registers.settled[name] is None:
-            return False
-        return name not in self.variables or self.variables.is_outermost(name)
-
-    def _guard(self, node: Instruction, n: int) -> None:
+    def _guard(self, node: nodes.Instruction, n: int) -> None:
         guard = node.guard
         assert guard is not None
         register = self.registers.resolve(guard.name, n)
         if register is None:
             n_found = len(self.found)
-            self._name(Name(guard.name), n, node, None)
+            self._name(nodes.Name(guard.name), n, node, None)
             is_silent = len(self.found) == n_found and guard.name not in self.reported
             if is_silent and not self.is_ptxplus and not guard.condition:
                 help = "a guard is a '.pred' register, which 'setp' writes"
                 self._report("E206", f"guard '{guard.name}' is no register", node, guard.name, help)
         elif not register.is_predicate:
             message = f"guard '{guard.name}' is a '.{register.type}' register"
-            self._report(
-                "E206",
-                message,
-                node,
-                guard.name,
-                f"declare it as '.reg .pred', or compare it with '{'set' if self.is_ptxplus else 'setp'}' first",
-            )
+            compare = "set" if self.is_ptxplus else "setp"
+            help = f"declare it as '.reg .pred', or compare it with '{compare}' first"
+            self._report("E206", message, node, guard.name, help)
         if guard.condition and not self.is_ptxplus:
             word = f"{guard.name}.{guard.condition}"
             help = "PTX guards are '@p' and '@!p'; conditions belong to PTXPlus ('.version 1.4+')"
             self._report("E206", f"condition '.{guard.condition}' of a guard in PTX", node, word, help)
         elif guard.condition and condition(guard.condition) is None:
             word = f"{guard.name}.{guard.condition}"
-            near = nearest(guard.condition, [name for known in CONDITIONS for name in known.names])
-            self._report(
-                "E206",
-                f"no condition '.{guard.condition}'",
-                node,
-                word,
-                f"did you mean '.{near}'?" if near else "'.ne' and '.equ' are the usual ones",
-            )
+            known = [name for known in CONDITIONS for name in known.names]
+            help = did_you_mean(guard.condition, known, "'.ne' and '.equ' are the usual ones", mark=".")
+            self._report("E206", f"no condition '.{guard.condition}'", node, word, help)
 
-    def _name(self, name: Name, n: int, node: Instruction, operand: Operand | None) -> None:
+    def _name(self, name: nodes.Name, n: int, node: nodes.Instruction, operand: nodes.Operand | None) -> None:
         """A name must be a register, a variable, a label, a function or a special register."""
         text = name.text
-        if self.registers.settled[text]:
+        if self.registers.everywhere[text]:
             return
         if self.registers.resolve_index(text, n) >= 0 or text == "_" or text in self.reported:
             return
@@ -271,11 +228,10 @@ class FunctionCheck:
         found = special(text)
         if found is not None:
             if not found.has_part(name.part) or (name.part.isdigit() and not self.is_ptxplus):
-                *most, last = [f"'.{part}'" for part in found.parts] or [""]
-                help = f"it has {', '.join(most)} and {last}" if most else f"write '{text}'"
-                self._report(
-                    "E206", f"'{text}' has no part '.{name.part}'", node, f"{text}.{name.part}", help
-                )
+                parts = [f"'.{part}'" for part in found.parts]
+                help = f"it has {series(parts, 'and')}" if parts else f"write '{text}'"
+                message = f"'{text}' has no part '.{name.part}'"
+                self._report("E206", message, node, f"{text}.{name.part}", help)
             return
         if text in self._other_symbols():
             return
@@ -288,7 +244,7 @@ class FunctionCheck:
                 self._report("W202", f"register '{text}' is not declared", node, text, help)
                 return
         self.reported.add(text)
-        if self.undeclared.is_told(text):
+        if self.undeclared.is_reported(text):
             return
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self.undeclared.help(text, node, operand, lambda: self._visible(n))
@@ -297,25 +253,25 @@ class FunctionCheck:
         self._report("E201", f"{what} '{text}' is not declared", node, text, help)
 
     @staticmethod
-    def _is_segment(text: str, operand: Operand | None) -> bool:
+    def _is_segment(text: str, operand: nodes.Operand | None) -> bool:
         """True for the symbol of a memory operand that PTXPlus leaves undeclared."""
         if operand is None or not _HARDWARE_SEGMENT.fullmatch(text):
             return False
-        pending: list[Operand] = [operand]
+        pending: list[nodes.Operand] = [operand]
         while pending:
             item = pending.pop()
-            if type(item) is Memory and item.symbol == text:
+            if type(item) is nodes.Memory and item.symbol == text:
                 return True
             pending += operand_parts(item)
         return False
 
     def _other_symbols(self) -> set[str]:
-        """Names that directives bring in."""
-        words: set[str] = set()
-        for item in self.module.items:
-            if isinstance(item, Directive) and item.name in ("alias", "constptr"):
-                words.add(item.text.split(",")[0].strip())
-        return words
+        """Names that directives declare."""
+        return {
+            item.text.split(",")[0].strip()
+            for item in self.module.items
+            if isinstance(item, nodes.Directive) and item.name in ("alias", "constptr")
+        }
 
     def _visible(self, n: int) -> list[str]:
         """What a misspelt name may have meant."""
@@ -328,7 +284,7 @@ class FunctionCheck:
             *special_registers(),
         ]
 
-    def _label(self, text: str, n: int, node: Instruction | Directive) -> None:
+    def _label(self, text: str, n: int, node: nodes.Instruction | nodes.Directive) -> None:
         if text in self.reported or self.labels.resolve(text, n) is not None:
             return
         if self.registers.resolve_index(text, n) >= 0:
@@ -338,103 +294,96 @@ class FunctionCheck:
         if text in self.label_names:
             help = "it stands in a '{ }' block that this place is not in"
         else:
-            near = nearest(text, sorted(self.label_names))
-            help = f"did you mean '{near}'?" if near else f"add '{text}:' before the target"
+            help = did_you_mean(text, self.label_names, f"add '{text}:' before the target")
         self._report("E202", f"label '{text}' is not declared", node, text, help)
 
-    def _fits(self, role: str, operand: Operand, node: Instruction) -> None:
+    def _fits(self, role: str, operand: nodes.Operand, node: nodes.Instruction) -> None:
         """What no register allocation could make right: a constant as destination, an address without brackets."""
-        if role in ("w", "rw", "p") and type(operand) is Immediate:
+        if role in ("w", "rw", "p") and type(operand) is nodes.Immediate:
             message = f"'{node.opcode.text}' cannot write to the constant '{operand.text}'"
             self._report("E206", message, node, operand.text, "the first operand is the destination")
-        elif role in ("w", "rw", "p") and type(operand) is Name and special(operand.text) is not None:
+        elif role in ("w", "rw", "p") and type(operand) is nodes.Name and special(operand.text) is not None:
             message = f"'{operand.text}' cannot be written"
             self._report("E206", message, node, operand.text, "special registers are read only")
-        elif role == "m" and isinstance(operand, Immediate | Name) and self._is_bare(operand):
+        elif role == "m" and isinstance(operand, nodes.Immediate | nodes.Name) and self._is_bare(operand):
             message = f"'{node.opcode.text}' needs an address in brackets, not '{operand.text}'"
             self._report("E206", message, node, operand.text, f"write '[{operand.text}]'")
 
-    def _is_bare(self, operand: Immediate | Name) -> bool:
+    def _is_bare(self, operand: nodes.Immediate | nodes.Name) -> bool:
         """Whether what stands in the place of an address lacks its brackets; in PTXPlus only registers do."""
         return not self.is_ptxplus or operand.text.startswith(("$r", "$ofs"))
 
-    def _no_label(self, node: Instruction, operand: Operand) -> None:
-        written = operand.text if isinstance(operand, Immediate) else ""
+    def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
+        written = operand.text if isinstance(operand, nodes.Immediate) else ""
         message = f"'{node.opcode.text}' needs a label" + (f", not '{written}'" if written else "")
         self._report("E206", message, node, written, "name a label of this function")
 
-    def _unknown(self, node: Instruction) -> None:
+    def _unknown(self, node: nodes.Instruction) -> None:
         message, help, _ = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
-        width = len(node.opcode.text)
-        self._report("W201", f"{message}, passed through", node, node.opcode.base, help, width=width)
+        source = self.function.source
+        start, _ = span_of_word(source.text, node.start, node.end, node.opcode.base)
+        end = start + len(node.opcode.text)
+        self.found.append(Diagnostic("W201", f"{message}, passed through", source, start, end, help))
 
     # ---- reports
 
-    def _twice(self, name: str, node: Declaration | Label, first: Declaration | Label) -> None:
+    def _twice(
+        self, name: str, node: nodes.Declaration | nodes.Label, first: nodes.Declaration | nodes.Label
+    ) -> None:
         help = "rename one, or put it into a '{ }' block"
-        self.found.append(
-            _again(self.function.source, name, (node.start, node.end), (first.start, first.end), help)
-        )
+        self.found.append(_again(self.function.source, name, node, first, help))
 
     def _report(
-        self, code: str, message: str, node: _Placed, word: str, help: str, *, width: int | None = None
+        self,
+        code: str,
+        message: str,
+        node: nodes.Instruction | nodes.Declaration | nodes.Label | nodes.Directive,
+        word: str,
+        help: str,
     ) -> None:
-        source = self.function.source
-        start, end = span_of_word(source.text, node.start, node.end, word)
-        self.found.append(Diagnostic(code, message, source, start, start + width if width else end, help))
+        self.found.append(diagnostic_at(code, message, self.function.source, node, word, help))
 
 
-def module_declarations(module: Module) -> Iterator[Diagnostic]:
+def module_declarations(module: nodes.Module) -> Iterator[Diagnostic]:
     """Names declared twice at module scope, and names that initialisers use."""
-    seen: dict[str, Declaration | Function] = {}
+    seen: dict[str, nodes.Declaration | nodes.Function] = {}
     for item in module.items:
-        if isinstance(item, Function):
+        if isinstance(item, nodes.Function):
             before = seen.get(item.name)
-            if isinstance(before, Declaration) or (
+            if isinstance(before, nodes.Declaration) or (
                 before is not None and before.body is not None and item.body is not None
             ):
-                yield _again(module.source, item.name, _span(item), _span(before))
+                yield _again(module.source, item.name, item, before)
             if before is None or item.body is not None:
                 seen[item.name] = item
-        elif isinstance(item, Declaration):
+        elif isinstance(item, nodes.Declaration):
             for declarator in item.declarators:
                 before = seen.get(declarator.name)
-                external = not isinstance(before, Function) and (
+                external = not isinstance(before, nodes.Function) and (
                     "extern" in item.linkage or (before is not None and "extern" in before.linkage)
                 )
                 if before is not None and not external:
-                    yield _again(module.source, declarator.name, _span(item), _span(before))
+                    yield _again(module.source, declarator.name, item, before)
                 seen[declarator.name] = item
                 if declarator.value is not None:
                     yield from _initialiser(module, item, declarator.value)
 
 
-def _span(item: Declaration | Function) -> tuple[int, int]:
-    """Where a declaration, or the head of a function, stands."""
-    return item.start, item.body_start if isinstance(item, Function) else item.end
-
-
 def _again(
     source: Source,
     name: str,
-    second: tuple[int, int],
-    first: tuple[int, int],
+    second: nodes.Declaration | nodes.Label | nodes.Function,
+    first: nodes.Declaration | nodes.Label | nodes.Function,
     help: str = "rename or remove one of them",
 ) -> Diagnostic:
-    """A name declared twice, and where it was declared first (a place in another statement)."""
-    start, end = span_of_word(source.text, *second, name)
-    note = (
-        Note("first declared here", source, *span_of_word(source.text, *first, name))
-        if first != second
-        else None
-    )
-    return Diagnostic("E204", f"'{name}' is declared twice", source, start, end, help, note)
+    """A name declared twice, and where it is declared first (if that is another statement)."""
+    note = note_at("first declared here", source, first, name) if first is not second else None
+    return diagnostic_at("E204", f"'{name}' is declared twice", source, second, name, help, note)
 
 
-def _initialiser(module: Module, item: Declaration, value: Operand) -> Iterator[Diagnostic]:
+def _initialiser(module: nodes.Module, item: nodes.Declaration, value: nodes.Operand) -> Iterator[Diagnostic]:
     for name in dict.fromkeys(n.text for n in names(value)):
         if name not in module.variables and name not in module.functions and special(name) is None:
-            near = nearest(name, [*module.variables, *module.functions])
-            help = f"did you mean '{near}'?" if near else "declare it at module scope"
-            place = span_of_word(module.source.text, item.start, item.end, name)
-            yield Diagnostic("E201", f"name '{name}' is not declared", module.source, *place, help)
+            known = [*module.variables, *module.functions]
+            help = did_you_mean(name, known, "declare it at module scope")
+            yield diagnostic_at("E201", f"name '{name}' is not declared", module.source, item, name, help)

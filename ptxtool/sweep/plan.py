@@ -1,30 +1,30 @@
-"""From what is asked for to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
+"""From configurations to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
 
-Raises whatever is wrong before anything runs. Only a pass that cannot do what was asked for one kernel (E301, E303) is
-no reason to stop the others: it is the outcome of these runs.
+Raises all errors before anything runs. Only a pass that declines a kernel (E301, E303) does not stop the other runs: it
+is the outcome of the runs with that kernel and pass.
 
-A task's key is a digest of all that its result depends on: the kernel's text behind the passes, the launch file and
+A task's key is a digest of all that its result depends on: the kernel's text after the passes, the launch file and
 the files that it names, all keys of the GPU, the options, and the simulator's sources. Names of files are not part of
 it, nor is the label: an equal run is the same run.
 """
 
 import hashlib
 import json
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.formats.files import read_bytes
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
-from ptxtool.results.sweeps import AXES, Configuration, Outcome, joined
+from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
 from ptxtool.runs.run_values import asked_registers, for_run
-from ptxtool.sweep.task import Task, digest_of, failed
+from ptxtool.sweep.task import Task, failed
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the sweep: what was asked for, and its task. `outcome` is there where no run is needed to know it."""
+    """A run of the sweep: its configuration and its task. `outcome` is there if it is known without a run."""
 
     configuration: Configuration
     label: str
     task: Task
-    outcome: Outcome | None = None
+    outcome: StoredResult | None = None
 
     @property
     def key(self) -> str:
@@ -53,7 +53,7 @@ KernelNamed = Callable[["Module", str | None], "Function"]
 
 
 def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> tuple[Planned, ...]:
-    """The tasks of a sweep, in order. Raises all that is wrong with what is asked for."""
+    """The tasks of a sweep, in order. Raises all errors of the configurations."""
     asked = tuple(configurations)
     labels = labelled(asked)
     planner = _Planner(kernel_named)
@@ -63,18 +63,18 @@ def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> 
         try:
             planned.append(planner.planned(configuration, label))
         except PtxError as problem:
-            problems |= dict.fromkeys(_placed(told, configuration) for told in problem.diagnostics)
+            problems |= dict.fromkeys(_placed(each, configuration) for each in problem.diagnostics)
     if problems:
         raise PtxError(problems)
     return tuple(planned)
 
 
-def _placed(told: Diagnostic, asked: Configuration) -> Diagnostic:
+def _placed(diagnostic: Diagnostic, asked: Configuration) -> Diagnostic:
     """A diagnostic with a place: its own, or where the sweep file names the kernel."""
-    if told.source is not None or asked.origin is None:
-        return told
+    if diagnostic.source is not None or asked.origin is None:
+        return diagnostic
     source, start, end = asked.origin
-    return replace(told, source=source, start=start, end=end)
+    return replace(diagnostic, source=source, start=start, end=end)
 
 
 def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
@@ -95,6 +95,16 @@ def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
     return tuple(labels)
 
 
+_V = TypeVar("_V")
+
+
+def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
+    """The value of a key, computed at the first request."""
+    if key not in known:
+        known[key] = make()
+    return known[key]
+
+
 class _Planner:
     """Reads every file and makes every kernel once, however many runs have it."""
 
@@ -109,6 +119,8 @@ class _Planner:
         self._fits: set[Any] = set()
 
     def planned(self, asked: Configuration, label: str) -> Planned:
+        from ptxsim.launch_options import LaunchOptions
+
         kernel = self._kernel(asked)
         launch = self._launch(asked, kernel)
         function = self._function(kernel, asked.entry or launch.launch.kernel, asked)
@@ -126,19 +138,19 @@ class _Planner:
                 outcome = failed(rewritten.diagnostics)
             else:
                 text = rewritten
-        key = _key(
-            text=text,
-            declined=passes if outcome else "",
-            entry=function.name,
-            launch=launch.text,
-            files=list(files.values()),
-            gpu=self._gpu_digest(gpu),
-            scheduler=Path(scheduler).name if own else scheduler,
-            options=[[name, str(value)] for name, value in options],
-            simulator=simulator_version(),
-        )
+        parts = {
+            "text": text,
+            "declined": passes if outcome else "",
+            "entry": function.name,
+            "launch": launch.text,
+            "files": list(files.values()),
+            "gpu": self._gpu_digest(gpu),
+            "scheduler": Path(scheduler).name if own else scheduler,
+            "options": [[name, str(value)] for name, value in sorted(options.items())],
+            "simulator": simulator_version(),
+        }
         task = Task(
-            key=key,
+            key=_sha(json.dumps(parts, sort_keys=True).encode()),
             version=simulator_version(),
             label=label,
             kernel_file=kernel.name,
@@ -148,21 +160,17 @@ class _Planner:
             launch_text=launch.text,
             folder=launch.folder,
             files=tuple(files.items()),
-            gpu=gpu,
             scheduler=scheduler,
             scheduler_path=f"{own.file}:{own.function}:{own.number}" if own else scheduler,
-            options=options,
+            options=LaunchOptions(gpu=gpu, **options),
         )
         return Planned(asked, label, task, outcome)
 
     def _kernel(self, asked: Configuration) -> "_Kernel":
-        where = (str(asked.kernel), asked.text)
-        if where not in self._kernels:
-            self._kernels[where] = _read_kernel(asked)
-        return self._kernels[where]
+        return _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
 
     def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
-        """The kernel of that name. Raises E205, with advice for whoever writes a sweep where none was named."""
+        """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
         kernels = kernel.module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
@@ -180,9 +188,7 @@ class _Planner:
             raise error(
                 "E501", f"no launch file for '{kernel.name}'", help="name one: launch = FILE (docs/sweep.md)"
             )
-        if str(path) not in self._launches:
-            self._launches[str(path)] = _read_launch(Path(path))
-        return self._launches[str(path)]
+        return _once(self._launches, str(path), lambda: _read_launch(Path(path)))
 
     def _check_fit(
         self, kernel: "_Kernel", file: "_LaunchFile", function: "Function", asked: Configuration
@@ -202,7 +208,7 @@ class _Planner:
                 (launch_of_step(file.launch, step, each), each)
                 for step, each in zip(steps, kernels, strict=True)
             ]
-        problems = {told: None for launch, each in fits for told in check_arguments(launch, each)}
+        problems = {problem: None for launch, each in fits for problem in check_arguments(launch, each)}
         if problems:
             raise PtxError(problems)
         self._fits.add(pair)
@@ -211,9 +217,7 @@ class _Planner:
         if isinstance(asked.gpu, Gpu):
             return with_settings(asked.gpu, asked.settings)
         where = (str(asked.gpu), asked.settings)
-        if where not in self._machines:
-            self._machines[where] = with_settings(machine_of(asked.gpu), asked.settings)
-        return self._machines[where]
+        return _once(self._machines, where, lambda: with_settings(machine_of(asked.gpu), asked.settings))
 
     def _gpu_digest(self, gpu: Gpu) -> str:
         """The digest of all keys of a machine."""
@@ -232,21 +236,22 @@ class _Planner:
             from ptxsim.timing.schedulers.own import split
             from ptxtool.runs.launch_runs import chosen_policy
 
-            said = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
-            name = chosen_policy(said, gpu, asked.scheduler or None).name
+            chosen = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
+            name = chosen_policy(chosen, gpu, asked.scheduler or None).name
             own = split(name)
             self._schedulers[where] = name, own and replace(own, file=str(Path(own.file).resolve()))
         return self._schedulers[where]
 
     def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
-        """The kernel's text behind the passes, or why there is none. Raises E302 for what is no pipeline."""
+        """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
+        from ptxtool.formats.issue_counts import read_issue_counts
         from ptxtool.passes import parse_pipeline, run
 
         where = (id(kernel), pipeline)
         if where not in self._rewritten:
             passes: tuple[Pass, ...] = parse_pipeline(pipeline)
             try:
-                self._rewritten[where] = run(kernel.module, passes).module.source.text
+                self._rewritten[where] = run(kernel.module, passes, read_issue_counts).module.source.text
             except PtxError as problem:
                 self._rewritten[where] = problem
         return self._rewritten[where]
@@ -279,7 +284,7 @@ def _read_kernel(asked: Configuration) -> _Kernel:
 
     name, data = (str(asked.kernel), asked.text) if asked.text is not None else read_input(asked.kernel)
     module = parse(data, name)
-    errors = [told for told in verify(module) if told.is_error]
+    errors = [problem for problem in verify(module) if problem.is_error]
     if errors:
         raise PtxError(errors)
     return _Kernel(name, module.source.text, module)
@@ -289,11 +294,10 @@ def _read_launch(path: Path) -> _LaunchFile:
     from ptxtool.formats.launch.launch_file import load_launch
 
     launch = load_launch(path)
-    folder = path.parent.resolve()
-    tables = tomllib.loads(launch.source.text)
-    tables.pop("file", None)  # the kernel's, which is known
-    files = {str(folder / name): _digest(folder / name) for name in _named_files(tables)}
-    return _LaunchFile(str(path), launch.source.text, str(folder), tuple(sorted(files.items())), launch)
+    files = {str(file): _digest(file) for file in sorted(file.resolve() for file in launch.files)}
+    return _LaunchFile(
+        str(path), launch.source.text, str(path.parent.resolve()), tuple(files.items()), launch
+    )
 
 
 def _one_scheduler(launch: "Launch") -> "Launch":
@@ -309,25 +313,10 @@ def _one_scheduler(launch: "Launch") -> "Launch":
     return replace(launch, scheduler=first.scheduler, scheduler_place=first.scheduler_place)
 
 
-def _named_files(node: Any) -> Iterator[str]:
-    """The files that a launch file takes values from."""
-    if isinstance(node, Mapping):
-        for key, value in node.items():
-            if key == "file" and isinstance(value, str):
-                yield value
-            else:
-                yield from _named_files(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _named_files(value)
-
-
-def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
-    """The options of the launch that say something. Raises E502."""
+def _options(asked: Configuration) -> dict[str, Any]:
+    """The options of the launch that differ from their defaults, and the semantics. Raises E502."""
     options: dict[str, Any] = {"ptxplus_semantics": asked.ptxplus_semantics}
-    shared = [name for name in ("share_registers", "share_scratchpad") if _share(asked, name)]
-    for name in shared:
-        options[name] = _share(asked, name)
+    shared = {n: p for n in ("share_registers", "share_scratchpad") if (p := _share(asked, n))}
     if len(shared) > 1:
         help = "share the resource that limits the kernel; a sweep leaves combinations out with [[exclude]]"
         raise error("E502", "registers and scratchpad shared at once", help=help)
@@ -347,10 +336,7 @@ def _options(asked: Configuration) -> tuple[tuple[str, Any], ...]:
 
             whole(name, value, 1)
             options[name] = value
-    from ptxsim.base.options import is_as_gpgpu_sim
-
-    is_as_gpgpu_sim(asked.ptxplus_semantics)
-    return tuple(sorted(options.items()))
+    return options | shared
 
 
 def _passes(asked: Configuration, launch: "Launch") -> str:
@@ -368,15 +354,7 @@ def _share(asked: Configuration, name: str) -> Any:
 
 
 def _digest(path: str | Path) -> str:
-    try:
-        return digest_of(path)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error("E501", f"cannot read '{path}': {reason}", help="give a readable file") from None
-
-
-def _key(**parts: Any) -> str:
-    return _sha(json.dumps(parts, sort_keys=True).encode())
+    return _sha(read_bytes(path, "give a readable file"))
 
 
 def _sha(data: bytes) -> str:

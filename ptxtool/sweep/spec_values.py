@@ -8,9 +8,10 @@ from typing import Any
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.formats.files import find_input, sample_names
 from ptxtool.formats.gpu import machine_of
+from ptxtool.formats.gpu_names import DEFAULT_GPU
 from ptxtool.formats.settings import with_settings
 from ptxtool.runs.run_values import for_run
 
@@ -45,8 +46,7 @@ def _kernel(given: Any, folder: Path) -> dict[str, Any]:
         raise _wrong(f"{shown(given)} is no kernel", 'give "NAME" or { file = "NAME" }')
     for key, value in row.items():
         if key not in _OF_KERNELS:
-            near = nearest(key, _OF_KERNELS)
-            help = f"did you mean '{near}'?" if near else f"keys are {', '.join(_OF_KERNELS)}"
+            help = did_you_mean(key, _OF_KERNELS, f"keys are {', '.join(_OF_KERNELS)}")
             raise _wrong(f"unknown key '{key}' of a kernel", help)
         if not isinstance(value, str) or not value:
             raise _wrong(f"'{key}' of a kernel must be a text in quotes")
@@ -88,7 +88,7 @@ def _set(given: Any, folder: Path) -> tuple[str, ...]:
     settings = given if isinstance(given, list) else [given] if given != "" else []
     if not all(isinstance(each, str) and each for each in settings):
         raise _wrong(f"{shown(given)} is no setting", 'such as "sm.count=7", or a list of some')
-    with_settings(machine_of("tesla-c2050"), settings)
+    with_settings(machine_of(DEFAULT_GPU), settings)
     return tuple(settings)
 
 

@@ -1,8 +1,8 @@
-"""One run of a sweep as it travels to the process that makes it, and what comes back: plain data both.
+"""One run of a sweep as it is sent to the process that executes it, and the outcome that it returns: plain data both.
 
 A task has the texts of kernel and launch file. Files that these name in turn (.npy files, a scheduler of the user's
-own) are read where the run is made, which must have them under the same path; their digests travel along. Whatever
-goes wrong is part of the outcome: nothing but Ctrl-C leaves `execute`.
+own) are read by the process, which must have them under the same path; their digests are part of the task. Every error
+becomes part of the outcome: the only exception that leaves `execute` is Ctrl-C.
 """
 
 import hashlib
@@ -16,23 +16,26 @@ from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
-from ptxtool.formats.gpu import Gpu
-from ptxtool.results.sweeps import Outcome
+from ptxtool.results.sweeps import StoredResult
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
+    from ptxsim.launch_options import LaunchOptions
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Module
     from ptxtool.results.run_results import Run
     from ptxtool.results.sequences import SequenceRun
 
 _LEFT_OUT = ("issues", "printed", "hotspots")
-"""Of a run's counters: long, and nobody's who compares runs."""
+"""Counters that outcomes leave out: they are long, and comparisons of runs do not use them."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run that is ready to be made. `files` are the digests of files by path, `scheduler_path` is absolute."""
+    """A run that is ready to be executed. `files` are the digests of files by path, `scheduler_path` is absolute.
+
+    The scheduler of the `options` is that of `scheduler_path`, reported as `scheduler`.
+    """
 
     key: str
     version: str
@@ -44,14 +47,13 @@ class Task:
     launch_text: str = field(default="", repr=False)
     folder: str = ""
     files: tuple[tuple[str, str], ...] = ()
-    gpu: Gpu | None = field(default=None, repr=False)
     scheduler: str = ""
     scheduler_path: str = ""
-    options: tuple[tuple[str, Any], ...] = ()
+    options: "LaunchOptions | None" = field(default=None, repr=False)
 
 
-def execute(task: Task) -> Outcome:
-    """Make a run."""
+def execute(task: Task) -> StoredResult:
+    """Execute a run."""
     try:
         with _one_at_a_time:
             return _outcome(_run(task))
@@ -59,23 +61,23 @@ def execute(task: Task) -> Outcome:
         return failed(problem.diagnostics)
     except Exception as bug:
         text = "".join(traceback.format_exception(bug)).rstrip()
-        said = f"internal error: {type(bug).__name__}: {bug}"
-        problem_of_ours = {"code": "", "severity": "error", "message": said, "text": f"{said}\n{text}"}
-        return Outcome("bug", problems=(problem_of_ours,))
+        message = f"internal error: {type(bug).__name__}: {bug}"
+        internal = {"code": "", "severity": "error", "message": message, "text": f"{message}\n{text}"}
+        return StoredResult("bug", problems=(internal,))
 
 
 _one_at_a_time = threading.Lock()
 """The simulator reuses its records from run to run; a Dask worker may have several threads."""
 
 
-def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> Outcome:
+def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> StoredResult:
     """The outcome of a run that errors stopped."""
-    return Outcome(status, problems=problems(diagnostics))
+    return StoredResult(status, problems=problems(diagnostics))
 
 
 def problems(diagnostics: tuple[Diagnostic, ...]) -> tuple[dict[str, Any], ...]:
     """Diagnostics as data."""
-    return tuple({**told.to_dict(), "text": str(told)} for told in diagnostics)
+    return tuple({**each.to_dict(), "text": str(each)} for each in diagnostics)
 
 
 def digest_of(path: str | Path) -> str:
@@ -89,20 +91,17 @@ def _run(task: Task) -> "Run | SequenceRun":
     from ptxtool.runs.launch_lists import simulate_sequence
     from ptxtool.runs.launch_runs import run_launch
 
-    assert task.gpu is not None
+    assert task.options is not None
     functions = _module(task.kernel_file, task.text).functions
-    scheduler = replace(policy(task.scheduler_path), name=task.scheduler)
     launch = _launch(task.launch_file, task.launch_text, task.folder)
-    options = dict(task.options)
+    options = replace(task.options, scheduler=replace(policy(task.scheduler_path), name=task.scheduler))
     if launch.steps:
-        return simulate_sequence(
-            lambda name: functions[name or task.entry], launch, task.gpu, scheduler=scheduler, **options
-        )
-    return run_launch(functions[task.entry], launch, task.gpu, scheduler=scheduler, **options)
+        return simulate_sequence(lambda name: functions[name or task.entry], launch, options)
+    return run_launch(functions[task.entry], launch, options)
 
 
 def _check_place(task: Task) -> None:
-    """Raise E504 where this place has another simulator than the one that asks, E501 where it has other files."""
+    """Raise E504 if this machine has another simulator than the sweep's, E501 if it has other files."""
     if task.version != simulator_version():
         raise error(
             "E504",
@@ -137,11 +136,11 @@ def _launch(name: str, text: str, folder: str) -> "Launch":
     return parse_launch(Source(name, text), Path(folder))
 
 
-def _outcome(run: "Run | SequenceRun") -> Outcome:
+def _outcome(run: "Run | SequenceRun") -> StoredResult:
     together = of_all([result.to_dict() for result in run.results])
     counters = {name: value for name, value in together.items() if name not in _LEFT_OUT}
     status: Any = "failed" if run.status != "done" else "wrong" if run.problems else "done"
-    return Outcome(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
+    return StoredResult(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
 
 
 _SUMS = ("cycles", "warp_instructions", "thread_instructions", "active_cycles", "n_ctas", "ctas_done")

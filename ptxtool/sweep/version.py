@@ -14,7 +14,7 @@ from ptxtool.base.resources import resource_dir
 
 _LAYERS = ("base", "isa", "ir", "parse", "cfg", "analysis", "formats", "results")
 """The rooms of `ptxtool` that the simulator may use (a test of the architecture holds it to them)."""
-_RUNNERS = ("runs/launch_runs.py", "runs/launch_lists.py", "runs/texture_arguments.py", "sweep/task.py")
+_RUNNERS = ("runs/launch_runs.py", "runs/launch_lists.py", "runs/launch_inputs.py", "sweep/task.py")
 """What runs a launch."""
 _SUFFIXES = (".py", ".toml", ".lark")
 

@@ -1,57 +1,45 @@
-"""The streaming-multiprocessor simulator: `launch` runs a kernel functionally exactly and times it cycle by cycle.
+"""The streaming-multiprocessor simulator: `launch` executes a kernel exactly and times it cycle by cycle.
 
-`run` does the first half only, and quicker: what a kernel computes, without time. A `Machine` runs several kernels in
-a row, with or without time, and keeps memory and caches between them. `from_numba` and `from_triton` make
-kernels written in Python launchable on it.
+`run` only executes it, without time and quicker. A `Machine` runs several kernels in a row, with or without time, and
+keeps memory and caches between them. `from_numba` and `from_triton` make kernels written in Python launchable on it.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptxsim.frontends.numba_kernels import from_numba
-    from ptxsim.frontends.triton_kernels import from_triton
-    from ptxsim.functional.tracing import Trace, selection
-    from ptxsim.functional_run import FunctionalResult, run
-    from ptxsim.launcher import launch
-    from ptxsim.machine import Machine
-    from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture
-    from ptxsim.observe.stats import SimResult, StallPoint
-    from ptxsim.observe.timeline import Timeline
-    from ptxsim.observe.totals import Totals
-    from ptxsim.timing.dynamic_execution import DynamicExecution, DynamicResult
+    from ptxsim.frontends.numba_kernels import from_numba as from_numba
+    from ptxsim.frontends.triton_kernels import from_triton as from_triton
+    from ptxsim.functional.tracing import Trace as Trace
+    from ptxsim.functional.tracing import selection as selection
+    from ptxsim.functional_run import FunctionalResult as FunctionalResult
+    from ptxsim.functional_run import run as run
+    from ptxsim.launch_options import LaunchOptions as LaunchOptions
+    from ptxsim.launcher import launch as launch
+    from ptxsim.machine import Machine as Machine
+    from ptxsim.memory_image.texture_objects import Sampler as Sampler
+    from ptxsim.memory_image.texture_objects import Surface as Surface
+    from ptxsim.memory_image.texture_objects import Texture as Texture
+    from ptxsim.observe.timeline import Timeline as Timeline
+    from ptxsim.timing.dynamic_execution import DynamicExecution as DynamicExecution
+    from ptxsim.timing.dynamic_execution import DynamicResult as DynamicResult
+    from ptxtool.results.simulation import SimResult as SimResult
+    from ptxtool.results.simulation import StallPoint as StallPoint
+    from ptxtool.results.simulation import Totals as Totals
 
-__all__ = [
-    "DynamicExecution",
-    "DynamicResult",
-    "FunctionalResult",
-    "Machine",
-    "Sampler",
-    "SimResult",
-    "StallPoint",
-    "Surface",
-    "Texture",
-    "Timeline",
-    "Totals",
-    "Trace",
-    "from_numba",
-    "from_triton",
-    "launch",
-    "run",
-    "selection",
-]
-
-_HOMES = {
+_MODULES = {
     "DynamicExecution": "ptxsim.timing.dynamic_execution",
     "DynamicResult": "ptxsim.timing.dynamic_execution",
     "FunctionalResult": "ptxsim.functional_run",
+    "LaunchOptions": "ptxsim.launch_options",
     "Machine": "ptxsim.machine",
     "Sampler": "ptxsim.memory_image.texture_objects",
-    "SimResult": "ptxsim.observe.stats",
-    "StallPoint": "ptxsim.observe.stats",
+    "SimResult": "ptxtool.results.simulation",
+    "StallPoint": "ptxtool.results.simulation",
     "Surface": "ptxsim.memory_image.texture_objects",
     "Texture": "ptxsim.memory_image.texture_objects",
     "Timeline": "ptxsim.observe.timeline",
-    "Totals": "ptxsim.observe.totals",
+    "Totals": "ptxtool.results.simulation",
     "Trace": "ptxsim.functional.tracing",
     "from_numba": "ptxsim.frontends.numba_kernels",
     "from_triton": "ptxsim.frontends.triton_kernels",
@@ -59,17 +47,21 @@ _HOMES = {
     "run": "ptxsim.functional_run",
     "selection": "ptxsim.functional.tracing",
 }
+"""The public names and their modules, which are imported on first use (a test holds the types above to them)."""
+
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'ptxsim' has no attribute '{name}'")
-    from importlib import import_module
-
     if name in ("run", "launch", "Machine"):
         from ptxsim.base.notice import say_if_compiling
 
         say_if_compiling(name)
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
     return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

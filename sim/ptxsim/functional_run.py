@@ -1,35 +1,46 @@
-"""`run`: what a kernel computes, without time: as `launch`, but CTAs run one after the other and nothing is counted
-but instructions.
+"""`run`: what a kernel computes, without time: CTAs run one after the other, and only instructions are counted.
 
-Buffers are numpy arrays and are updated in place. The launch is run by `functional/interpreter.py`; what cannot be run
-is said before the first instruction.
+Buffers are numpy arrays and are updated in place. The CTAs are run by `functional/interpreter.py`; an instruction that
+cannot be run is reported before the first one. Nothing here imports the timing model.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any, Unpack
 
-from ptxsim.base.options import (
-    HEAP_BYTES,
-    MAX_SHARED,
-    STACK_BYTES,
-    Extent,
-    check_kernel,
-    check_limits,
-    check_names,
-    check_sequence,
-    extent,
-    whole,
-)
-from ptxsim.functional import interpreter as functional
-from ptxsim.functional.interpreter import FunctionalResult
-from ptxsim.functional.tracing import Trace
-from ptxsim.timing.machine_state import MachineState
-from ptxtool.base.diag import error
+import numpy as np
+
+from ptxsim.base.options import MAX_SHARED, Extent, check_call, extent
+from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
+from ptxsim.functional.tracing import Tracer
+from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
+from ptxsim.lowering.lower import lower
+from ptxsim.memory_image.image import MemoryImage
+from ptxsim.memory_image.printing import Printer
+from ptxsim.sanitizer.prepare import Checks, check_flags
+from ptxsim.sanitizer.reports import diagnostics
+from ptxtool.base.diag import Diagnostic, error
+from ptxtool.formats.gpu import machine_of
 from ptxtool.ir.nodes import Function
 
-__all__ = ["FunctionalResult", "run"]
+if TYPE_CHECKING:
+    from ptxsim.timing.machine_state import MachineState
 
 MAX_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class FunctionalResult:
+    """The counts of a run without time."""
+
+    ctas: int
+    warp_instructions: int
+    problems: tuple[Diagnostic, ...] = ()
+    """What the checks found."""
+    lost_problems: int = 0
+    """Findings for which there was no room."""
+    printed: str = field(default="", repr=False)
 
 
 def run(
@@ -37,85 +48,77 @@ def run(
     grid: Extent,
     block: Extent,
     args: Sequence[Any] = (),
-    dynamic_shared: int = 0,
-    constants: Mapping[str, Any] | None = None,
     *,
-    textures: Mapping[str, Any] | None = None,
-    check: Collection[str] = (),
-    undefined: Sequence[Any] = (),
-    max_instructions: int | None = None,
-    output: Callable[[str], object] | None = None,
-    trace: Trace | None = None,
-    ptxplus_semantics: str = "hardware",
-    names: Sequence[str] = (),
-    stack_bytes: int = STACK_BYTES,
-    heap_bytes: int = HEAP_BYTES,
-    _state: MachineState | None = None,
+    options: LaunchOptions | None = None,
+    **changes: Unpack[RunKeywords],
 ) -> FunctionalResult:
     """Run a kernel over a grid of CTAs; arrays in `args` are updated in place. (For several in a row: `Machine`.)
 
     `grid` and `block` are a number or up to three (x, y, z); `args` are the kernel's parameters in order: numpy arrays
-    for pointers (C-contiguous; updated in place), numbers for scalars. `dynamic_shared` is in bytes; `constants` fills
-    module variables by name, `textures` gives its textures, samplers and surfaces (handles among the parameters
-    take a `Texture`, `Sampler` or `Surface`). `max_instructions` gives a CTA up after so many warp instructions. What
-    the kernel prints is in the result's `printed`; `output` is called with pieces of it as they come.
-
-    `check` names what to look for on the way: "memory" (bad accesses; the run goes on without them), "init" (registers,
-    shared and local memory, and the buffers among `undefined`, read before they are written), "races" (between threads
-    of a CTA, on shared memory), "barriers" (that only a part of a warp reaches); "all" is all of them. The result's
-    `problems` are diagnostics. `trace` selects instructions and is called with each as it executes
-    (`ptxsim.functional.tracing`). `ptxplus_semantics="gpgpu-sim"` gives PTXPlus the meaning it has in GPGPU-Sim
-    (docs/ptxplus-semantics.md). A thread has `stack_bytes` for recursion beyond its longest chain of functions, and as
-    many for `alloca`; `malloc` has `heap_bytes`. `names` is what reports call the arguments, one for each (default: the
-    names of the parameters).
+    for pointers (C-contiguous; updated in place), numbers for scalars, a `Texture`, `Sampler` or `Surface` for handles.
+    `LaunchOptions` explains the options; as keyword arguments they replace those of `options`.
 
     Raises `PtxError`: E401 wrong arguments, E402 a CTA that fits no machine, E403 an instruction that cannot be
     run (before the first one), E404/E405 a bad memory access, E406 a barrier that can never complete, E408 after
     `max_instructions`, E413 a failed assertion, E414 a trap, E415 a stack overflow,
     E502 for a check or semantics that do not exist.
     """
-    check_kernel(kernel)
-    grid3, block3 = extent("grid", grid), extent("block", block)
-    whole("dynamic_shared", dynamic_shared, 0)
-    if max_instructions is not None:
-        whole("max_instructions", max_instructions, 1)
-    check_sequence(args)
-    check_names(names, args)
-    check_limits(stack_bytes, heap_bytes)
-    threads = block3[0] * block3[1] * block3[2]
+    return functional_launch(kernel, grid, block, args, options_of("run", options, changes))
+
+
+def functional_launch(
+    kernel: Function,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[Any],
+    options: LaunchOptions,
+    state: "MachineState | None" = None,
+) -> FunctionalResult:
+    """`run`, for a `Machine` too: `state` has its memory."""
+    check_call(kernel, args, options.names)
+    grid, block = extent("grid", grid), extent("block", block)
+    n_threads, n_ctas = prod(block), prod(grid)
+    where = kernel.source, kernel.start, kernel.body_start
     for what, amount, most in (
-        ("threads in a block", threads, MAX_THREADS),
-        ("bytes of dynamic shared memory", dynamic_shared, MAX_SHARED),
+        ("threads in a block", n_threads, MAX_THREADS),
+        ("bytes of dynamic shared memory", options.dynamic_shared, MAX_SHARED),
     ):
         if amount > most:
-            raise error(
-                "E402",
-                f"{amount} {what}",
-                kernel.source,
-                kernel.start,
-                kernel.body_start,
-                f"at most {most} fit",
-            )
-    machine: dict[str, Any] = {}
-    if _state is not None:
-        program = _state.program(kernel, block3, ptxplus_semantics, stack_bytes)
-        machine = {"gpu": _state.gpu, "program": program, "device": _state.device}
-    return functional.run(
+            raise error("E402", f"{amount} {what}", *where, f"at most {most} fit")
+    semantics, stack_bytes = options.ptxplus_semantics, options.stack_bytes
+    if state is None:
+        gpu, device = machine_of(options.gpu), None
+        program = lower(kernel, gpu, block, semantics, stack_bytes, own_rows=bool(options.check))
+    else:
+        gpu, device = state.gpu, state.device
+        program = state.program(kernel, block, semantics, stack_bytes)
+    n_warps = -(-n_threads // 32)
+    image = MemoryImage.build(
+        program,
         kernel,
-        grid3,
-        block3,
+        gpu,
         args,
-        constants=constants,
-        textures=textures,
-        dynamic_shared=dynamic_shared,
-        limit=max_instructions or functional.LIMIT,
-        check=check,
-        undefined=undefined,
-        output=output,
-        trace=trace,
-        ptxplus_semantics=ptxplus_semantics,
-        names=names,
-        stack_bytes=stack_bytes,
-        heap_bytes=heap_bytes,
-        **machine,
+        constants=options.constants,
+        textures=options.textures,
+        dynamic_shared=options.dynamic_shared,
+        warp_slots=n_warps,
+        names=options.names,
+        heap_bytes=options.heap_bytes,
+        device=device,
     )
+    if len(image.shared_image) > MAX_SHARED:
+        declared = len(image.shared_image) - options.dynamic_shared
+        what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
+        what += f" and {options.dynamic_shared} dynamic ones" if options.dynamic_shared else ""
+        raise error("E402", what, *where, f"at most {MAX_SHARED} fit")
+    checks = Checks.build(kernel, program, image, n_warps, check_flags(options.check), options.undefined)
+    printer, tracer = Printer(options.output), None
+    if options.trace is not None:
+        tracer = Tracer(options.trace, program, image, checks, n_ctas, n_warps)
+    limit = options.max_instructions or LIMIT
+    sizes = np.array(grid, np.int64), np.array(block, np.int64)
+    FunctionalLaunch(kernel, program, image, checks, *sizes, limit, printer, tracer).run()
+    image.read_back()
+    found = diagnostics(program, image, checks, block, grid)
+    lost = int(checks.state[0]["lost_reports"])
+    return FunctionalResult(n_ctas, int(image.context[0]["cycle"]), found, lost, printer.text)

@@ -1,4 +1,4 @@
-"""The reports on the small kernel of conftest.py: what each prints, as text and as JSON."""
+"""The reports on the small kernel of `smallkernel.py`: what each prints, as text and as JSON."""
 
 import json
 from pathlib import Path

@@ -112,7 +112,7 @@ def test_endless_kernels_can_be_given_up(cli: Cli, tmp_path: Path) -> None:
 def test_checks_report_faults(cli: Cli, scale: Path) -> None:
     result = cli("run", str(scale), *OPTIONS, "--arg", "f32[32]", "--arg", "1.5", "--check", "all")
     assert result.exit_code == 1
-    assert "right behind buffer 'x' (128 bytes)" in result.stderr
+    assert "right after buffer 'x' (128 bytes)" in result.stderr
     assert result.stdout.endswith(  # the load, and the store
         "results: nothing expected, nothing compared\nchecks: 2 faults found (memory, init, races, barriers)\n"
     )
@@ -134,7 +134,7 @@ def test_checks_say_that_they_found_nothing(cli: Cli, scale: Path) -> None:
 def test_reports_call_buffers_what_the_user_does(cli: Cli, scale: Path, checks: tuple[str, ...]) -> None:
     result = cli("run", str(scale), *OPTIONS, "--arg", "mine:f32[32]", "--arg", "1.5", *checks)
     assert result.exit_code == 1
-    assert "right behind buffer 'mine' (128 bytes)" in result.stderr
+    assert "right after buffer 'mine' (128 bytes)" in result.stderr
 
 
 def test_many_findings(cli: Cli, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_buffers_without_contents(cli: Cli, scale: Path) -> None:
     arguments = (*OPTIONS, "--arg", "y:f32[64]=?", "--arg", "1.5")
     assert cli("run", str(scale), *arguments).exit_code == 0
     result = cli("run", str(scale), *arguments, "--check", "init")
-    assert "reads byte 0 of buffer 'y' (256 bytes), which nobody has written" in result.stderr
+    assert "reads byte 0 of buffer 'y' (256 bytes), which nothing has written" in result.stderr
 
 
 def test_a_trace_is_printed_or_part_of_the_json(cli: Cli, scale: Path) -> None:

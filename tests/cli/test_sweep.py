@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checkout import CHECKOUT
 from commands import shown_on
 from scalekernel import LAUNCH
 from smallkernel import Cli
@@ -23,10 +24,10 @@ from tinysweep import FAULTY, write
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.cli.progress import sweep_line
+from ptxtool.sweep import cluster as cluster_module
 from ptxtool.sweep.export import encode
 from ptxtool.sweep.runner import SweepProgress
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 PTXTOOL = [sys.executable, "-m", "ptxtool"]
 
 
@@ -42,10 +43,10 @@ def test_a_sweep_its_table_and_what_is_left_of_it(cli: Cli, tmp_path: Path) -> N
         r"\n4 runs: 4 as expected\n",
         first.stdout,
     )
-    assert first.stderr.splitlines()[-1] == "4 simulated now, 0 known before"
+    assert first.stderr.splitlines()[-1] == "4 simulated, 0 cached"
     again = cli("sweep", path, "--jobs", 1)
     assert again.stdout == first.stdout
-    assert again.stderr == "0 simulated now, 4 known before\n"
+    assert again.stderr == "0 simulated, 4 cached\n"
     data = json.loads(cli("sweep", path, "--jobs", 1, "--json", "-q").stdout)
     assert data == json.loads(json.dumps(api.load_sweep(tmp_path / "tiny.db").to_dict()))
     assert data["runs"][0]["label"] == "scale lrr"
@@ -120,19 +121,19 @@ def test_failures_are_listed_and_nothing_else_stops(cli: Cli, tmp_path: Path) ->
     assert re.search(rf"^faulty:\n{tmp_path}/faulty.ptx:17:.*error\[E404\]", result.stderr, re.MULTILINE)
     again = cli("sweep", path, "--jobs", 1)
     assert again.exit_code == 1
-    assert "0 simulated now, 2 known before" in again.stderr
+    assert "0 simulated, 2 cached" in again.stderr
     assert "E404" in again.stderr
 
 
 def test_where_the_results_come_from(cli: Cli, tmp_path: Path) -> None:
     declines = 'kernels = ["scale.ptx"]\npasses = ["allocate{max-regs=1}"]\n'
     told = cli("sweep", write(tmp_path, declines, "declines.toml"), "--jobs", 1).stderr
-    assert told.splitlines()[0] == "0 simulated now, 1 stopped by a pass, 0 known before"
+    assert told.splitlines()[0] == "0 simulated, 1 stopped by a pass, 0 cached"
     same = 'kernels = ["scale.ptx"]\npasses = ["", "release-registers{share=0}"]\n'  # which changes nothing
     told = cli("sweep", write(tmp_path, same, "same.toml"), "--jobs", 1).stderr
-    assert told == "1 simulated now, 1 equal to one of them, 0 known before\n"
+    assert told == "1 simulated, 1 duplicate, 0 cached\n"
     told = cli("sweep", tmp_path / "same.toml", "--jobs", 1).stderr
-    assert told == "0 simulated now, 2 known before\n"
+    assert told == "0 simulated, 2 cached\n"
 
 
 def test_another_sweep_of_the_same_name_says_what_it_removes(cli: Cli, tmp_path: Path) -> None:
@@ -323,7 +324,7 @@ def test_a_cluster_object_of_dask(tmp_path: Path) -> None:
 def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("ptxtool.sweep.cluster._WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(cluster_module, "_WORKER_SECONDS", 0.2)
     cluster: Any = LocalCluster
     with (
         cluster(n_workers=0, processes=False, dashboard_address=None) as local,

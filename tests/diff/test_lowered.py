@@ -19,7 +19,7 @@ from reference_kernels import kernels, launches
 from walk_kernels import LANES, Item, arguments, build, differences, items
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxsim.lowering.builder import RULES
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
@@ -137,12 +137,11 @@ def test_reference_kernels(shared: Path, name: str, semantics: str) -> None:
     how = launch.data["grid"], launch.data["block"]
     shared_bytes = launch.data["dynamic_shared_bytes"]
     given, buffers = launch.arguments()
-    ptxsim.run(kernel, *how, given, shared_bytes, launch.constants(), ptxplus_semantics=semantics)
+    inputs = ptxsim.LaunchOptions(dynamic_shared=shared_bytes, constants=launch.constants())
+    ptxsim.run(kernel, *how, given, options=inputs, ptxplus_semantics=semantics)
     launch.check(buffers)
     original, expected = launch.arguments()
-    ptxsim.run(
-        kernels(shared).kernels[launch.data["kernel"]], *how, original, shared_bytes, launch.constants()
-    )
+    ptxsim.run(kernels(shared).kernels[launch.data["kernel"]], *how, original, options=inputs)
     assert {n: b.tobytes() for n, b in buffers.items()} == {n: b.tobytes() for n, b in expected.items()}
 
 

@@ -35,10 +35,10 @@ from ptxtool.cli.main import main
 
 PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md")])
 ELSEWHERE = {
-    "docs/errors-compared.md": "tests/cli/test_errors_compared.py",
-    "docs/isa.md": "tests/unit/report/test_instructions.py",
-    "docs/python-kernels.md": "tests/sim/test_python_kernels.py",
-    "CONTRIBUTING.md": "tests/cli/test_new_instruction.py",
+    "docs/errors-compared.md": "tests/docs/test_errors_compared.py",
+    "docs/isa.md": "tests/unit/report/kernels/test_instructions.py",
+    "docs/python-kernels.md": "tests/unit/ptxsim/frontends/test_python_kernels.py",
+    "CONTRIBUTING.md": "tests/docs/test_new_instruction.py",
 }
 """Pages whose `python`, `ptx` and `console` blocks have a test of their own; `docs/errors` has test_error_pages.py."""
 OWN_LANGUAGES = {"console", "ptx", "python", "text", "toml"}

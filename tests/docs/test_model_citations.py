@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import resident_ctas
+from checkout import CHECKOUT
 
 from ptxtool.formats.gpu import load_gpu
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 MODEL = CHECKOUT / "docs" / "model"
 FOLDERS = ("benchmarks", "docs", "ptxtool", "samples", "sim", "tests")
 OLD, NEW = "timing-model", "timing-model-42"

@@ -6,6 +6,9 @@ Exit status 0: all agree or are listed; 1: differences; 2: wrong options; 3: the
 import argparse
 import sys
 import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from gpu.check import PER_ROW, check
 from gpu.device import NoGpu

@@ -1,6 +1,6 @@
 """The micro-kernels that hold the machines to known figures: `cases` of a machine, each with what it should measure.
 
-For `tests/sim/test_microkernels.py` and for `benchmarks/accuracy.py`, which prints them for docs/accuracy.md.
+For `tests/sim/machines/test_microkernels.py` and for `benchmarks/accuracy.py`, which prints them for docs/accuracy.md.
 """
 
 from microkernels.case import Case

@@ -51,13 +51,13 @@ CASES = {
     "read_by_one": Case(
         inout(kind=np.float32),
         "E404",
-        "thread (63,0,0) of CTA (0,0,0) reads 4 bytes right behind buffer 'in'",
+        "thread (63,0,0) of CTA (0,0,0) reads 4 bytes right after buffer 'in'",
         "ld.global",
     ),
     "write_by_one": Case(
         lambda: {"out": np.zeros(63, np.int32), "n": 63},
         "E404",
-        "writes 4 bytes right behind buffer 'out'",
+        "writes 4 bytes right after buffer 'out'",
         "st.global",
     ),
     "stencil_without_border": Case(
@@ -95,7 +95,7 @@ CASES = {
     "buffer_without_contents": Case(
         inout(out=1),
         "E411",
-        "reads byte 0 of buffer 'in' (256 bytes), which nobody has written",
+        "reads byte 0 of buffer 'in' (256 bytes), which nothing has written",
         "ld.global",
         undefined=["in"],
     ),
@@ -146,14 +146,14 @@ CASES = {
     "unwritten_local": Case(
         lambda: {"index": numbers(), "out": np.zeros(64, np.int32)},
         "E411",
-        "which nobody has written",
+        "which nothing has written",
         "ld.local",
     ),
     "unwritten_register": Case(inout(), "E411", "thread (60,0,0) of CTA (0,0,0) reads register", "st.global"),
     "variable_that_has_ended": Case(
         out_only(),
         "E411",
-        "of the stack, 16 bytes above the variables of 'variable_that_has_ended', which nobody has written",
+        "of the stack, 16 bytes above the variables of 'variable_that_has_ended', which nothing has written",
         "ld",
     ),
     "endless_recursion": Case(out_only(), "E415", "stack overflow beyond 16384 bytes", "call"),

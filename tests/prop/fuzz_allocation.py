@@ -13,7 +13,7 @@ import random
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "helpers"))
 from clobber import clobbered
 from ptxas import ptxas_errors
 from random_ptx.programs import launch, write

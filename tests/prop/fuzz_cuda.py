@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "helpers"))
 from random_cuda.programs import Program, inputs, source, write
 from reference.interpreter import run_reference
 

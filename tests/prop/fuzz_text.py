@@ -22,7 +22,7 @@ from pathlib import Path
 
 import atheris  # type: ignore[import-not-found, unused-ignore]
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "helpers"))
 with atheris.instrument_imports(include=["ptxtool"]):
     from ptxtool import api
     from ptxtool.base.diag import PtxError

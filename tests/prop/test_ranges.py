@@ -124,10 +124,10 @@ def test_a_web_takes_its_place_where_it_is_live(body: str) -> None:
     paths, n = Paths(function, ranges), len(function.instructions)
     reached = paths.reached()
     points: dict[int, set[int]] = {}
-    for web, segments in enumerate(ranges.segments):
-        assert list(segments) == sorted(segments)
-        assert all(a[1] < b[0] for a, b in pairwise(segments))
-        points[web] = {p for start, end in segments for p in range(start, end)}
+    for web, intervals in enumerate(ranges.intervals):
+        assert list(intervals) == sorted(intervals)
+        assert all(a[1] < b[0] for a, b in pairwise(intervals))
+        points[web] = {p for start, end in intervals for p in range(start, end)}
     for i in range(n):
         for k, web in zip(ranges.def_uses[i].defs, ranges.writes[i], strict=True):
             expected = {2 * i + 1}
@@ -147,10 +147,10 @@ def test_a_web_takes_its_place_where_it_is_live(body: str) -> None:
 def test_accesses_are_the_reads_and_writes_web_by_web(body: str) -> None:
     """A write that does not begin a segment continues the value, and so reads it."""
     ranges = live_ranges(ptx(body))
-    for web, segments in enumerate(ranges.segments):
+    for web, intervals in enumerate(ranges.intervals):
         expected: list[tuple[int, bool, bool]] = []
         for i, (read, written) in enumerate(zip(ranges.reads, ranges.writes, strict=True)):
             if web in read or web in written:
-                continues = web in written and all(start != 2 * i + 1 for start, _ in segments)
+                continues = web in written and all(start != 2 * i + 1 for start, _ in intervals)
                 expected.append((i, web in read or continues, web in written))
         assert list(ranges.accesses[web]) == expected

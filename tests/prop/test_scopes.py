@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ptxtool.ir.symbols import LabelTable, register_table
+from ptxtool.ir.symbols import LabelTable, RegisterTable
 from ptxtool.parse import parse
 
 NAMES = ("a", "a1", "a12", "a2", "b", "a01", "a123")
@@ -53,7 +53,7 @@ def declared(piece: str) -> list[str]:
 def test_names_in_nested_blocks(pieces: list[str]) -> None:
     text = "\n".join("mov.b32 q, q;" if piece == "use" else piece for piece in pieces)
     function = parse(f".version 8.0\n.target sm_80\n.entry k() {{\n{text}\n}}\n").kernels["k"]
-    registers, labels = register_table(function), LabelTable(function)
+    registers, labels = RegisterTable(function), LabelTable(function)
     blocks: list[dict[str, int]] = [{}]  # registers
     around: list[dict[str, int]] = []  # labels of the blocks around a use
     count = uses = 0
@@ -72,7 +72,7 @@ def test_names_in_nested_blocks(pieces: list[str]) -> None:
             for name in NAMES:
                 expected = next((block[name] for block in reversed(blocks) if name in block), -1)
                 assert registers.resolve_index(name, uses) == expected, (name, at)
-                everywhere = registers.settled[name]
+                everywhere = registers.everywhere[name]
                 assert everywhere in (None, (expected,) if expected >= 0 else ()), (name, at)
                 target = next((block[name] for block in reversed(around) if name in block), None)
                 assert labels.resolve(name, uses) == target, (name, at)

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ptxtool.base.diag import PtxError, error
-from ptxtool.cfg import reconvergence_points
+from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.ir.nodes import Function
 from reference.calls import (
     SYSTEM,

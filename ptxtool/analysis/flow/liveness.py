@@ -28,47 +28,38 @@ Bit k of a set is the register with index k, sequence number k + 1. PTXPlus's ze
 never live; the carry flag is no register. Registers in which a `.func` returns its results are live at its
 end.
 
-The per-instruction sets of a large kernel would not fit into memory (100,000 instructions by 100,000
-registers): they are made when asked for, a few hundred instructions at a time.
-
 Reference: A. Aho et al., "Compilers", 2nd edition, section 9.2.5; Y. Oh et al., "FineReg: fine-grained
 register file management for augmenting GPU throughput", 2018, section V.A (compiler support).
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.bits import from_indices, indices
-from ptxtool.base.lazy import LazySequence
 from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.cfg.reconvergence import points_of
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 from ptxtool.ir.symbols import RegisterTable
 
-T = TypeVar("T")
-
-_CHUNK = 512
-_CHUNKS_KEPT = 16
-
 
 @dataclass(frozen=True)
 class Liveness:
     """The live registers of one function. `per` is "warp" or "thread".
 
-    `before_bits[i]` and `after_bits[i]` are the sets around instruction i; `before[i]` and `after[i]` are the same as
-    tuples of register names in sequence order.
+    Per block: `block_in` and `block_out` are the sets of the classic problem at its start and end, `waiting` is what
+    waiting lanes add everywhere in it (nothing per thread). Per instruction: the properties below. They hold a set for
+    every instruction; `steps` and `live_before` need no more than one at a time.
     """
 
     kernel: Function = field(repr=False, compare=False)
     per: str
     cfg: Cfg = field(repr=False)
     def_uses: tuple[DefUse, ...] = field(repr=False)
+    block_in: tuple[int, ...] = field(repr=False)
     block_out: tuple[int, ...] = field(repr=False)
     waiting: tuple[int, ...] = field(repr=False)
 
@@ -78,33 +69,54 @@ class Liveness:
         return self.kernel.registers
 
     @cached_property
-    def _points(self) -> "_Points":
-        return _Points(self)
+    def _around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The sets before and after every instruction."""
+        before: list[int] = []
+        after: list[int] = []
+        for block, live, waiting in zip(self.cfg.blocks, self.block_out, self.waiting, strict=True):
+            sets = [live]
+            for i in reversed(block.instructions):
+                live = _before(self.def_uses[i], live)
+                sets.append(live)
+            if waiting:
+                sets = [live | waiting for live in sets]
+            sets.reverse()
+            before += sets[:-1]
+            after += sets[1:]
+        return tuple(before), tuple(after)
 
-    @cached_property
-    def before_bits(self) -> Sequence[int]:
+    @property
+    def before_bits(self) -> tuple[int, ...]:
         """Per instruction, the set of registers live before it."""
-        return _View(len(self.def_uses), lambda i: self._points.at(i)[0])
+        return self._around[0]
 
-    @cached_property
-    def after_bits(self) -> Sequence[int]:
+    @property
+    def after_bits(self) -> tuple[int, ...]:
         """Per instruction, the set of registers live after it, wherever control goes."""
-        return _View(len(self.def_uses), lambda i: self._points.at(i)[1])
+        return self._around[1]
 
     @cached_property
-    def before(self) -> Sequence[tuple[str, ...]]:
-        """Per instruction, the names of the registers live before it."""
-        return _View(len(self.def_uses), lambda i: self.names(self._points.at(i)[0]))
+    def before(self) -> tuple[tuple[str, ...], ...]:
+        """Per instruction, the names of the registers live before it, in sequence order."""
+        return tuple(map(self.names, self.before_bits))
 
     @cached_property
-    def after(self) -> Sequence[tuple[str, ...]]:
-        """Per instruction, the names of the registers live after it."""
-        return _View(len(self.def_uses), lambda i: self.names(self._points.at(i)[1]))
+    def after(self) -> tuple[tuple[str, ...], ...]:
+        """Per instruction, the names of the registers live after it, in sequence order."""
+        return tuple(map(self.names, self.after_bits))
 
     def names(self, bits: int) -> tuple[str, ...]:
         """The names of the registers in a set, in sequence order."""
         registers = self.registers
         return tuple(registers[k].name for k in indices(bits))
+
+    def live_before(self, instruction: int) -> int:
+        """The set of registers live before one instruction, without the sets of all others."""
+        block = self.cfg.block_of[instruction]
+        live = self.block_out[block]
+        for i in reversed(range(instruction, self.cfg.blocks[block].end)):
+            live = _before(self.def_uses[i], live)
+        return live | self.waiting[block]
 
     def steps(self, block: int) -> Iterator[tuple[int, list[int], list[int]]]:
         """A block's instructions backwards: index, registers that become live before it, registers that cease to be.
@@ -132,68 +144,8 @@ class Liveness:
         return "\n".join(f"{i:>5}  {text:<{width}}  | {live}".rstrip() for i, text, live in rows)
 
 
-class _View(LazySequence[T]):
-    """A sequence whose items are computed when asked for."""
-
-    def __init__(self, length: int, item: Callable[[int], T]):
-        self._length = length
-        self._item = item
-
-    def __len__(self) -> int:
-        return self._length
-
-    def item(self, index: int) -> T:
-        return self._item(index)
-
-
-class _Points:
-    """The sets around instructions, made in chunks of one block; the last chunks are kept."""
-
-    def __init__(self, liveness: Liveness):
-        self._liveness = liveness
-        self._ends: dict[int, list[int]] = {}  # block -> classic set behind each of its chunks
-        self._chunks: OrderedDict[tuple[int, int], list[tuple[int, int]]] = OrderedDict()
-
-    def at(self, instruction: int) -> tuple[int, int]:
-        """The sets before and after an instruction."""
-        cfg = self._liveness.cfg
-        block = cfg.block_of[instruction]
-        number, place = divmod(instruction - cfg.blocks[block].start, _CHUNK)
-        chunk = self._chunks.get((block, number))
-        if chunk is None:
-            chunk = self._chunks[block, number] = self._make(block, number)
-            if len(self._chunks) > max(_CHUNKS_KEPT, 8192 // max(1, len(chunk))):
-                self._chunks.popitem(last=False)
-        else:
-            self._chunks.move_to_end((block, number))
-        return chunk[place]
-
-    def _make(self, block: int, number: int) -> list[tuple[int, int]]:
-        waiting = self._liveness.waiting[block]
-        sets = [self._chunk_ends(block)[number]]
-        for i in reversed(self._range(block, number)):
-            sets.append(_before(self._liveness.def_uses[i], sets[-1]))
-        sets.reverse()
-        return [(before | waiting, after | waiting) for before, after in pairwise(sets)]
-
-    def _range(self, block: int, number: int) -> range:
-        return self._liveness.cfg.blocks[block].instructions[number * _CHUNK : (number + 1) * _CHUNK]
-
-    def _chunk_ends(self, block: int) -> list[int]:
-        ends = self._ends.get(block)
-        if ends is None:
-            bits = self._liveness.block_out[block]
-            ends = [bits]
-            for number in range((len(self._liveness.cfg.blocks[block].instructions) - 1) // _CHUNK, 0, -1):
-                for i in reversed(self._range(block, number)):
-                    bits = _before(self._liveness.def_uses[i], bits)
-                ends.append(bits)
-            ends.reverse()
-            self._ends[block] = ends
-        return ends
-
-
 def _before(step: DefUse, after: int) -> int:
+    """in = use | (out - kill), for one instruction."""
     for k in step.kills:
         if after >> k & 1:
             after ^= 1 << k
@@ -212,7 +164,7 @@ def liveness(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Liven
 def live_registers(
     plain: Cfg, cfg: Cfg, def_uses: tuple[DefUse, ...], per: Literal["warp", "thread"] = "warp"
 ) -> Liveness:
-    """`liveness` from what is at hand: both views of the graph, and the def/use sets."""
+    """`liveness` with both views of the graph and the def/use sets supplied."""
     kernel = cfg.kernel
     exposed: list[set[int]] = []  # per block, read before being overwritten
     killed: list[set[int]] = []
@@ -227,40 +179,17 @@ def live_registers(
         exposed.append(use)
         killed.append(kill)
     results = result_registers(kernel)
-    # only registers that some block needs from outside can be live between blocks: a dense numbering of these, where
-    # it makes the sets smaller by much
-    crossing: Sequence[int] = sorted(set(results).union(*exposed))
-    if crossing and len(crossing) * 4 > crossing[-1]:
-        crossing = range(crossing[-1] + 1)
-    dense = {register: i for i, register in enumerate(crossing)}
-    gen = [from_indices(dense[k] for k in use) for use in exposed]
-    kill_bits = [from_indices(dense[k] for k in kill if k in dense) for kill in killed]
+    crossing = set(results).union(*exposed)  # only these can be live between blocks
     solution = solve(
         cfg.successors,
-        [*gen, 0],
-        [*kill_bits, 0],
+        [*map(from_indices, exposed), 0],
+        [*(from_indices(kill & crossing) for kill in killed), 0],
         direction="backward",
-        boundaries={cfg.exit: from_indices(dense[k] for k in results)},
+        boundaries={cfg.exit: from_indices(results)},
     )
     waiting = _waiting(plain, cfg, solution.entry) if per == "warp" else [0] * len(cfg.blocks)
-
-    expanded: dict[int, int] = {}
-
-    def expand(bits: int) -> int:
-        if isinstance(crossing, range):
-            return bits
-        wide = expanded.get(bits)
-        if wide is None:
-            wide = expanded[bits] = from_indices(crossing[k] for k in indices(bits))
-        return wide
-
     return Liveness(
-        kernel,
-        per,
-        cfg,
-        def_uses,
-        tuple(expand(bits) for bits in solution.exit[: cfg.exit]),
-        tuple(expand(bits) for bits in waiting),
+        kernel, per, cfg, def_uses, solution.entry[: cfg.exit], solution.exit[: cfg.exit], tuple(waiting)
     )
 
 

@@ -95,7 +95,7 @@ class Pressure:
         if self.at is None:
             return ()
         registers = self.liveness.registers
-        live = indices(self.liveness.before_bits[self.at])
+        live = indices(self.liveness.live_before(self.at))
         defs: dict[int, list[int]] = {k: [] for k in live}
         uses: dict[int, list[int]] = {k: [] for k in live}
         for i, step in enumerate(self.liveness.def_uses):

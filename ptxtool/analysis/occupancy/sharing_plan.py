@@ -21,8 +21,8 @@ from fractions import Fraction
 from typing import Literal
 
 from ptxtool.analysis.occupancy.occupancy import LIMITERS, Machine, Occupancy, occupancy
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import error
+from ptxtool.base.phrases import counted
 
 Pairs = Literal["fewest", "most"]
 

@@ -22,7 +22,7 @@ import msgspec
 
 from ptxtool.analysis.occupancy.occupancy import Count, Occupancy, SmLimits, occupancy
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 
 Scheme = Literal["none", "virtual-thread", "finereg"]
 SCHEMES: tuple[Scheme, ...] = ("none", "virtual-thread", "finereg")
@@ -118,10 +118,9 @@ def scheme_named(name: object) -> Scheme:
     for scheme in SCHEMES:
         if scheme == name:
             return scheme
-    near = nearest(str(name), SCHEMES)
-    guess = f"did you mean '{near}'? " if near else ""
     known = ", ".join(f"'{scheme}'" for scheme in SCHEMES)
-    raise error("E502", f"no CTA switching named '{name}'", help=f"{guess}there are {known}")
+    help = did_you_mean(str(name), SCHEMES, then=f"there are {known}")
+    raise error("E502", f"no CTA switching named '{name}'", help=help)
 
 
 def switching_plan(

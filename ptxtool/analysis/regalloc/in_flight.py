@@ -1,40 +1,51 @@
-"""Registers that asynchronous instructions use after they were issued: where these must keep their places.
+"""Live intervals of registers in flight: those that asynchronous instructions use after they were issued.
 
 For register assignment. `wgmma.mma_async` writes its accumulators, and reads a matrix in registers, until a
 `wgmma.wait_group N` with at most N groups committed since; `tcgen05.ld` writes its results and `tcgen05.st` reads its
-values until the `tcgen05.wait` of its kind. Until then, on every path, nobody else may have the place, and no value may
-leave it.
+values until the `tcgen05.wait` of its kind. Until then, on every path, the registers may hold nothing else, and the
+values may not be spilled.
 
 Reference: PTX ISA, sections 9.7.15 and 9.7.16 (asynchronous warpgroup-level matrix instructions, tcgen05).
 """
 
 from collections.abc import Iterator
 
-from ptxtool.analysis.flow.accesses import Segment
-from ptxtool.analysis.regalloc.live_ranges import Ranges, joined
+from ptxtool.analysis.flow.accesses import Interval
+from ptxtool.analysis.regalloc.live_ranges import Ranges
 from ptxtool.ir.nodes import Immediate, Instruction, Name, Vector
 
 _WGMMA = "wgmma"
 _OLDEST = 16
-"""No wait names so many groups."""
+"""Age at which the count of groups stops: no wait leaves so many pending."""
 
 
-def held(ranges: Ranges) -> dict[int, tuple[Segment, ...]]:
-    """Per web that an asynchronous instruction uses, the points at which its place may hold nothing else."""
-    found: dict[int, tuple[Segment, ...]] = {}
+def in_flight_intervals(ranges: Ranges) -> dict[int, tuple[Interval, ...]]:
+    """Per web that an asynchronous instruction uses, its live intervals with those in which it is in flight."""
+    found: dict[int, tuple[Interval, ...]] = {}
     for i in ranges.function.at_bases("wgmma", "tcgen05"):
         node = ranges.function.instructions[i]
         kind = _launched(node)
         if kind:
             points = tuple(_until_wait(ranges, i, kind))
             for web in _webs(ranges, i, node):
-                segments = found.get(web, ranges.segments[web])
-                found[web] = joined([*segments, *points])
+                found[web] = _merged([*found.get(web, ranges.intervals[web]), *points])
     return found
 
 
+def _merged(intervals: list[Interval]) -> tuple[Interval, ...]:
+    """Intervals in ascending order, those that touch or overlap as one."""
+    intervals.sort()
+    merged = intervals[:1]
+    for start, end in intervals[1:]:
+        if start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
 def _launched(node: Instruction) -> str:
-    """What an instruction leaves in flight: "wgmma", "ld", "st", or ""."""
+    """The kind of asynchronous operation that an instruction starts: "wgmma", "ld", "st", or ""."""
     first = node.opcode.modifiers[0] if node.opcode.modifiers else ""
     if node.opcode.base == "wgmma":
         return _WGMMA if first == "mma_async" else ""
@@ -56,13 +67,12 @@ def _webs(ranges: Ranges, i: int, node: Instruction) -> Iterator[int]:
     yield from (web for k, web in zip(step.uses, ranges.reads[i], strict=True) if k in late)
 
 
-def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Segment]:
+def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Interval]:
     """The points from an instruction to the waits for it, on all paths."""
     blocks, block_of = ranges.cfg.blocks, ranges.cfg.block_of
     start = blocks[block_of[i]]
-    work = [
-        (i, start.end, 0)
-    ]  # where a walk begins, the end of its block, how many groups were committed since
+    # where a walk begins, the end of its block, the groups committed since
+    work = [(i, start.end, 0)]
     seen: set[tuple[int, int]] = set()
     while work:
         first, end, age = work.pop()
@@ -85,7 +95,7 @@ def _until_wait(ranges: Ranges, i: int, kind: str) -> Iterator[Segment]:
 
 
 def _passed(node: Instruction, kind: str, age: int) -> tuple[bool, int]:
-    """Whether an instruction waits for one whose group is that old, and how old the group is behind it."""
+    """Whether an instruction waits for a group of that age, and the age of the group after it."""
     words = (node.opcode.base, *node.opcode.modifiers[:1])
     if kind != _WGMMA:
         return words == ("tcgen05", f"wait::{kind}"), age

@@ -1,14 +1,16 @@
-"""Places for live ranges in a register file of fixed size: who gets which unit.
+"""Linear scan: units of a register file of fixed size for live ranges.
 
-For the allocating passes. An *item* is what must be placed as a whole: one web, or webs that an instruction wants in
-adjacent registers, each at its offset. It takes `size` units from a base b with b = residue modulo alignment. Items are
-placed one after the other, each where no range of an item placed before meets its own: exactly what is free, holes in
-live ranges included, because the units taken are kept per point.
+For `assignment.py`. What is allocated as a whole is a *register tuple*: one web, or webs that an instruction names as
+adjacent registers, each at its offset. A tuple takes `size` units from a base b, with b = residue modulo alignment,
+such that none of its live intervals meets one of a tuple that has those units. Holes in live ranges are used.
 
-The order is that of first points; among webs of a program in SSA form that is a perfect elimination order of straight
-code, so without alignment nothing is lost. What alignment loses is kept small: a single unit goes beside a taken one
-before it opens a pair. Of several orders the one that needs the fewest units counts. A copy wants the place of what it
-copies.
+Two orders are tried, and the one that needs fewer units counts:
+
+* by first points, the linear scan proper. For SSA form that is a perfect elimination order of straight code, so nothing
+  is lost but what alignment costs. A single unit prefers one beside a taken unit to opening a new aligned pair.
+* by size, the widest first, where the linear scan needs more units than are live at once.
+
+The destination of a copy prefers the unit of its source. Tuples with a fixed base come before all others.
 
 Measured against graph colouring with iterated register coalescing (`benchmarks/bench_allocate.py`).
 
@@ -18,52 +20,30 @@ Reference: M. Poletto, V. Sarkar, "Linear scan register allocation", 1999; C. Wi
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from functools import cache
+from heapq import heappop, heappush
 from itertools import accumulate
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.flow.accesses import Numbers, Segment, Segments
-from ptxtool.base.lazy import LazySequence
+from ptxtool.analysis.flow.accesses import Interval, Intervals, Numbers
 
 _COLUMN = 64
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
-    """One web of an item: its ranges, and the units it takes from the item's base on."""
+    """One web of a register tuple: its live intervals, and the `width` units it takes from base + offset on."""
 
     web: int
-    segments: Sequence[Segment]
+    intervals: Sequence[Interval]
     offset: int
     width: int
 
-    # by itself it is an item, as nearly all are, which may go wherever it stands aligned
 
-    @property
-    def members(self) -> "tuple[Member, ...]":
-        return (self,)
-
-    @property
-    def size(self) -> int:
-        return self.width
-
-    alignment = size
-
-    @property
-    def residue(self) -> int:
-        return 0
-
-    @property
-    def fixed(self) -> int:
-        return -1
-
-    avoid = residue
-
-
-class Item(msgspec.Struct, frozen=True, gc=False):
-    """Webs to place together. `fixed` is the only base allowed, -1 if there is none; `avoid` masks forbidden units."""
+class RegisterTuple(msgspec.Struct, frozen=True, gc=False):
+    """Webs allocated together. `fixed` is the only base allowed, -1 for any; `avoid` masks forbidden bases."""
 
     members: tuple[Member, ...]
     size: int
@@ -74,173 +54,159 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, eq=False)
-class Singles(LazySequence[Member]):
-    """Webs that stand alone, in columns: no member is made of what finds its place without."""
+class Singles:
+    """Tuples of one web each, aligned to their widths, in columns: an object is made only of those that need one."""
 
     webs: Numbers
     widths: Numbers
-    segments: Segments
+    intervals: Intervals
 
     def __len__(self) -> int:
         return len(self.webs)
 
-    def item(self, index: int) -> Member:
-        return Member(int(self.webs[index]), self.segments[index], 0, int(self.widths[index]))
+    def __getitem__(self, index: int) -> RegisterTuple:
+        return _single(int(self.webs[index]), self.intervals[index], int(self.widths[index]))
 
-    def __iter__(self) -> Iterator[Member]:
-        columns = self.webs.tolist(), self.segments, self.widths.tolist()
-        return (Member(web, segments, 0, width) for web, segments, width in zip(*columns, strict=True))
+    def __iter__(self) -> Iterator[RegisterTuple]:
+        return map(_single, self.webs.tolist(), self.intervals, self.widths.tolist())
+
+
+def _single(web: int, intervals: Sequence[Interval], width: int) -> RegisterTuple:
+    return RegisterTuple((Member(web, intervals, 0, width),), width, width)
+
+
+Tuples = Sequence[RegisterTuple] | Singles
 
 
 @dataclass(frozen=True)
-class Packing:
-    """The first unit of every web that found one, the number of units needed, and the items that found none."""
+class Allocation:
+    """The first unit of every web that has one, the number of units needed, and the tuples that found none."""
 
     unit: Mapping[int, int]
     n_units: int
-    homeless: tuple[Item | Member, ...]
+    unallocated: tuple[RegisterTuple, ...]
 
 
-def units_in_use(widths: Numbers, segments: Segments, n_points: int) -> npt.NDArray[np.int32]:
-    """Per point the units that are in use where each of some values takes so many of them."""
-    units = np.repeat(widths, segments.counts)
-    change = np.bincount(segments.start, units, n_points + 1) - np.bincount(segments.end, units, n_points + 1)
-    return np.cumsum(change)[:-1].astype(np.int32)
-
-
-def least_units(items: Iterable[Item | Member], n_points: int) -> int:
-    """The most units in use at one point: no packing can do with less."""
-    if isinstance(items, Singles):
-        return int(units_in_use(items.widths, items.segments, n_points).max(initial=0))
+def least_units(tuples: Tuples, n_points: int) -> int:
+    """The most units in use at one point: no allocation needs fewer."""
+    if isinstance(tuples, Singles):
+        return int(tuples.intervals.units_in_use(tuples.widths, n_points).max(initial=0))
     change = [0] * (n_points + 1)
-    for item in items:
-        for member in item.members:
-            for start, end in member.segments:
+    for one in tuples:
+        for member in one.members:
+            for start, end in member.intervals:
                 change[start] += member.width
                 change[end] -= member.width
     return max(accumulate(change))
 
 
-def pack(
-    items: Sequence[Item | Member],
+def linear_scan(
+    tuples: Tuples,
     n_points: int,
     limit: int,
     copies: Iterable[tuple[int, int]] = (),
     least: int | None = None,
-) -> Packing:
-    """Place items in a file of `limit` units.
+) -> Allocation:
+    """Allocate tuples in a file of `limit` units.
 
-    `copies` are pairs of webs that should share a place; `least` is `least_units`, where the caller knows it.
+    `copies` are pairs of webs that should share a unit; `least` is `least_units`, where the caller knows it.
     """
     if least is None:
-        least = least_units(items, n_points)
+        least = least_units(tuples, n_points)
     partners: dict[int, list[int]] = {}
     for a, b in copies:
         partners.setdefault(a, []).append(b)
         partners.setdefault(b, []).append(a)
-    fixed: list[Item | Member] = []
-    if isinstance(items, Singles):
-        starts = items.segments.start[items.segments.first[:-1]]
-        free: Sequence[Item | Member] = items
+    if isinstance(tuples, Singles):
+        fixed: list[RegisterTuple] = []
+        free: Tuples = tuples
+        starts = tuples.intervals.start[tuples.intervals.first[:-1]]
     else:
-        fixed = [item for item in items if item.fixed >= 0]
-        free = [item for item in items if item.fixed < 0]
-        starts = np.array([_start(item) for item in free], np.int64)
+        fixed = [one for one in tuples if one.fixed >= 0]
+        free = [one for one in tuples if one.fixed < 0]
+        starts = np.array([min(m.intervals[0][0] for m in one.members) for one in free], np.int64)
     order = np.argsort(starts, kind="stable")
-    best = _pack(fixed, free, order, n_points, limit, partners)
-    if best.homeless or best.n_units > least:
-        by_size = sorted([free[k] for k in order.tolist()], key=lambda item: -item.size)
-        other = _pack([*fixed, *by_size], (), order[:0], n_points, limit, partners)
-        best = min(best, other, key=lambda packing: (len(packing.homeless), packing.n_units))
-    return best
+    by_start = _RegisterFile(n_points, limit, partners)
+    by_start.first_fit(fixed)
+    if isinstance(free, Singles) or all(len(one.members) == 1 for one in free):
+        by_start.scan(free, order)
+    else:  # the members of one tuple may start at different points
+        by_start.first_fit(free[k] for k in order.tolist())
+    if not by_start.unallocated and by_start.n_units <= least:
+        return by_start.allocation()
+    by_size = _RegisterFile(n_points, limit, partners)
+    by_size.first_fit(fixed)
+    by_size.first_fit(sorted([free[k] for k in order.tolist()], key=lambda one: -one.size))
+    best = min(by_start, by_size, key=lambda file: (len(file.unallocated), file.n_units))
+    return best.allocation()
 
 
-def place_fixed(items: Sequence[Item | Member], n_points: int, limit: int) -> Packing:
-    """Place items that all have a fixed base: whether they may stay there."""
-    return _pack(items, (), np.zeros(0, np.int64), n_points, limit, {})
+def allocate_fixed(tuples: Sequence[RegisterTuple], n_points: int, limit: int) -> Allocation:
+    """Allocate tuples that all have a fixed base; those that meet another one stay unallocated."""
+    file = _RegisterFile(n_points, limit, {})
+    file.first_fit(tuples)
+    return file.allocation()
 
 
-def _start(item: Item | Member) -> int:
-    """Its first point."""
-    return min([m.segments[0][0] for m in item.members])
-
-
-def _pack(
-    first: Iterable[Item | Member],
-    then: Sequence[Item | Member],
-    order: Numbers,
-    n_points: int,
-    limit: int,
-    partners: Mapping[int, Sequence[int]],
-) -> Packing:
-    """Place items one after the other; those that come last by `order`, which is that of their first points."""
-    placing = _Placing(n_points, limit, partners)
-    placing.add(first)
-    if isinstance(then, Singles) or all(len(item.members) == 1 for item in then):
-        placing.add_in_order(then, order)
-    else:  # members of one item may start at different points
-        placing.add(then[k] for k in order.tolist())
-    return Packing(placing.unit, placing.used, tuple(placing.homeless))
-
-
-class _Placing:
-    """A file of `limit` units that fills: the places of webs, the units used, the items that found no place."""
+class _RegisterFile:
+    """A file of `limit` units, and what has been allocated in it so far."""
 
     def __init__(self, n_points: int, limit: int, partners: Mapping[int, Sequence[int]]):
         self.unit: dict[int, int] = {}
-        self.used = 0
-        self.homeless: list[Item | Member] = []
+        self.n_units = 0
+        self.unallocated: list[RegisterTuple] = []
         self._n_points = n_points
         self._limit = limit
         self._partners = partners
-        self._taken = _Taken(n_points, limit)
-        self._coming: list[tuple[int, int, int]] = []  # what is in `_taken`: start, end, units
+        self._occupied = _Occupied(n_points, limit)
+        self._ahead: list[tuple[int, int, int]] = []  # a heap of what is in `_occupied`: start, end, units
         self._even = int("01" * (limit // 2 + 1), 2)
 
-    def add(self, items: Iterable[Item | Member]) -> None:
-        """Place items that may start anywhere: every point of their ranges is looked at."""
-        for item in items:
-            blocked = item.avoid
-            for member in item.members:
-                blocked |= _blocked(member, self._taken.over(member.segments))
-            base = self._base(item, blocked)
+    def allocation(self) -> Allocation:
+        return Allocation(self.unit, self.n_units, tuple(self.unallocated))
+
+    def first_fit(self, tuples: Iterable[RegisterTuple]) -> None:
+        """Allocate tuples in any order: every point of their live intervals is examined."""
+        for one in tuples:
+            blocked = one.avoid
+            for member in one.members:
+                blocked |= _blocked(member, self._occupied.over(member.intervals))
+            base = self._base(one, blocked)
             if base < 0:
-                self.homeless.append(item)
+                self.unallocated.append(one)
                 continue
-            for member in item.members:
-                self._take(member.segments, ((1 << member.width) - 1) << (base + member.offset))
+            for member in one.members:
+                self._occupy(member.intervals, ((1 << member.width) - 1) << (base + member.offset))
                 self.unit[member.web] = base + member.offset
-            self.used = max(self.used, base + item.size)
+            self.n_units = max(self.n_units, base + one.size)
 
-    def add_in_order(self, items: Sequence[Item | Member], order: Numbers) -> None:
-        """Place items of one member each that have no fixed base, in the order of their first points.
+    def scan(self, tuples: Tuples, order: Numbers) -> None:
+        """Allocate tuples of one member each without a fixed base, in the order of their first points.
 
-        What is live when an item starts blocks it, and what starts before it ends: that can only be what `add` has
-        placed, and ranges behind a hole. So hardly any item needs a look at all its points, which makes it four times
-        as fast as `add` (measured on Triton's largest kernel).
+        What is live when a tuple starts blocks it, and what starts before its end: only intervals after a hole, and
+        what `first_fit` allocated. So few tuples need all their points examined: four times as fast as `first_fit`
+        (measured on Triton's largest kernel).
         """
-        unit, partners, limit = self.unit, self._partners, self._limit
-        coming = self._coming
-        heapify(coming)
-        leaving = [0] * (self._n_points + 1)  # per point, the units that are live until there
+        unit, partners, limit, ahead = self.unit, self._partners, self._limit, self._ahead
+        expiring = [0] * (self._n_points + 1)  # per point, the units that are live until there
         live = 0
         point = -1
         halves = self._halves()
-        for k, web, start, end, last, offset, size, is_plain in _columns(items, order):
+        for k, web, start, end, last, offset, size, is_plain in _columns(tuples, order):
             while point < start:
                 point += 1
-                live ^= leaving[point]
-            while coming and coming[0][0] <= start:
-                _, until, mask = heappop(coming)
+                live ^= expiring[point]
+            while ahead and ahead[0][0] <= start:
+                _, until, mask = heappop(ahead)
                 if until > start:
                     live |= mask
-                    leaving[until] |= mask
+                    expiring[until] |= mask
             blocked = live
-            if coming and coming[0][0] < last:
-                blocked |= self._taken.over(items[k].members[0].segments)
+            if ahead and ahead[0][0] < last:
+                blocked |= self._occupied.over(tuples[k].members[0].intervals)
             if not is_plain or web in partners:
-                item = items[k]
-                base = self._base(item, _blocked(item.members[0], blocked) | item.avoid)
+                one = tuples[k]
+                base = self._base(one, _blocked(one.members[0], blocked) | one.avoid)
             elif half := (blocked ^ blocked >> 1) & halves:  # pairs with one unit taken
                 base = (half & -half).bit_length() - 1
                 base += blocked >> base & 1
@@ -248,124 +214,115 @@ class _Placing:
                 base = (blocked ^ blocked + 1).bit_length() - 1
                 base = base if base < limit else -1
             if base < 0:
-                self.homeless.append(items[k])
+                self.unallocated.append(tuples[k])
                 continue
             unit[web] = base + offset
             mask = _UNITS[size] << (base + offset)
             if end != last:
-                self._take(items[k].members[0].segments, mask)
+                self._occupy(tuples[k].members[0].intervals, mask)
             else:
                 live |= mask
-                leaving[end] |= mask
-            if base + size > self.used:
-                self.used = base + size
+                expiring[end] |= mask
+            if base + size > self.n_units:
+                self.n_units = base + size
                 halves = self._halves()
 
     def _halves(self) -> int:
-        """The even units below `used`, as far as the unit above is below it too."""
-        return self._even & ((1 << (self.used & ~1)) - 1)
+        """The lower units of the aligned pairs in use."""
+        return self._even & ((1 << (self.n_units & ~1)) - 1)
 
-    def _take(self, segments: Sequence[Segment], mask: int) -> None:
-        self._taken.take(segments, mask)
-        for start, end in segments:
-            heappush(self._coming, (start, end, mask))
+    def _occupy(self, intervals: Sequence[Interval], mask: int) -> None:
+        self._occupied.add(intervals, mask)
+        for start, end in intervals:
+            heappush(self._ahead, (start, end, mask))
 
-    def _base(self, item: Item | Member, blocked: int) -> int:
-        """Where an item goes whose bases in `blocked` are taken, -1 if it finds no place."""
-        limit, size = self._limit, item.size
+    def _base(self, one: RegisterTuple, blocked: int) -> int:
+        """The base for a tuple if those in `blocked` are taken, -1 if there is none."""
+        limit, size = self._limit, one.size
         free = ~blocked & ((1 << limit) - 1 >> (size - 1) if size <= limit else 0)
-        if item.fixed >= 0:
-            free &= 1 << item.fixed
-        elif item.alignment > 1:
-            free &= _aligned(limit, item.alignment, item.residue)
+        if one.fixed >= 0:
+            free &= 1 << one.fixed
+        elif one.alignment > 1:
+            free &= _aligned(limit, one.alignment, one.residue)
         if not free:
             return -1
-        base = _wanted(item, free, self.unit, self._partners) if self._partners else -1
+        base = self._partners_base(one, free) if self._partners else -1
         if base < 0:
-            if size == 1 and item.fixed < 0:
+            if size == 1 and one.fixed < 0:
                 even = self._even
-                beside = free & ((blocked & even) << 1 | (blocked >> 1) & even) & ((1 << self.used) - 1)
+                beside = free & ((blocked & even) << 1 | (blocked >> 1) & even) & ((1 << self.n_units) - 1)
                 free = beside or free
             base = (free & -free).bit_length() - 1
         return base
 
+    def _partners_base(self, one: RegisterTuple, free: int) -> int:
+        """The free base that makes a copy superfluous, -1 if there is none."""
+        for member in one.members:
+            for partner in self._partners.get(member.web, ()):
+                base = self.unit.get(partner, -1) - member.offset
+                if base >= 0 and free >> base & 1:
+                    return base
+        return -1
+
 
 _UNITS = (0, 0b1, 0b11, 0b111, 0b1111)
 """Masks of so many units."""
-_Column = tuple[int, int, int, int, int, int, int, bool]
 
 
-def _columns(items: Sequence[Item | Member], order: Numbers) -> Iterable[_Column]:
-    """Per item of one member, in that order: its index and web, the start and end of its first segment, the end of its
-    last, offset, size, and whether it may go anywhere."""
-    if isinstance(items, Singles):
-        first, widths = items.segments.first, items.widths[order]
-        start, end = (points[first[:-1][order]] for points in (items.segments.start, items.segments.end))
-        last = items.segments.end[first[1:][order] - 1]
-        columns = order, items.webs[order], start, end, last, np.zeros_like(order), widths, widths == 1
+def _columns(tuples: Tuples, order: Numbers) -> Iterable[tuple[int, int, int, int, int, int, int, bool]]:
+    """Tuples of one member in that order: index, web, start and end of its first interval, end of its last one, offset,
+    size, and whether any base is allowed."""
+    if isinstance(tuples, Singles):
+        first, widths = tuples.intervals.first, tuples.widths[order]
+        start, end = (points[first[:-1][order]] for points in (tuples.intervals.start, tuples.intervals.end))
+        last = tuples.intervals.end[first[1:][order] - 1]
+        columns = order, tuples.webs[order], start, end, last, np.zeros_like(order), widths, widths == 1
         return zip(*(column.tolist() for column in columns), strict=True)
-    return [_column(k, items[k]) for k in order.tolist()]
+    return [_row(k, tuples[k]) for k in order.tolist()]
 
 
-def _column(k: int, item: Item | Member) -> _Column:
-    member, is_plain = item.members[0], item.size == item.alignment == 1 and not item.avoid
-    (start, end), last = member.segments[0], member.segments[-1][1]
+def _row(k: int, one: RegisterTuple) -> tuple[int, int, int, int, int, int, int, bool]:
+    member, is_plain = one.members[0], one.size == one.alignment == 1 and not one.avoid
+    (start, end), last = member.intervals[0], member.intervals[-1][1]
     return k, member.web, start, end, last, member.offset, member.width, is_plain
 
 
 def _blocked(member: Member, taken: int) -> int:
-    """The bases of an item that bring a member onto taken units."""
+    """The bases of a tuple at which a member meets taken units."""
     blocked = 0
     for place in range(member.offset, member.offset + member.width):
         blocked |= taken >> place
     return blocked
 
 
-def _wanted(
-    item: Item | Member, free: int, unit: Mapping[int, int], partners: Mapping[int, Sequence[int]]
-) -> int:
-    """The base that makes a copy superfluous, -1 if there is none."""
-    for member in item.members:
-        for partner in partners.get(member.web, ()):
-            place = unit.get(partner, -1)
-            base = place - member.offset
-            if place >= 0 and base >= 0 and free >> base & 1:
-                return base
-    return -1
-
-
-_aligned_masks: dict[tuple[int, int, int], int] = {}
-
-
+@cache
 def _aligned(limit: int, alignment: int, residue: int) -> int:
     """The units of a file that are congruent to the residue."""
-    key = limit, alignment, residue
-    if key not in _aligned_masks:
-        _aligned_masks[key] = sum(1 << u for u in range(residue % alignment, limit, alignment))
-    return _aligned_masks[key]
+    return sum(1 << u for u in range(residue % alignment, limit, alignment))
 
 
-class _Taken:
-    """The units taken at every point, 64 of them in a column."""
+class _Occupied:
+    """The units taken at every point: an array of 64-bit masks for every 64 units of which some are taken."""
 
     def __init__(self, n_points: int, limit: int):
         self._n_points = n_points
         self._n_columns = -(-limit // _COLUMN)
-        self._columns: dict[int, npt.NDArray[np.uint64]] = {}  # those in which something is taken,
-        self._spans: dict[int, tuple[int, int]] = {}  # and between which points
+        self._columns: dict[int, npt.NDArray[np.uint64]] = {}
+        self._spans: dict[int, tuple[int, int]] = {}  # the points between which there are any
 
-    def over(self, segments: Sequence[Segment]) -> int:
-        """The units taken somewhere in the segments, as a mask."""
+    def over(self, intervals: Sequence[Interval]) -> int:
+        """The units taken at some point of the intervals, as a mask."""
         found = 0
         for number, column in self._columns.items():
             first, last = self._spans[number]
-            for start, end in segments:
+            for start, end in intervals:
                 if start < last and end > first:
                     some = column[start] if end == start + 1 else np.bitwise_or.reduce(column[start:end])
                     found |= int(some) << (_COLUMN * number)
         return found
 
-    def take(self, segments: Sequence[Segment], mask: int) -> None:
+    def add(self, intervals: Sequence[Interval], mask: int) -> None:
+        """Take units at all points of the intervals."""
         for number in range(self._n_columns):
             part = mask >> (_COLUMN * number) & ((1 << _COLUMN) - 1)
             if part:
@@ -373,7 +330,7 @@ class _Taken:
                 if column is None:
                     column = self._columns[number] = np.zeros(self._n_points, np.uint64)
                 first, last = self._spans.get(number, (self._n_points, 0))
-                self._spans[number] = min(first, segments[0][0]), max(last, segments[-1][1])
+                self._spans[number] = min(first, intervals[0][0]), max(last, intervals[-1][1])
                 word = np.uint64(part)
-                for start, end in segments:
+                for start, end in intervals:
                     column[start:end] |= word

@@ -1,23 +1,22 @@
-"""Live ranges at the grain a register allocator needs: who must have a place of its own, and where.
+"""Live ranges for register allocation: the webs of a function, and the points at which each needs a register.
 
-For `packing.py`, `spills.py` and the passes on top. A function has two points per instruction: 2i, where instruction i
-reads, and 2i + 1, where it writes. A *web* is one independent value of a register: the definitions that reach common
-uses, with those uses. Its `segments` are the half-open ranges of points at which its place may hold nothing else;
-two webs may share a place if their segments do not meet. What an instruction reads for the last time and what it
-writes do not meet.
+A function has two points per instruction: 2i, where instruction i reads, and 2i + 1, where it writes. A *web* is one
+independent value of a register: the definitions that reach common uses, with those uses. Its *live range* is a set of
+*live intervals*, half-open ranges of points at which its register may hold nothing else. Two webs may share a register
+if their live intervals do not meet; what an instruction reads for the last time does not meet what it writes.
 
-A web is put together from *pieces*, the maximal stretches of one register's liveness inside a block: a piece open at
-the end of a block and one open at the start of a successor are one web (union-find). A guarded or partial write
-continues its piece, unless no definition can have come before it: what surely has no value yet takes no place. This is
-so for PTX; in PTXPlus, where a register never written reads as zero, a value lives from the entry on.
+A web is the union of *local ranges*, the maximal stretches of one register's liveness inside a block: one that is live
+out of a block and one that is live into a successor belong to the same web (union-find). A guarded or partial write
+continues its local range, unless no definition can precede it: a register without a value takes no place. That holds
+for PTX; in PTXPlus, where a register that was never written reads as zero, such a value is live from the entry on.
 
-Ranges are per thread (`ptxtool.analysis.flow.liveness`): lanes have registers of their own, whatever their warp does.
+Live ranges are per thread (`ptxtool.analysis.flow.liveness`): every lane has registers of its own.
 
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, section 2.1 (webs); C. Wimmer and
-M. Franz, "Linear scan register allocation on SSA form", 2010 (ranges with holes).
+M. Franz, "Linear scan register allocation on SSA form", 2010 (live intervals with holes).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -25,18 +24,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptxtool.analysis.flow.accesses import Accesses, Flags, Numbers, Segment, Segments, accesses_of
+from ptxtool.analysis.flow.accesses import Accesses, Flags, Intervals, Numbers, accesses_of, rows
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.base.bits import from_indices, indices, successive_indices
-from ptxtool.base.lazy import LazySequence
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
 
 
-class Named(LazySequence[tuple[int, ...]]):
-    """Per instruction the webs that it reads, or those that it writes."""
+class Operands:
+    """Per instruction the webs that it reads, or those that it writes: `webs[first[i] : end[i]]`.
+
+    Few of a large kernel are asked for, so that tuples for all would cost more than the rest of their computation.
+    """
 
     def __init__(self, webs: list[int], first: list[int], end: list[int]):
         self._webs = webs
@@ -46,15 +47,18 @@ class Named(LazySequence[tuple[int, ...]]):
     def __len__(self) -> int:
         return len(self._first)
 
-    def item(self, index: int) -> tuple[int, ...]:
-        return tuple(self._webs[self._first[index] : self._end[index]])
+    def __getitem__(self, instruction: int) -> tuple[int, ...]:
+        return tuple(self._webs[self._first[instruction] : self._end[instruction]])
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return map(self.__getitem__, range(len(self)))
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
     """The webs of one function, by number.
 
-    `register[w]` is web w's register index, `segments[w]` its ranges of points in ascending order. `reads[i]` are the
+    `register[w]` is web w's register index, `intervals[w]` its live intervals in ascending order. `reads[i]` are the
     webs of `def_uses[i].uses`, `writes[i]` of its `defs`, in that order. Webs in `at_entry` have a value when the
     function starts. A register that a block reads though it surely has no value there has a web of its own in it.
     """
@@ -63,11 +67,11 @@ class Ranges:
     cfg: Cfg = field(repr=False)
     def_uses: tuple[DefUse, ...] = field(repr=False)
     register: tuple[int, ...]
-    segments: Segments
-    reads: Named = field(repr=False)
-    writes: Named = field(repr=False)
+    intervals: Intervals
+    reads: Operands = field(repr=False)
+    writes: Operands = field(repr=False)
     at_entry: frozenset[int]
-    named: tuple[Numbers, Numbers, Flags] = field(repr=False)
+    mentions: tuple[Numbers, Numbers, Flags] = field(repr=False)
     """Every web that an instruction names, the instruction, and whether it writes it, in any order."""
 
     def __len__(self) -> int:
@@ -79,8 +83,8 @@ class Ranges:
 
     @cached_property
     def accesses(self) -> Accesses:
-        """Which instructions read and write every web."""
-        return accesses_of(*self.named, self.segments, len(self.def_uses))
+        """The instructions that read and write every web."""
+        return accesses_of(*self.mentions, self.intervals, len(self.def_uses))
 
 
 def live_ranges(function: Function) -> Ranges:
@@ -89,15 +93,15 @@ def live_ranges(function: Function) -> Ranges:
 
 
 def ranges_of(live: Liveness) -> Ranges:
-    """`live_ranges` of a liveness per thread at hand."""
+    """`live_ranges` from a liveness per thread."""
     return _Builder(live).result()
 
 
 class _Builder:
-    """Finds the pieces of all blocks, then joins them: everything in arrays.
+    """Finds the local ranges of all blocks, then joins them, in arrays.
 
-    An *event* is a register open at the end of a block, written or read by an instruction. They are taken in the order
-    in which a walk comes by them that goes through every block backwards.
+    An *event* is a register that is live out of a block, or that an instruction writes or reads. Events are in the
+    order of a backward walk through every block: those at its end, then per instruction the writes and the reads.
     """
 
     def __init__(self, live: Liveness):
@@ -106,26 +110,24 @@ class _Builder:
         starts = self._starts = np.array([block.start for block in cfg.blocks], np.int64)
         ends = self._ends = np.array([block.end for block in cfg.blocks], np.int64)
         block_of = np.repeat(np.arange(len(starts)), ends - starts)
-        self._order = (starts + ends - 1)[block_of] - np.arange(
-            n
-        )  # the instructions as the walk comes by them
+        # the instructions in the order of the walk
+        self._order = (starts + ends - 1)[block_of] - np.arange(n)
         steps = [def_uses[i] for i in self._order.tolist()]
         defs, uses, kills = [s.defs for s in steps], [s.uses for s in steps], [s.kills for s in steps]
-        self._n_defs, self._n_uses, n_kills = (
-            np.fromiter(map(len, sides), np.int64, n) for sides in (defs, uses, kills)
-        )
-        n_named = self._n_defs + self._n_uses
+        n_defs, n_uses, n_kills = (np.fromiter(map(len, sides), np.int64, n) for sides in (defs, uses, kills))
+        n_named = n_defs + n_uses
         named = np.fromiter(chain.from_iterable(chain.from_iterable(zip(defs, uses, strict=True))), np.int64)
         instruction = np.repeat(self._order, n_named)
-        sides = np.stack((self._n_defs, self._n_uses), axis=1).ravel()
+        sides = np.stack((n_defs, n_uses), axis=1).ravel()
         is_def = np.repeat(np.arange(2 * n) % 2 == 0, sides)
+        self._sides = sides
         self._first_named = np.cumsum(n_named) - n_named  # of the instructions in that order
-        kills_one = is_def & np.repeat(n_kills == self._n_defs, n_named)
-        for k in np.flatnonzero((n_kills > 0) & (n_kills < self._n_defs)).tolist():
+        kills_one = is_def & np.repeat(n_kills == n_defs, n_named)
+        for k in np.flatnonzero((n_kills > 0) & (n_kills < n_defs)).tolist():
             first = self._first_named[k]
-            kills_one[first : first + self._n_defs[k]] = [r in steps[k].kills for r in steps[k].defs]
+            kills_one[first : first + n_defs[k]] = [r in steps[k].kills for r in steps[k].defs]
 
-        at_start = _live_at_start(live)
+        at_start = frozenset(indices(live.block_in[0]) if live.block_in else ())
         undefined = _undefined_at_start(live, at_start)
         at_end = [*successive_indices(live.block_out)]
         cut: list[tuple[int, int]] = []  # blocks with registers that have no value yet at their start
@@ -136,7 +138,7 @@ class _Builder:
         self._n_out = np.fromiter(map(len, at_end), np.int64, len(at_end))
         out = np.fromiter(chain.from_iterable(at_end), np.int64)
 
-        # all events: those at the end of a block stand in front of its others
+        # all events, those at the end of a block before its others
         out_block = np.repeat(np.arange(len(starts)), self._n_out)
         out_place = np.arange(len(out)) + np.append(0, np.cumsum(n_named))[starts][out_block]
         named_block = block_of[instruction]
@@ -154,12 +156,12 @@ class _Builder:
         self._is_def = merged(0, is_def) > 0
         self._kills = merged(0, kills_one) > 0
         self._apart = self._registers_apart(at_start)
-        self._find_pieces(cut)
+        self._find_local_ranges(cut)
 
     def _without_value(self, block: int, bits: int, at_end: list[int], kills: Flags) -> list[int]:
-        """What is open at the end of a block at whose start the registers of `bits` surely have no value.
+        """What is live out of a block at whose start the registers of `bits` surely have no value.
 
-        The first definition of such a register there is as good as a kill.
+        The first definition of such a register in the block kills.
         """
         def_uses = self._live.def_uses
         first_def: dict[int, int] = {}
@@ -174,10 +176,9 @@ class _Builder:
         return [k for k in at_end if not bits >> k & 1 or k in first_def]
 
     def _registers_apart(self, at_start: frozenset[int]) -> Flags:
-        """The registers of which pieces may be of several webs: few, in what compilers emit.
+        """The registers whose local ranges may belong to several webs: few, in what compilers emit.
 
-        What one instruction writes, and what has no value at the start, has that value wherever it is live, as far as
-        code is reached.
+        A register that one instruction writes, and that has no value at the start, is one web in reachable code.
         """
         n = len(self._registers)
         n_defs = np.bincount(self._rank[self._is_def], minlength=n)
@@ -188,10 +189,10 @@ class _Builder:
             apart[self._rank[np.isin(self._block, unreachable)]] = True
         return apart
 
-    def _find_pieces(self, cut: Sequence[tuple[int, int]]) -> None:
-        """The stretches of events that belong together, in the order in which the walk opens them.
+    def _find_local_ranges(self, cut: Sequence[tuple[int, int]]) -> None:
+        """The runs of events that belong together, in the order in which the walk opens them.
 
-        A definition that overwrites the register closes its piece, as does one that nobody behind it reads.
+        A definition that overwrites the register closes its run, as does one whose value is never read.
         """
         n = len(self._rank)
         # the events by block and register, of each in the order of the walk
@@ -210,8 +211,8 @@ class _Builder:
         first = events[first][order]
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        self._piece = np.empty(n, np.int64)  # of every event
-        self._piece[events] = number[np.cumsum(opens) - 1]
+        self._range_of = np.empty(n, np.int64)  # of every event
+        self._range_of[events] = number[np.cumsum(opens) - 1]
         block = self._block[first]
         start = np.where(is_closed, 2 * self._instruction[last] + 1, 2 * self._starts[block])
         at = self._instruction[first]
@@ -220,42 +221,35 @@ class _Builder:
         if cut:
             keys = np.array([b * len(self._registers) + np.searchsorted(self._registers, k) for b, k in cut])
             is_in &= ~np.isin(block * len(self._registers) + self._rank[first], keys)
-        self._pieces = _Pieces(self._rank[first], start, end, block, is_in)
+        self._ranges = _LocalRanges(self._rank[first], start, end, block, is_in)
 
     def result(self) -> Ranges:
-        cfg, pieces = self._live.cfg, self._pieces
-        webs = _webs(cfg, pieces, self._n_out, self._apart)
+        cfg, ranges = self._live.cfg, self._ranges
+        webs = _webs(cfg, ranges, self._n_out, self._apart)
         register = np.zeros(webs.max(initial=-1) + 1, np.int64)
-        register[webs] = self._registers[pieces.rank]
-        segments = _segments(webs, pieces)
-        named = webs[self._piece[self._named_place]]
-        n = len(self._order)
-        first, n_defs, n_uses = np.empty((3, n), np.int64)
-        first[self._order], n_defs[self._order], n_uses[self._order] = (
-            self._first_named,
-            self._n_defs,
-            self._n_uses,
-        )
-        as_list, begin, middle, end = (
-            a.tolist() for a in (named, first, first + n_defs, first + n_defs + n_uses)
-        )
+        register[webs] = self._registers[ranges.rank]
         place = self._named_place
+        named = webs[self._range_of[place]]
+        as_list = named.tolist()
+        bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
+        k = 2 * np.argsort(self._order)
+        first, middle, end = (bounds[k + side].tolist() for side in range(3))
         return Ranges(
             cfg.kernel,
             cfg,
             self._live.def_uses,
             tuple(register.tolist()),
-            segments,
-            Named(as_list, middle, end),
-            Named(as_list, begin, middle),
-            frozenset(webs[pieces.is_in & (pieces.block == 0)].tolist()),
+            _intervals(webs, ranges),
+            Operands(as_list, middle, end),
+            Operands(as_list, first, middle),
+            frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
             (named, self._instruction[place], self._is_def[place]),
         )
 
 
-class _Pieces(NamedTuple):
-    """Pieces as arrays: the ranks of their registers, where they start and end, their blocks, which ascend, and whether
-    they are open at the start of these."""
+class _LocalRanges(NamedTuple):
+    """Local ranges as arrays: the ranks of their registers, where they start and end, their blocks, which ascend, and
+    whether they are live into these."""
 
     rank: Numbers
     start: Numbers
@@ -264,38 +258,40 @@ class _Pieces(NamedTuple):
     is_in: Flags
 
 
-def _webs(cfg: Cfg, pieces: _Pieces, n_out: Numbers, apart: Flags) -> Numbers:
-    """The web of every piece; webs are numbered by their first pieces.
+def _webs(cfg: Cfg, ranges: _LocalRanges, n_out: Numbers, apart: Flags) -> Numbers:
+    """The web of every local range; webs are numbered by their first ones.
 
-    The first `n_out` of a block are open at its end. Those of registers that are not `apart` are one web each.
+    The first `n_out` of a block are live out of it. Those of a register that is not `apart` are one web.
     """
-    number = np.arange(len(pieces.block))
+    number = np.arange(len(ranges.block))
     first = np.zeros(len(apart), np.int64)
-    first[pieces.rank[::-1]] = number[::-1]  # of a register; the last one that is assigned counts
-    is_apart = apart[pieces.rank]
-    label = np.where(is_apart, number, first[pieces.rank])
-    first_piece = np.searchsorted(pieces.block, np.arange(len(n_out) + 1))
-    ins = number[pieces.is_in & is_apart]
-    outs = number[(number - first_piece[pieces.block] < n_out[pieces.block]) & is_apart]
-    # every edge of the graph with every piece that is open behind it
+    first[ranges.rank[::-1]] = number[::-1]  # of a register; the last one that is assigned counts
+    is_apart = apart[ranges.rank]
+    label = np.where(is_apart, number, first[ranges.rank])
+    first_of_block = np.searchsorted(ranges.block, np.arange(len(n_out) + 1))
+    ins = number[ranges.is_in & is_apart]
+    outs = number[(number - first_of_block[ranges.block] < n_out[ranges.block]) & is_apart]
+    # every edge of the graph with every range that is live into its target
     edges = [(b.index, s) for b in cfg.blocks for s in cfg.successors[b.index] if s != cfg.exit]
     source, target = np.array(edges, np.int64).reshape(-1, 2).T
-    first_in = np.searchsorted(pieces.block[ins], np.arange(len(n_out) + 1))
-    n_in = (first_in[1:] - first_in[:-1])[target]
-    behind = ins[np.arange(n_in.sum()) + np.repeat(first_in[target] - np.cumsum(n_in) + n_in, n_in)]
-    # and the piece of the same register in front of it, where there is one
-    keys = pieces.block[outs] * len(apart) + pieces.rank[outs]
-    wanted = np.repeat(source, n_in) * len(apart) + pieces.rank[behind]
+    first_in = np.searchsorted(ranges.block[ins], np.arange(len(n_out) + 1))
+    index, _ = rows(first_in, target)
+    n_in = np.diff(first_in)[target]
+    after = ins[index]
+    # and the range of the same register that is live out of its source, if there is one
+    keys = ranges.block[outs] * len(apart) + ranges.rank[outs]
+    wanted = np.repeat(source, n_in) * len(apart) + ranges.rank[after]
     place = np.searchsorted(keys, wanted)
     found = np.append(keys, -1)[place] == wanted
-    label = _components(label, outs[place[found]], behind[found])
+    label = _components(label, outs[place[found]], after[found])
     return (np.cumsum(label == number) - 1)[label]
 
 
 def _components(label: Numbers, a: Numbers, b: Numbers) -> Numbers:
-    """Per element the least one that it is connected with, by labels that are such already and by pairs of elements.
+    """Per element the least element connected with it: union-find in arrays.
 
-    In every round what is no least neighbour is hung below one, so that at least half of the labels go.
+    `label` are the components so far, the pairs of `a` and `b` connect further elements. Every round links each label
+    that is not the least of its neighbours to a lesser one, which at least halves the labels.
     """
     while True:
         one, other = label[a], label[b]
@@ -311,28 +307,14 @@ def _components(label: Numbers, a: Numbers, b: Numbers) -> Numbers:
             label = below
 
 
-def _segments(webs: Numbers, pieces: _Pieces) -> Segments:
-    """Per web its pieces in ascending order, those that touch as one."""
-    order = np.lexsort((pieces.start, webs))
-    web, start, end = webs[order], pieces.start[order], pieces.end[order]
+def _intervals(webs: Numbers, ranges: _LocalRanges) -> Intervals:
+    """Per web its local ranges in ascending order, those that touch joined."""
+    order = np.lexsort((ranges.start, webs))
+    web, start, end = webs[order], ranges.start[order], ranges.end[order]
     goes_on = (web[1:] == web[:-1]) & (start[1:] == end[:-1])
     begins, ends = np.append(True, ~goes_on)[: len(web)], np.append(~goes_on, True)[: len(web)]
     first = np.searchsorted(web[begins], np.arange(webs.max(initial=-1) + 2))
-    return Segments(start[begins], end[ends], first)
-
-
-def joined(segments: list[Segment]) -> tuple[Segment, ...]:
-    """Segments in ascending order, those that touch as one."""
-    if len(segments) == 1:
-        return (segments[0],)
-    segments.sort()
-    joined = [segments[0]]
-    for start, end in segments[1:]:
-        if start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return tuple(joined)
+    return Intervals(start[begins], end[ends], first)
 
 
 def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[int]:
@@ -349,15 +331,3 @@ def _undefined_at_start(live: Liveness, at_start: frozenset[int]) -> Sequence[in
     reached = solve(cfg.successors, [*defined, 0], [0] * (n + 1), direction="forward").entry
     at_entry = from_indices(waiting)
     return [at_entry & ~reached[b] for b in range(n)]
-
-
-def _live_at_start(live: Liveness) -> frozenset[int]:
-    """The registers that are live before the first instruction."""
-    if not live.cfg.blocks:
-        return frozenset()
-    found = {*indices(live.block_out[0])}
-    for i in reversed(live.cfg.blocks[0].instructions):
-        step = live.def_uses[i]
-        found.difference_update(step.kills)
-        found.update(step.uses)
-    return frozenset(found)

@@ -24,12 +24,12 @@ def numbered(assignment: Assignment, order: Order) -> Assignment:
         return assignment
     placed = np.fromiter(assignment.unit, np.int64, len(assignment.unit))
     units = np.fromiter(assignment.unit.values(), np.int64, len(placed))
-    values = assignment.tenancy.values
-    widths, segments = values.width[placed], values.segments.at(placed)
+    values = assignment.spills.values
+    widths, intervals = values.width[placed], values.intervals.at(placed)
     if order == "first-use":
-        found = segments.start[segments.first[:-1]]
+        found = intervals.start[intervals.first[:-1]]
     else:
-        found = -np.bincount(segments.owner, segments.end - segments.start, len(placed)).astype(np.int64)
+        found = -np.bincount(intervals.owner, intervals.end - intervals.start, len(placed)).astype(np.int64)
     new = units.copy()
     for file in ("general", "predicate"):
         is_here = values.file[placed] == FILES.index(file)

@@ -22,14 +22,14 @@ PREDICATES = 7
 """Predicates that hardware can write; the eighth is always true."""
 
 
-class Place(NamedTuple):
+class RegisterUnits(NamedTuple):
     """Consecutive units of one register file; a predicate counts as a unit of its own file."""
 
     file: Literal["general", "predicate", "address"]
     first: int
     units: int
 
-    def overlaps(self, other: "Place") -> bool:
+    def overlaps(self, other: "RegisterUnits") -> bool:
         return (
             self.file == other.file
             and self.first < other.first + other.units
@@ -37,7 +37,7 @@ class Place(NamedTuple):
         )
 
 
-def place_of(register: Register) -> Place | None:
+def units_of(register: Register) -> RegisterUnits | None:
     """The place that a register's name and type mean; None for a name without a number, for zero and sinks."""
     stem = register.name.rstrip("0123456789")
     digits = register.name[len(stem) :]
@@ -45,8 +45,8 @@ def place_of(register: Register) -> Place | None:
         return None
     number = int(digits)
     if register.is_predicate:
-        return Place("predicate", number, 1)
+        return RegisterUnits("predicate", number, 1)
     if register.is_ptxplus and stem == "$ofs":
-        return Place("address", number, 1)
+        return RegisterUnits("address", number, 1)
     units = max(1, -(-register.bits // UNIT_BITS))
-    return Place("general", number * units, units)
+    return RegisterUnits("general", number * units, units)

@@ -110,22 +110,22 @@ class _Counted:
     @cached_property
     def live(self) -> int:
         """The most units that hold a value at once."""
-        return int(self.assignment.tenancy.demand("general").max(initial=0)) + self.assignment.used["head"]
+        return int(self.assignment.spills.demand("general").max(initial=0)) + self.assignment.used["head"]
 
     @cached_property
     def alignment(self) -> int:
-        values = self.assignment.tenancy.values
+        values = self.assignment.spills.values
         return int(values.width[values.file == FILES.index("general")].max(initial=1))
 
     def across(self, instruction: int) -> int:
         """The units of values that live through a call."""
-        tenancy, point = self.assignment.tenancy, 2 * instruction
+        state, point = self.assignment.spills, 2 * instruction
         units = {"general": self.assignment.used["head"], "predicate": 0}
         for file in units:
-            numbers = tenancy.in_file(file)
-            segments = tenancy.values.segments.at(numbers)
-            lives = segments.owner[(segments.start <= point) & (point < segments.end - 1)]
-            units[file] += int(tenancy.values.width[numbers[lives]].sum())
+            numbers = state.in_file(file)
+            intervals = state.values.intervals.at(numbers)
+            live = intervals.owner[(intervals.start <= point) & (point < intervals.end - 1)]
+            units[file] += int(state.values.width[numbers[live]].sum())
         return units["general"] + (units["predicate"] > 0)
 
     def _calls(self, aliases: Mapping[str, str]) -> Iterator[_Call]:

@@ -1,9 +1,10 @@
-"""How registers that hold one constant are computed anew wherever they are read, instead of being kept.
+"""Rematerialisation: constants that are computed anew wherever they are read, instead of being kept in a register.
 
-For spilling. Which registers these are says `constant_definitions.py`. A register's *recipe* is its definition behind
-those of what it is computed from, as far as one place does for all of them: every instruction on the way reads at
-most one register, the result of the one before, none is wider than the last, and none is a copy, which would be one to
-itself. `LONGEST` bounds its length. Variables of nested blocks have no name outside, and stay out of recipes.
+For spilling. `constant_definitions.py` finds the registers that are constant. The *rematerialisation sequence* of one
+is its definition, preceded by the definitions of what it is computed from, as far as one register is enough for all of
+them: every instruction reads at most the result of the one before, none is wider than the last, and none is a copy,
+which would copy the register to itself. `LONGEST` bounds its length. Variables of nested blocks have no name outside
+and are in no sequence.
 
 Reference: P. Briggs, K. Cooper, L. Torczon, "Rematerialization", 1992.
 """
@@ -17,10 +18,10 @@ from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Declaration, Function, ScopeClose, ScopeOpen
 
 LONGEST = 3
-"""Instructions of the longest recipe."""
+"""Instructions of the longest sequence."""
 
 
-def recipes(function: Function, def_uses: Sequence[DefUse]) -> dict[int, tuple[int, ...]]:
+def rematerialisation_sequences(function: Function, def_uses: Sequence[DefUse]) -> dict[int, tuple[int, ...]]:
     """Per constant register, the instructions that compute it, in order; the last one defines it."""
     registers = function.registers
     hidden = _hidden(function)
@@ -42,7 +43,7 @@ def recipes(function: Function, def_uses: Sequence[DefUse]) -> dict[int, tuple[i
 
 
 def _hidden(function: Function) -> set[str]:
-    """The names of what nested blocks declare."""
+    """The names of variables declared in nested blocks."""
     found: set[str] = set()
     depth = 0
     for _, statement in function.other_statements:

@@ -1,273 +1,218 @@
-"""Who leaves the registers when there are too few: values, what they cost, and what stays of them.
+"""Spilling: values that leave a register file that is too small, and what is inserted for them.
 
-For `assignment.py`. A *value* is what needs a place: at first every web is one. While more units of a file are live
-somewhere than it has, the value that relieves most of these points at the least cost leaves:
+For `assignment.py`. A *value* is what needs registers: at first every web is one. While more units of a file are live
+somewhere than it has, the value with the least *spill weight*, its cost per crowded point that it relieves, is spilled:
 
-* a constant one is computed anew before each of its reads, and its definition goes (`rematerialise.py`);
-* a predicate becomes a word in the general file: saved behind its definitions, restored before its reads;
-* any other goes to a slot in local memory: stored behind its definitions, loaded before its reads; in PTX under the
-  guards of these, which keeps lanes from slots that they have not written.
+* a constant is computed anew before each of its reads, and its definition goes (`rematerialisation.py`);
+* a predicate becomes a *word* in the general file: saved after its definitions, restored before its reads;
+* any other value gets a slot in local memory: stored after its definitions, loaded before its reads; in PTX under their
+  guards, which keeps lanes from slots that they have not written.
 
-What stays are *temporaries*, which never leave: of one instruction each, or of several of one block, where there is
-room for the value between them, the shortest ways first. The cost of an access is 8 to the power of its loop depth; a
-value whose only crowded points are its own accesses gains nothing and stays.
+At its accesses a *temporary* stands for a spilled value, which is unspillable. It lives at one instruction, or at
+several of one block where enough units are free between them, the shortest distances first. The cost of an access is 8
+to the power of its loop depth. A value whose only crowded points are its own accesses is not spilled: it relieves none.
 
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 (spill everywhere, costs).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.flow.accesses import Access, Accesses, Flags, Numbers, Segment, Segments, rows
-from ptxtool.analysis.regalloc.linear_scan import units_in_use
+from ptxtool.analysis.flow.accesses import Accesses, Flags, Interval, Intervals, Numbers, rows
 
 FILES = ("general", "predicate", "address", "head")
 """The files that values are in. Registers of a function's head stand apart."""
-Kind = Literal["slot", "word", "recipe"]
-StepKind = Literal["load", "restore", "compute", "store", "save", "copy"]
-_STEPS: tuple[StepKind, ...] = ("load", "restore", "compute", "store", "save", "copy")
-_KINDS: tuple[Kind, ...] = ("slot", "word", "recipe")
-_FETCH = {"slot": _STEPS.index("load"), "word": _STEPS.index("restore"), "recipe": _STEPS.index("compute")}
-_STORE = {"slot": _STEPS.index("store"), "word": _STEPS.index("save"), "recipe": _STEPS.index("save")}
-_RECIPE_COST = 0.5
-_DEEPEST = 6
+_GENERAL, _PREDICATE = FILES.index("general"), FILES.index("predicate")
+InsertionKind = Literal["load", "restore", "compute", "store", "save", "copy"]
+_KINDS: tuple[InsertionKind, ...] = ("load", "restore", "compute", "store", "save", "copy")
+_SLOT, _WORD, _CONSTANT = range(3)
+"""How a value is spilled: `_KINDS[how]` fetches it, `_KINDS[_STORE + how]` stores it."""
+_STORE = 3
+_COMPUTING_COST = 0.5
+"""The cost of an instruction of a rematerialisation sequence, where a load or store costs 1."""
 _ENOUGH = 0.8
+"""The part of the promised relief below which all candidates are ranked anew."""
 _FEW = 64
+"""Candidates sorted at a time: seldom more are spilled before all are ranked anew."""
 
 
-class Values(NamedTuple):
-    """What needs `width` units of a file (its place in `FILES`) at its segments, by number, in columns."""
+_LiveRange = tuple[Interval, ...]
+
+
+class ValueTable(NamedTuple):
+    """Values by number, in columns: the file (its place in `FILES`), the units of it, and the live intervals."""
 
     file: npt.NDArray[np.int8]
     width: Numbers
-    segments: Segments
+    intervals: Intervals
 
 
-def words(segments: Segments) -> Values:
+def words(intervals: Intervals) -> ValueTable:
     """Values of one unit of the general file."""
-    n = len(segments)
-    return Values(np.full(n, FILES.index("general"), np.int8), np.ones(n, np.int64), segments)
+    n = len(intervals)
+    return ValueTable(np.full(n, _GENERAL, np.int8), np.ones(n, np.int64), intervals)
 
 
-class Webs(Protocol):
-    """What spilling wants to know of the first values; nobody asks where everything fits."""
+class Insertion(NamedTuple):
+    """An instruction to insert before or after another one, under its guard if `is_guarded`.
 
-    @property
-    def accesses(self) -> Accesses: ...
-
-    @property
-    def block_of(self) -> Numbers:
-        """The block of every instruction."""
-        ...
-
-    @property
-    def recipes(self) -> Mapping[int, tuple[int, ...]]:
-        """How to compute the constant ones anew."""
-        ...
-
-    def shares_guard(self, instruction: Numbers, writes: Flags) -> Flags:
-        """Per access whether a load in front of the instruction, and a store behind it if it writes, may stand under
-        its guard."""
-        ...
-
-
-Step = tuple[int, bool, StepKind, int, int, bool]
-"""An instruction to insert: between a temporary and a value that left, or what the value became.
-
-In order: the instruction that it stands at, whether it stands behind it, its kind, the temporary, the value, and
-whether it stands under the guard of the instruction. The kinds are "load" and "store" (of a slot), "restore" and "save"
-(of a predicate's word), "compute" (by the recipe), "copy" (of a value that stays where it was for others that read it).
-"""
-
-
-class Tenancy:
-    """The values of a function, and what must be inserted around its instructions.
-
-    `temporary[v, i]` stands for a value that left at instruction i; `word[v]` is the general value of a predicate,
-    `left` are the values that left, by how they did, `dropped` instructions that are not needed any more.
+    "load" and "store" move between the temporary and the value's slot, "restore" and "save" between the temporary and
+    the word of a predicate, "compute" rematerialises a constant, "copy" copies a value that is not spilled.
     """
 
-    def __init__(self, n_points: int, values: Values, webs: Webs):
+    instruction: int
+    is_after: bool
+    kind: InsertionKind
+    temporary: int
+    value: int
+    is_guarded: bool
+
+
+class SpillState:
+    """The values of a function, which of them are spilled, and what is inserted for that.
+
+    `temporary[v, i]` stands for value v at instruction i. `in_slot` are the values spilled to local memory, `word[v]`
+    is the general value that holds predicate v, `rematerialised[v]` the sequence that computes constant v. `dropped`
+    are instructions that are not needed any more.
+    """
+
+    def __init__(self, n_points: int, values: ValueTable):
         self.n_points = n_points
-        self.webs = webs
-        self.temporary: dict[tuple[int, int], int] = {}
-        self.word: dict[int, int] = {}
-        self.dropped: set[int] = set()
-        self.left: dict[Kind, list[int]] = {kind: [] for kind in _KINDS}
-        self._values = values
-        self._is_temporary, self._has_left = np.zeros((2, len(values.width)), np.bool_)
-        self._predicate: dict[int, int] = {}
-        self._steps: list[npt.NDArray[np.int64]] = []  # as `Step`, behind the places that they are sorted by
-
-    @property
-    def values(self) -> Values:
+        self.values = values
         """All of them; the webs come first."""
-        return self._values
+        self.temporary: dict[tuple[int, int], int] = {}
+        self.in_slot: list[int] = []
+        self.word: dict[int, int] = {}
+        self.rematerialised: dict[int, tuple[int, ...]] = {}
+        self.dropped: set[int] = set()
+        self._is_temporary, self._is_spilled = np.zeros((2, len(values.width)), np.bool_)
+        self._insertions: list[
+            npt.NDArray[np.int64]
+        ] = []  # columns: the rank at its place, and an `Insertion`
 
     @property
-    def steps(self) -> Iterable[Step]:
+    def spilled(self) -> set[int]:
+        """All values that are in no register."""
+        return {*self.in_slot, *self.word, *self.rematerialised}
+
+    @property
+    def insertions(self) -> Iterable[Insertion]:
         """By instruction, those before it first, in the order in which they stand in the text."""
-        if not self._steps:
+        if not self._insertions:
             return ()
-        rank, instruction, behind, kind, temporary, value, guarded = np.concatenate(self._steps, axis=1)
-        order = np.lexsort((rank, behind, instruction))
-        kinds = [_STEPS[k] for k in kind[order].tolist()]
-        places, what = (instruction, behind > 0), (temporary, value, guarded > 0)
-        return zip(
-            *(c[order].tolist() for c in places), kinds, *(c[order].tolist() for c in what), strict=True
-        )
+        columns = np.concatenate(self._insertions, axis=1)
+        order = np.lexsort((columns[0], columns[2], columns[1]))
+        instruction, is_after, kind, temporary, value, guarded = columns[1:, order]
+        kinds = [_KINDS[k] for k in kind.tolist()]
+        places, what = (instruction, is_after > 0), (temporary, value, guarded > 0)
+        return map(Insertion, *(c.tolist() for c in places), kinds, *(c.tolist() for c in what))
 
     @property
-    def n_steps(self) -> int:
-        """How many there are."""
-        return sum(some.shape[1] for some in self._steps)
+    def n_insertions(self) -> int:
+        """The number of inserted instructions."""
+        return sum(some.shape[1] for some in self._insertions)
 
     def at(self, value: int, instruction: int) -> int:
-        """What stands for a value at an instruction."""
+        """What stands for a value at an instruction: a temporary, or the value itself."""
         return self.temporary.get((value, instruction), value) if self.temporary else value
 
     def file(self, value: int) -> str:
-        """The file that a value is in, or was before it left."""
-        return FILES[self._values.file[value]]
-
-    def accesses(self, value: int) -> Sequence[Access]:
-        """The accesses of a value that is no temporary; a word's are its predicate's."""
-        return self.webs.accesses[self._predicate.get(value, value)]
-
-    def webs_of(self, values: Numbers) -> Numbers:
-        """The webs whose accesses are those of values; for each one at most."""
-        webs = np.arange(len(self._values.width))
-        webs[[*self._predicate]] = [*self._predicate.values()]
-        return webs[values]
-
-    def recipe(self, value: int) -> tuple[int, ...]:
-        """How to compute a value anew, () if it cannot be."""
-        return self.webs.recipes.get(value, ())
+        """The file that a value is in, or was before it was spilled."""
+        return FILES[self.values.file[value]]
 
     def in_file(self, file: str, temporaries: bool = True) -> Numbers:
-        """The values that need places in a file."""
-        is_here = (self._values.file == FILES.index(file)) & ~self._has_left
+        """The values that need units of a file."""
+        is_here = (self.values.file == FILES.index(file)) & ~self._is_spilled
         return np.flatnonzero(is_here if temporaries else is_here & ~self._is_temporary)
 
     def demand(self, file: str) -> npt.NDArray[np.int32]:
         """The units of a file in use at every point."""
         numbers = self.in_file(file)
-        return units_in_use(self._values.width[numbers], self._values.segments.at(numbers), self.n_points)
+        return self.values.intervals.at(numbers).units_in_use(self.values.width[numbers], self.n_points)
 
     def copy(self, value: int, instruction: int, accesses: Iterable[int]) -> int:
-        """Let a copy that is made before an instruction stand for a value where these access it; its number."""
-        number = len(self._values.width)
-        nothing = np.empty(0, np.int64)
-        nowhere = Segments(nothing, nothing, np.zeros(2, np.int64))
-        self._add(self._values.file[[value]], self._values.width[[value]], nowhere)
-        self.temporary.update({(value, i): number for i in accesses})
-        self._steps.append(
-            np.array([[0], [instruction], [0], [_STEPS.index("copy")], [number], [value], [0]])
+        """Insert a copy of a value before an instruction, which stands for it at its accesses; the copy's number."""
+        number = len(self.values.width)
+        nowhere = Intervals.of([()])
+        self.add(
+            ValueTable(self.values.file[[value]], self.values.width[[value]], nowhere), np.ones(1, np.bool_)
         )
+        self.temporary.update({(value, i): number for i in accesses})
+        self.insert([0], [instruction], [False], [_KINDS.index("copy")], [number], [value], [False])
         return number
 
-    def _add(
-        self,
-        file: npt.NDArray[np.int8],
-        width: Numbers,
-        segments: Segments,
-        is_temporary: Flags | bool = True,
-    ) -> None:
-        old, n = self._values, len(width)
-        self._values = Values(
-            np.append(old.file, file), np.append(old.width, width), old.segments.joined(segments)
+    def add(self, more: ValueTable, is_temporary: Flags) -> None:
+        """Append values."""
+        old = self.values
+        self.values = ValueTable(
+            np.append(old.file, more.file),
+            np.append(old.width, more.width),
+            old.intervals.joined(more.intervals),
         )
-        self._has_left = np.append(self._has_left, np.zeros(n, np.bool_))
-        self._is_temporary = np.append(self._is_temporary, np.broadcast_to(is_temporary, n))
+        self._is_spilled = np.append(self._is_spilled, np.zeros_like(is_temporary))
+        self._is_temporary = np.append(self._is_temporary, is_temporary)
 
-    def leave(self, numbers: Sequence[int], room: "Room | None" = None) -> None:
-        """Take values out of their file, one after the other.
+    def insert(self, *columns: npt.ArrayLike) -> None:
+        """Add insertions, in columns: their rank among those at one place, then the fields of `Insertion`."""
+        self._insertions.append(np.stack([np.asarray(column, np.int64) for column in columns]))
 
-        What stays are temporaries for all accesses but writes of constants, which are dropped, and the word of a
-        predicate, which comes before its temporaries. An access needs none of its own where the one of the access
-        before it finds `room` to stay.
-        """
-        values = self._values
-        which, n_old = np.array(numbers, np.int64), len(values.width)
-        is_recipe = np.array([number in self.webs.recipes for number in numbers], np.bool_)
-        is_word = (values.file[which] == FILES.index("predicate")) & ~is_recipe
-        kinds = np.where(is_recipe, _KINDS.index("recipe"), np.where(is_word, _KINDS.index("word"), 0))
-        for number, kind in zip(numbers, kinds.tolist(), strict=True):
-            self.left[_KINDS[kind]].append(number)
-        self._has_left[which] = True
-        may_be_guarded = (kinds == 0) & np.array([n not in self._predicate for n in numbers], np.bool_)
-        left = self._accesses_of(which, is_recipe, may_be_guarded)
-        is_first = ~self._joined(left, values.width[which], room)
+    def remove(self, numbers: Numbers) -> None:
+        """Take values out of their files."""
+        self._is_spilled[numbers] = True
 
-        # the new values: of one that leaves perhaps a word, and its temporaries, one for every first access
-        n_new = np.bincount(left.owner[is_first], minlength=len(which)) + is_word
-        place_of_word = (np.cumsum(n_new) - n_new)[is_word]
-        is_temporary = np.ones(int(n_new.sum()), np.bool_)
-        is_temporary[place_of_word] = False
-        source = np.repeat(which, n_new)
-        file, width = values.file[source], values.width[source]
-        file[place_of_word], width[place_of_word] = FILES.index("general"), 1
-        is_last = np.append(is_first[1:], True)[: len(is_first)]
-        start, end = left.start[is_first], left.end[is_last]
-        segments = _in_turn(is_temporary, values.segments.at(which[is_word]), start, end)
-        self._add(file, width, segments, is_temporary)
-        self.word.update(zip(which[is_word].tolist(), (n_old + place_of_word).tolist(), strict=True))
-        self._predicate = {word: predicate for predicate, word in self.word.items()}
-
-        temporary = (n_old + np.flatnonzero(is_temporary))[np.cumsum(is_first) - 1]  # of every access
-        gone = which[left.owner]
-        pairs = zip(gone.tolist(), left.instruction.tolist(), strict=True)
-        self.temporary.update(zip(pairs, temporary.tolist(), strict=True))
-        # what a restored predicate's word needs comes before it, what stands under a predicate behind
-        turn = np.arange(len(gone)) + self.n_steps
-        before = np.where(left.guarded, turn, -1 - turn)
-        sides = ((left.reads & is_first, before, _FETCH), (left.writes, turn, _STORE))
-        for side, rank, steps in sides:
-            kind = np.array([steps[kind] for kind in _KINDS])[kinds[left.owner]]
-            behind = np.full(len(gone), steps is _STORE)
-            columns = (rank, left.instruction, behind, kind, temporary, gone, left.guarded)
-            self._steps.append(np.stack([column[side] for column in columns]).astype(np.int64))
-
-    def _accesses_of(self, which: Numbers, is_recipe: Flags, may_be_guarded: Flags) -> "_Left":
-        """The accesses of values that leave; writes of constants are dropped."""
-        accesses = self.webs.accesses
-        index, first = rows(accesses.first, self.webs_of(which))
-        owner = np.repeat(np.arange(len(which)), np.diff(first))
-        is_dropped = is_recipe[owner] & accesses.writes[index]
-        self.dropped.update(accesses.instruction[index[is_dropped]].tolist())
-        index, owner = index[~is_dropped], owner[~is_dropped]
-        instruction, writes = accesses.instruction[index], accesses.writes[index]
-        guarded = may_be_guarded[owner] & self.webs.shares_guard(instruction, writes)
-        return _Left(owner, instruction, accesses.reads[index], writes, guarded)
-
-    def _joined(self, left: "_Left", width: Numbers, room: "Room | None") -> Flags:
-        """The accesses for which the temporary of the one before them stays.
-
-        It has the value in all lanes if it was not loaded or stored under a guard. What defines a constant may go, with
-        all that is inserted there.
-        """
-        joined = np.zeros(len(left.owner), np.bool_)
-        if room is not None and len(joined):
-            block = self.webs.block_of[left.instruction]
-            may_join = (left.owner[1:] == left.owner[:-1]) & (block[1:] == block[:-1]) & left.reads[1:]
-            may_go = np.isin(left.instruction, [recipe[-1] for recipe in self.webs.recipes.values()])
-            pairs = np.flatnonzero(may_join & ~(left.guarded | may_go)[:-1])
-            start, end = left.end[pairs], left.start[pairs + 1]
-            order = np.argsort((end - start) / room.weights[left.instruction[pairs + 1]], kind="stable")
-            columns = (pairs + 1, start, end, width[left.owner[pairs]])
-            for place, first, last, units in zip(
-                *(column[order].tolist() for column in columns), strict=True
-            ):
-                joined[place] = room.take(first, last, units)
-        return joined
+    def webs_of(self, values: Numbers) -> Numbers:
+        """The webs that have the accesses of values: a word is accessed where its predicate is."""
+        webs = np.arange(len(self.values.width))
+        webs[[*self.word.values()]] = [*self.word]
+        return webs[values]
 
 
-class _Left(NamedTuple):
-    """Accesses of values that leave, in columns: of which of them, where, how, and whether under a guard."""
+@dataclass(frozen=True)
+class SpillInputs:
+    """What spilling needs to know of a function.
+
+    Per web its accesses; per instruction its block, the weight of an access there, and whether a load before it and a
+    store after it may stand under its guard; the rematerialisation sequences of constant webs; webs that may not be
+    spilled.
+    """
+
+    accesses: Accesses
+    block_of: Numbers
+    weights: npt.NDArray[np.float64]
+    may_guard_load: Flags
+    may_guard_store: Flags
+    sequences: Mapping[int, tuple[int, ...]]
+    unspillable: Collection[int]
+
+
+class FreeUnits:
+    """The units of a file that are free at every point, up to a limit."""
+
+    def __init__(self, demand: npt.NDArray[np.int32], limit: int):
+        self._demand = demand
+        self._units = demand.data  # faster than the array for single points
+        self._limit = limit
+
+    def take(self, start: int, end: int, width: int) -> bool:
+        """Take units from one point to another, if there are enough."""
+        if end - start == 1:
+            is_free = self._units[start] + width <= self._limit
+            self._units[start] += width * is_free
+            return is_free
+        part = self._demand[start:end]
+        if part.max(initial=0) + width > self._limit:
+            return False
+        part += width
+        return True
+
+
+class _SpilledAccesses(NamedTuple):
+    """The accesses of spilled values, in columns: the value's place among them, the instruction, whether it reads and
+    writes, and whether what is inserted for it stands under its guard."""
 
     owner: Numbers
     instruction: Numbers
@@ -277,217 +222,217 @@ class _Left(NamedTuple):
 
     @property
     def start(self) -> Numbers:
-        """The points from which on, and to which, they need a place."""
+        """The first point at which a temporary for the access lives."""
         return 2 * self.instruction + ~self.reads
 
     @property
     def end(self) -> Numbers:
+        """The point at which it ceases to live."""
         return 2 * self.instruction + 1 + self.writes
 
 
-def _in_turn(is_single: Flags, others: Segments, start: Numbers, end: Numbers) -> Segments:
-    """Segments of values of which some have one, with that start and end, and the `others` theirs."""
-    counts = np.ones(len(is_single), np.int64)
-    counts[~is_single] = others.counts
-    of_single = np.repeat(is_single, counts)
-    starts, ends = np.empty((2, len(of_single)), np.int64)
-    starts[of_single], ends[of_single] = start, end
-    starts[~of_single], ends[~of_single] = others.start, others.end
-    return Segments(starts, ends, np.append(0, np.cumsum(counts)))
+def spill(
+    state: SpillState, numbers: Sequence[int], inputs: SpillInputs, free: FreeUnits | None = None
+) -> None:
+    """Spill values, in this order.
+
+    Each leaves temporaries for all accesses, but for definitions of constants, which are dropped; that of a predicate
+    also a word, numbered before its temporaries. An access shares the temporary of the one before it where `free` has
+    units between the two.
+    """
+    values, which = state.values, np.array(numbers, np.int64)
+    is_constant = np.array([number in inputs.sequences for number in numbers], np.bool_)
+    is_word = (values.file[which] == _PREDICATE) & ~is_constant
+    how = np.where(is_constant, _CONSTANT, np.where(is_word, _WORD, _SLOT))
+    accesses = _accesses_of(state, which, how, inputs)
+    is_first = ~_joined(accesses, values.width[which], inputs, free)
+
+    # the new values: the words, and a temporary for every first access, in the order of their owners
+    is_last = np.append(is_first[1:], True)[: len(is_first)]
+    intervals = values.intervals.at(which[is_word]).joined(
+        Intervals(accesses.start[is_first], accesses.end[is_last], np.arange(np.count_nonzero(is_first) + 1))
+    )
+    n_words = np.count_nonzero(is_word)
+    owner = np.concatenate((np.flatnonzero(is_word), accesses.owner[is_first]))
+    file, width = values.file[which[owner]], values.width[which[owner]]
+    file[:n_words], width[:n_words] = _GENERAL, 1
+    order = np.argsort(2 * owner + (np.arange(len(owner)) >= n_words), kind="stable")
+    number = np.empty_like(order)
+    number[order] = len(values.width) + np.arange(len(order))
+    state.add(ValueTable(file[order], width[order], intervals.at(order)), order >= n_words)
+
+    state.remove(which)
+    state.in_slot += which[how == _SLOT].tolist()
+    state.word.update(zip(which[is_word].tolist(), number[:n_words].tolist(), strict=True))
+    state.rematerialised.update({n: inputs.sequences[n] for n in which[is_constant].tolist()})
+    temporary = number[n_words:][np.cumsum(is_first) - 1]  # of every access
+    value = which[accesses.owner]
+    pairs = zip(value.tolist(), accesses.instruction.tolist(), strict=True)
+    state.temporary.update(zip(pairs, temporary.tolist(), strict=True))
+
+    # the word of a restored predicate is loaded before it is restored; what stands under a predicate comes after that
+    rank = np.arange(len(value)) + state.n_insertions
+    kind = how[accesses.owner]
+    for side, is_after, columns in (
+        (accesses.reads & is_first, False, (np.where(accesses.guarded, rank, -1 - rank), kind)),
+        (accesses.writes, True, (rank, _STORE + kind)),
+    ):
+        place = accesses.instruction, np.full(len(value), is_after)
+        all_columns = (columns[0], *place, columns[1], temporary, value, accesses.guarded)
+        state.insert(*(column[side] for column in all_columns))
 
 
-class Room:
-    """Where a file has units left, up to a limit. `weights` says how dear an access of every instruction is."""
-
-    def __init__(self, demand: npt.NDArray[np.int32], limit: int, weights: npt.NDArray[np.float64]):
-        self.weights = weights
-        self._demand = demand
-        self._units = demand.data  # for single points, where it is quicker
-        self._limit = limit
-
-    def take(self, start: int, end: int, width: int) -> bool:
-        """Use units from one point to another, if there are enough."""
-        if end - start == 1:
-            has_room = self._units[start] + width <= self._limit
-            self._units[start] += width * has_room
-            return has_room
-        part = self._demand[start:end]
-        if part.max(initial=0) + width > self._limit:
-            return False
-        part += width
-        return True
+def _accesses_of(state: SpillState, which: Numbers, how: Numbers, inputs: SpillInputs) -> _SpilledAccesses:
+    """The accesses of spilled values. Definitions of constants are dropped."""
+    accesses = inputs.accesses
+    index, first = rows(accesses.first, state.webs_of(which))
+    owner = np.repeat(np.arange(len(which)), np.diff(first))
+    is_dropped = (how == _CONSTANT)[owner] & accesses.writes[index]
+    state.dropped.update(accesses.instruction[index[is_dropped]].tolist())
+    index, owner = index[~is_dropped], owner[~is_dropped]
+    instruction, writes = accesses.instruction[index], accesses.writes[index]
+    may_guard = np.where(writes, inputs.may_guard_store[instruction], inputs.may_guard_load[instruction])
+    in_slot = (how == _SLOT) & ~np.isin(which, [*state.word.values()])
+    return _SpilledAccesses(owner, instruction, accesses.reads[index], writes, in_slot[owner] & may_guard)
 
 
-class Relief:
-    """Lets values leave a file, until what is live fits.
+def _joined(accesses: _SpilledAccesses, width: Numbers, inputs: SpillInputs, free: FreeUnits | None) -> Flags:
+    """The accesses that share the temporary of the one before them.
 
-    `demand` are the units in use at every point. The values of `staying` may not leave; `depths` makes the loop depths
-    of all instructions, for which nobody asks where everything fits. With `may_join` temporaries may stay from one
-    instruction to another.
+    That one must have the value in all lanes, so it is not loaded or stored under a guard; nor may it be at the
+    definition of a constant, which may be dropped with what is inserted there.
+    """
+    joined = np.zeros(len(accesses.owner), np.bool_)
+    if free is None or not len(joined):
+        return joined
+    owner, block = accesses.owner, inputs.block_of[accesses.instruction]
+    may_join = (owner[1:] == owner[:-1]) & (block[1:] == block[:-1]) & accesses.reads[1:]
+    may_drop = np.isin(accesses.instruction, [sequence[-1] for sequence in inputs.sequences.values()])
+    pairs = np.flatnonzero(may_join & ~(accesses.guarded | may_drop)[:-1])
+    start, end = accesses.end[pairs], accesses.start[pairs + 1]
+    order = np.argsort((end - start) / inputs.weights[accesses.instruction[pairs + 1]], kind="stable")
+    columns = (pairs + 1, start, end, width[owner[pairs]])
+    for place, first, last, units in zip(*(column[order].tolist() for column in columns), strict=True):
+        joined[place] = free.take(first, last, units)
+    return joined
+
+
+class Spiller:
+    """Spills values of one file until what is live fits into it.
+
+    `demand`, the units in use at every point, is updated. With `may_join` temporaries may live at several instructions.
     """
 
     def __init__(
         self,
-        tenancy: Tenancy,
+        state: SpillState,
         file: str,
-        depths: Callable[[], Sequence[int]],
-        staying: Collection[int],
+        demand: npt.NDArray[np.int32],
+        inputs: SpillInputs,
         may_join: bool = True,
     ):
-        self.demand = tenancy.demand(file)
-        self._may_join = may_join
-        self._tenancy = tenancy
+        self._state = state
         self._file = file
-        self._depths = depths
-        self._staying = staying
+        self._demand = demand
+        self._inputs = inputs
+        self._may_join = may_join
 
-    def most(self) -> int:
-        """The most units in use at a point."""
-        return int(self.demand.max(initial=0))
+    def reduce_to(self, limit: int) -> bool:
+        """Spill values until at most `limit` units are live everywhere; False if that is impossible.
 
-    def to(self, limit: int) -> bool:
-        """Let values leave until at most `limit` units are live everywhere; False if it cannot be.
-
-        The best by its score leaves, one after the other; all are ranked anew as soon as one gains less than promised.
+        The best by its spill weight is next; all are ranked anew as soon as one relieves much less than promised.
         """
-        demand = self.demand
-        candidates: _Candidates | None = None
-        gone: list[int] = []
-        units = demand.data  # for single points, where it is quicker
+        demand = self._demand
+        units = demand.data  # faster than the array for single points
+        candidates = _Candidates(self._state, self._file, self._inputs)
+        chosen: list[int] = []
         while demand.max(initial=0) > limit:
-            if candidates is None:
-                candidates = _Candidates(self._tenancy, self._file, self._weights, self._staying)
             crowded = demand > limit
             is_crowded = crowded.data
-            n_gone = len(gone)
-            for candidate, promised in candidates.ranked(crowded):
-                kept = candidates.kept(candidate)
-                parts = [
-                    (demand[start:end], crowded[start:end]) for start, end in candidates.spans(candidate)
-                ]
-                gained = sum([int(np.count_nonzero(crowd)) for _, crowd in parts])
-                gained -= sum([is_crowded[point] for point in kept])
-                if gained < _ENOUGH * promised:  # those behind it may be better now
+            n_chosen = len(chosen)
+            for place, promised, intervals, temporaries in candidates.ranked(crowded):
+                parts = [(demand[start:end], crowded[start:end]) for start, end in intervals]
+                kept = [point for start, end in temporaries for point in range(start, end)]
+                relieved = sum([int(np.count_nonzero(crowd)) for _, crowd in parts])
+                relieved -= sum([is_crowded[point] for point in kept])
+                if relieved < _ENOUGH * promised:
                     break
-                gone.append(candidates.leave(candidate))
-                width = candidates.widths[candidate]
+                chosen.append(candidates.take(place))
+                width = int(candidates.widths[place])
                 for part, _ in parts:
                     part -= width
                 for point in kept:
                     units[point] += width
                 for part, crowd in parts:
                     np.greater(part, limit, out=crowd)
-            if len(gone) == n_gone:
+            if len(chosen) == n_chosen:
                 break
-        if gone:
-            room = Room(demand, limit, self._weights) if self._may_join else None
-            self._tenancy.leave(gone, room)
+        if chosen:
+            free = FreeUnits(demand, limit) if self._may_join else None
+            spill(self._state, chosen, self._inputs, free)
         return bool(demand.max(initial=0) <= limit)
-
-    @cached_property
-    def _weights(self) -> npt.NDArray[np.float64]:
-        """By instruction."""
-        weights: npt.NDArray[np.float64] = 8.0 ** np.minimum(np.array(self._depths(), np.int64), _DEEPEST)
-        return weights
 
 
 class _Candidates:
-    """The values that may leave a file, as arrays: what leaving costs, and how many crowded points it relieves.
+    """The values of a file that may be spilled: their live intervals, those of their temporaries, and their costs.
 
-    Points only become less crowded while values leave: who relieves none of them is forgotten.
+    Points only become less crowded: a candidate that relieves none is forgotten.
     """
 
-    def __init__(
-        self, tenancy: Tenancy, file: str, weights: npt.NDArray[np.float64], staying: Collection[int]
-    ):
-        numbers = tenancy.in_file(file, temporaries=False)
-        numbers = numbers[~np.isin(numbers, np.array([*staying], np.int64))]
-        n = len(numbers)
-        accesses = tenancy.webs.accesses
-        index, first = rows(accesses.first, tenancy.webs_of(numbers))
-        place = np.repeat(np.arange(n), np.diff(first))
+    def __init__(self, state: SpillState, file: str, inputs: SpillInputs):
+        numbers = state.in_file(file, temporaries=False)
+        numbers = numbers[~np.isin(numbers, np.array([*inputs.unspillable], np.int64))]
+        accesses = inputs.accesses
+        index, first = rows(accesses.first, state.webs_of(numbers))
+        owner = np.repeat(np.arange(len(numbers)), np.diff(first))
         instruction, reads, writes = (
             column[index] for column in (accesses.instruction, accesses.reads, accesses.writes)
         )
-        length = np.zeros(len(tenancy.values.width), np.int64)
-        for number, recipe in tenancy.webs.recipes.items():
-            length[number] = len(recipe)
-        n_computed = length[numbers][place]
-        per_access = np.where(n_computed > 0, n_computed * _RECIPE_COST * reads, reads + 1.0 * writes)
-        costs = np.bincount(place, per_access * weights[instruction], n).astype(np.float64)
-        # the points at which a candidate takes a place even if it leaves
-        stays = np.stack((reads, writes & (n_computed == 0)), axis=1)
-        kept: Numbers = (2 * instruction[:, None] + (0, 1))[stays]
-        kept_place = np.stack((place, place), axis=1)[stays]
-        first_kept = np.searchsorted(kept_place, np.arange(n + 1))
-        self._set(
-            numbers,
-            tenancy.values.segments.at(numbers),
-            tenancy.values.width[numbers],
-            costs,
-            kept,
-            first_kept,
-        )
-
-    def _set(
-        self,
-        numbers: Numbers,
-        segments: Segments,
-        widths: Numbers,
-        costs: npt.NDArray[np.float64],
-        kept: Numbers,
-        first_kept: Numbers,
-    ) -> None:
-        self._columns = numbers, segments, widths, costs, kept, first_kept
+        length = np.zeros(len(state.values.width), np.int64)
+        for number, sequence in inputs.sequences.items():
+            length[number] = len(sequence)
+        n_computed = length[numbers][owner]
+        is_stored = writes & (n_computed == 0)
+        per_access = np.where(n_computed > 0, n_computed * _COMPUTING_COST * reads, reads + 1.0 * writes)
+        self._numbers = numbers
         self._is_here = np.ones(len(numbers), np.bool_)
-        # the same as lists, for one after the other
-        self._numbers: list[int] = numbers.tolist()
-        self.widths: list[int] = widths.tolist()
-        self._spans = [*zip(segments.start.tolist(), segments.end.tolist(), strict=True)]
-        self._first_span: list[int] = segments.first.tolist()
-        self._kept: list[int] = kept.tolist()
-        self._first_kept: list[int] = first_kept.tolist()
+        self._costs = np.bincount(owner, per_access * inputs.weights[instruction], len(numbers))
+        self.widths = state.values.width[numbers]
+        self._intervals = state.values.intervals.at(numbers)
+        # empty ones at definitions of constants
+        self._temporaries = Intervals(2 * instruction + ~reads, 2 * instruction + 1 + is_stored, first)
 
-    def _keep(self, places: Numbers) -> None:
-        """Forget all others."""
-        numbers, segments, widths, costs, kept, first_kept = self._columns
-        index, first = rows(first_kept, places)
-        self._set(numbers[places], segments.at(places), widths[places], costs[places], kept[index], first)
-
-    def spans(self, place: int) -> list[Segment]:
-        """The segments of a candidate."""
-        return self._spans[self._first_span[place] : self._first_span[place + 1]]
-
-    def kept(self, place: int) -> list[int]:
-        """The points at which a candidate takes a place even if it leaves."""
-        return self._kept[self._first_kept[place] : self._first_kept[place + 1]]
-
-    def _relieved(self, crowded: npt.NDArray[np.bool_]) -> Numbers:
-        """How many crowded points each of those that are here relieves."""
-        _, segments, *_, kept, first_kept = self._columns
+    def ranked(self, crowded: Flags) -> Iterator[tuple[int, int, _LiveRange, _LiveRange]]:
+        """The candidates that relieve crowded points, the least spill weight first: the place of each, how many points
+        it relieves, its live intervals, and those of its temporaries."""
         before = np.append(0, np.cumsum(crowded))
-        crossed = np.append(0, np.cumsum(before[segments.end] - before[segments.start]))
-        staying = np.append(0, np.cumsum(crowded.take(kept).astype(np.int64)))
-        relieved: Numbers = np.diff(crossed[segments.first]) - np.diff(staying[first_kept])
-        return relieved * self._is_here
-
-    def ranked(self, crowded: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-        """The candidates that relieve crowded points, the cheapest per point first, and how many points it is."""
-        relieved = self._relieved(crowded)
+        relieved = (_points(before, self._intervals) - _points(before, self._temporaries)) * self._is_here
         useful = np.flatnonzero(relieved > 0)
         if 2 * len(useful) < len(relieved):
             self._keep(useful)
             relieved, useful = relieved[useful], np.arange(len(useful))
-        _, _, widths, costs, *_ = self._columns
-        score = costs[useful] / (relieved[useful] * widths[useful])
-        while len(useful):  # a few at a time: seldom more are wanted before all are ranked anew
-            bound = np.partition(score, min(_FEW, len(score)) - 1)[min(_FEW, len(score)) - 1]
-            is_next = score <= bound
-            best = useful[is_next][np.argsort(score[is_next], kind="stable")]
-            yield from zip(best.tolist(), relieved[best].tolist(), strict=True)
-            useful, score = useful[~is_next], score[~is_next]
+        weight = self._costs[useful] / (relieved[useful] * self.widths[useful])
+        while len(useful):
+            bound = np.partition(weight, min(_FEW, len(weight)) - 1)[min(_FEW, len(weight)) - 1]
+            is_next = weight <= bound
+            best = useful[is_next][np.argsort(weight[is_next], kind="stable")]
+            intervals, temporaries = self._intervals.at(best), self._temporaries.at(best)
+            yield from zip(best.tolist(), relieved[best].tolist(), intervals, temporaries, strict=True)
+            useful, weight = useful[~is_next], weight[~is_next]
 
-    def leave(self, place: int) -> int:
+    def _keep(self, places: Numbers) -> None:
+        """Forget all other candidates."""
+        self._numbers, self._is_here = self._numbers[places], self._is_here[places]
+        self._costs, self.widths = self._costs[places], self.widths[places]
+        self._intervals, self._temporaries = self._intervals.at(places), self._temporaries.at(places)
+
+    def take(self, place: int) -> int:
         """Take a candidate out; its number as a value."""
         self._is_here[place] = False
-        return self._numbers[place]
+        return int(self._numbers[place])
+
+
+def _points(before: Numbers, intervals: Intervals) -> Numbers:
+    """Per value, the points of a set in its live intervals; `before` counts those before every point."""
+    crossed = np.append(0, np.cumsum(before[intervals.end] - before[intervals.start]))
+    return np.diff(crossed[intervals.first])

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.occupancy.sharing_plan import private_part
-from ptxtool.analysis.regalloc.physical import PREDICATES, place_of
+from ptxtool.analysis.regalloc.physical import PREDICATES, units_of
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Function
 
@@ -37,7 +37,7 @@ def is_virtual(kernel: Function, registers: int) -> bool:
         return True
     cells: dict[tuple[str, int], int] = {}
     for k, register in enumerate(table):
-        place = place_of(register)
+        place = units_of(register)
         if place is None:
             return True
         for unit in range(place.first, place.first + place.units):

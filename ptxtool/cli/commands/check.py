@@ -7,7 +7,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import CODES, PtxError, by_place
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import nearest
 from ptxtool.cli import colour
 from ptxtool.cli.common import json_option, output_option, put_json, put_text
 from ptxtool.cli.outputs import reads

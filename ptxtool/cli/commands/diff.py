@@ -9,7 +9,7 @@ from ptxtool import api
 from ptxtool.analysis.compare.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
 from ptxtool.cli.commands.occupancy import Extent
-from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
+from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, raise_errors
 from ptxtool.formats.files import STDIN
@@ -17,7 +17,6 @@ from ptxtool.formats.files import STDIN
 if TYPE_CHECKING:
     from ptxtool.analysis.compare.difference import Difference
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.report.tables import Table
 
 
 class Measures(click.ParamType[tuple[str, ...]]):
@@ -80,8 +79,7 @@ class BeforeAfter(click.ParamType[tuple[int, int]]):
     metavar="WHAT,...",
     help=f"Exit 1 if one of these grew (occupancy: fell; any: differs): {', '.join(MEASURES)}.",
 )
-@json_option
-@output_option
+@report_options
 def command(
     before: str,
     after: str,
@@ -92,8 +90,7 @@ def command(
     registers: tuple[int, int] | None,
     gpu: str,
     fail_on: tuple[str, ...] | None,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """What changed from A to B: instructions, registers, pressure, memory, barriers, with --block resident CTAs.
 
@@ -113,16 +110,23 @@ def command(
         api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=chosen) for old, new in pairs
     ]
     names = modules[0].source.name, modules[1].source.name
-    if as_json:
-        data = {"before": names[0], "after": names[1], "kernels": [d.to_dict() for d in found]}
-        put_json({**data, "removed": list(alone[0]), "added": list(alone[1])}, output)
-    else:
-        parts: list[Table | str] = []
-        for k, difference in enumerate(found):
-            parts += [*([""] if k else []), *difference_parts(difference, names, context)]
-        parts += (f"{name}: only in {names[0]}" for name in alone[0])
-        parts += (f"{name}: only in {names[1]}" for name in alone[1])
-        put_parts(parts, output)
+    sink.put(
+        lambda: {
+            "before": names[0],
+            "after": names[1],
+            "kernels": [d.to_dict() for d in found],
+            "removed": list(alone[0]),
+            "added": list(alone[1]),
+        },
+        lambda: [
+            *apart(difference_parts(d, names, context) for d in found),
+            *(
+                f"{kernel}: only in {name}"
+                for name, only in zip(names, alone, strict=True)
+                for kernel in only
+            ),
+        ],
+    )
     failures = [*_grown(found, fail_on or ()), *_alone(modules, alone, fail_on or ())]
     print_diagnostics(failures)
     return 1 if failures else 0

@@ -2,30 +2,14 @@
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxtool import api
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.cli.common import (
-    gpu_option,
-    json_option,
-    launch_of,
-    load,
-    machine,
-    no_ptxas_option,
-    of_kernel,
-    one_kernel_option,
-    output_option,
-    put_json,
-    put_parts,
-    register_counts,
-    share_registers_option,
-    share_scratchpad_option,
-    switching_option,
-)
+from ptxtool.cli import common
 from ptxtool.cli.streams import print_note
 from ptxtool.ir.blocks import block_bound, threads_problem
 
@@ -57,8 +41,8 @@ class Extent(click.ParamType[int]):
 
 @click.command(short_help="Resident CTAs and their limiter; with sharing, the plan.")
 @click.argument("file", metavar="[FILE]", required=False)
-@one_kernel_option
-@gpu_option
+@common.one_kernel_option
+@common.gpu_option
 @click.option(
     "--registers",
     type=click.IntRange(1),
@@ -76,13 +60,12 @@ class Extent(click.ParamType[int]):
     metavar="BYTES",
     help="Scratchpad of an SM, instead of the GPU's.",
 )
-@share_registers_option()
-@share_scratchpad_option
-@switching_option("The CTAs that are active and resident where these are switched, instead.")
+@common.share_registers_option()
+@common.share_scratchpad_option
+@common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
-@no_ptxas_option
-@json_option
-@output_option
+@common.no_ptxas_option
+@common.report_options
 def command(
     file: str | None,
     kernel: str | None,
@@ -96,107 +79,55 @@ def command(
     switching: str | None,
     curve: bool,
     no_ptxas: bool,
-    as_json: bool,
-    output: str | None,
+    sink: common.Sink,
 ) -> int:
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables. A block that nobody gives is that of '.reqntid',
-    registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
-    another kernel says nothing.
+    the launch, scratchpad from the kernel's shared variables. Without a launch, the block is that of '.reqntid',
+    and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
+    another kernel is ignored.
     """
     switched = switching not in (None, "none")
     if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
         raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
-    chosen = machine(gpu)
-    told: _Told | None = None
+    chosen = common.machine(gpu)
+    settled: _CtaNeeds | None = None
     if file is not None:
-        told = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
-        registers, block, scratchpad = told.registers, told.block, told.scratchpad
+        settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
+        registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
     if block is None:
-        raise click.UsageError("--block T is needed: threads per CTA" + (told.silence if told else ""))
+        raise click.UsageError("--block T is needed: threads per CTA" + (settled.silence if settled else ""))
     if registers is None and not curve and scratchpad is None:
         raise click.UsageError("--registers N is needed: registers per thread (or --scratchpad BYTES alone)")
+    limits: dict[str, Any] = {"gpu": chosen, "scratchpad_per_sm": scratchpad_per_sm}
+    shares: dict[str, Any] = {"share_registers": share_registers, "share_scratchpad": share_scratchpad}
+    from ptxtool.report.simulations.machines import curve_table, plan_parts, switching_parts
+
     if curve:
-        _curve(
-            chosen,
-            block,
-            scratchpad or 0,
-            scratchpad_per_sm,
-            share_registers,
-            share_scratchpad,
-            as_json,
-            output,
-        )
+        plans = api.register_curve(block, scratchpad or 0, **limits, **shares)
+        curve_data = {"curve": [plan.to_dict() for plan in plans]}
+        sink.put(lambda: curve_data, lambda: [curve_table(plans)])
         return 0
+    needs = block, registers or 0, scratchpad or 0
+    more = settled.to_dict() if settled else {}
     if switched:
-        from ptxtool.report.simulations.machines import switching_parts
-
-        found = api.switched_occupancy(
-            block,
-            registers or 0,
-            scratchpad or 0,
-            scheme=switching or "",
-            gpu=chosen,
-            scratchpad_per_sm=scratchpad_per_sm,
-        )
-        if as_json:
-            put_json({**found.to_dict(), **(told.to_dict() if told else {})}, output)
-        else:
-            put_parts(switching_parts(found), output)
+        found = api.switched_occupancy(*needs, scheme=switching or "", **limits)
+        sink.put(lambda: found.to_dict() | more, lambda: switching_parts(found))
         return 0
-    plan = api.occupancy(
-        block,
-        registers or 0,
-        scratchpad or 0,
-        gpu=chosen,
-        scratchpad_per_sm=scratchpad_per_sm,
-        share_registers=share_registers,
-        share_scratchpad=share_scratchpad,
-    )
-    if as_json:
-        put_json({**plan.to_dict(), **(told.to_dict() if told else {})}, output)
-    else:
-        from ptxtool.report.simulations.machines import plan_parts
-
-        put_parts(plan_parts(plan, told.counts if told else None, told.source if told else ""), output)
+    plan = api.occupancy(*needs, **(limits | shares))
+    about = (settled.counts, settled.source) if settled else ()
+    sink.put(lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
     return 0
 
 
-def _curve(
-    gpu: "Gpu",
-    block: int,
-    scratchpad: int,
-    scratchpad_per_sm: int | None,
-    share_registers: str,
-    share_scratchpad: str,
-    as_json: bool,
-    output: str | None,
-) -> None:
-    from ptxtool.report.simulations.machines import curve_table
-
-    plans = api.register_curve(
-        block,
-        scratchpad,
-        gpu=gpu,
-        scratchpad_per_sm=scratchpad_per_sm,
-        share_registers=share_registers,
-        share_scratchpad=share_scratchpad,
-    )
-    if as_json:
-        put_json({"curve": [plan.to_dict() for plan in plans]}, output)
-    else:
-        put_parts([curve_table(plans)], output)
-
-
 @dataclass(frozen=True)
-class _Told:
-    """What the command line, the launch file and the kernel say together.
+class _CtaNeeds:
+    """What a CTA needs, from the command line, the launch file and the kernel.
 
-    `source` is who says how many registers, `silence` why the launch file says nothing, where it does not.
+    `source` is where the number of registers comes from, `silence` why the launch file gives no block.
     """
 
     registers: int | None
@@ -211,7 +142,7 @@ class _Told:
 
 
 def _dynamic(kernel: "Function") -> list[str]:
-    """The shared variables of a kernel whose size its launch decides."""
+    """The shared variables of a kernel that are sized by its launch."""
     from ptxtool.analysis.sharing.shared_layout import shared_layout
 
     return [v.name for v in shared_layout(kernel).variables if not v.size]
@@ -225,14 +156,14 @@ def _from_file(
     scratchpad: int | None,
     no_ptxas: bool,
     gpu: "Gpu",
-) -> _Told:
-    """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
+) -> _CtaNeeds:
+    """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
     given = None not in (kernel, registers, block, scratchpad)
-    beside = None if given else launch_of(file, needed=block is None)
-    module = load(file)
+    beside = None if given else common.launch_of(file, needed=block is None)
+    module = common.load_module(file)
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
-    launch = of_kernel(beside, function)
-    (counts,) = register_counts(module, [function], no_ptxas)
+    launch = common.of_kernel(beside, function)
+    (counts,) = common.register_counts(module, [function], no_ptxas)
     if scratchpad is None:
         scratchpad = api.static_scratchpad(function)
         if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
@@ -266,4 +197,4 @@ def _from_file(
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
-    return _Told(registers, block, scratchpad, source, counts, silence)
+    return _CtaNeeds(registers, block, scratchpad, source, counts, silence)

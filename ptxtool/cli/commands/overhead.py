@@ -3,24 +3,19 @@
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import gpu_option, json_option, machine, output_option, put_json, put_parts
-from ptxtool.report.tables import Table
+from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 
 
 @click.command(short_help="Storage bits that each sharing scheme adds to a GPU.")
 @gpu_option
-@json_option
-@output_option
-def command(gpu: str, as_json: bool, output: str | None) -> int:
+@report_options
+def command(gpu: str, sink: Sink) -> int:
     """Storage bits that each sharing scheme adds to a GPU, item by item."""
     from ptxtool.report.simulations.machines import storage_table
 
     found = api.overhead(machine(gpu))
-    if as_json:
-        put_json({"schemes": [storage.to_dict() for storage in found]}, output)
-        return 0
-    parts: list[Table | str] = []
-    for k, storage in enumerate(found):
-        parts += ([""] if k else []) + [storage_table(storage)]
-    put_parts(parts, output)
+    sink.put(
+        lambda: {"schemes": [storage.to_dict() for storage in found]},
+        lambda: apart([storage_table(storage)] for storage in found),
+    )
     return 0

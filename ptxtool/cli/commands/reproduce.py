@@ -3,22 +3,21 @@
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import json_option, output_option, put_json, put_parts, quiet_option
+from ptxtool.cli.common import Sink, cluster_option, jobs_option, quiet_option, report_options
 from ptxtool.cli.outputs import OUTPUT, reads
-from ptxtool.cli.progress import SweepStatus, Termination
+from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import print_note
 
 
 @click.command(short_help="Make the papers' tables and figures, ours beside theirs.")
 @click.argument("experiment", metavar="EXPERIMENT")
 @click.option("--store", metavar="FILE", help="Where results are kept (default: EXPERIMENT.db).")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes (default: one per CPU).")
-@click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster instead, such as tcp://HOST:8786.")
+@jobs_option
+@cluster_option
 @click.option("--page", type=OUTPUT, metavar="OUT.html", help="Also write one HTML page of everything.")
 @click.option("--csv", type=OUTPUT, metavar="OUT.csv", help="Also write every number as CSV.")
 @quiet_option
-@json_option
-@output_option
+@report_options
 def command(
     experiment: str,
     store: str | None,
@@ -27,8 +26,7 @@ def command(
     page: str | None,
     csv: str | None,
     quiet: bool,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """Simulate every scheme of every application of a paper, and print its tables and figures with ours.
 
@@ -39,31 +37,24 @@ def command(
         raise click.UsageError("--jobs is for this machine; a cluster has as many as its workers")
     store = store or f"{experiment}.db"
     reads(store, "store of the results")
-    status, termination = SweepStatus(quiet), Termination()
-    try:
-        with termination:
-            reproduction = api.reproduce(
-                experiment,
-                store=store,
-                jobs=jobs,
-                cluster=cluster,
-                progress=status.progress,
-                on_interrupt="return",
-            )
-    finally:
-        status.clear()
+    with SweepStatus(quiet) as status:
+        reproduction = api.reproduce(
+            experiment,
+            store=store,
+            jobs=jobs,
+            cluster=cluster,
+            progress=status.progress,
+            on_interrupt="return",
+        )
     from ptxtool.formats.files import write_output
     from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
 
-    if as_json:
-        put_json(reproduction.to_dict(), output)
-    else:
-        put_parts(reproduction_parts(reproduction), output)
+    sink.put(reproduction.to_dict, lambda: reproduction_parts(reproduction))
     if page is not None:
         write_output(page, reproduction_page(reproduction).encode())
     if csv is not None:
         write_output(csv, reproduction.to_csv().encode())
     if not reproduction.complete:
         print_note("interrupted: the same command goes on with the rest")
-        return termination.code
+        return status.code
     return 1 if reproduction.failures else 0

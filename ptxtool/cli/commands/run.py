@@ -1,7 +1,7 @@
 """`ptxtool run FILE`: one launch without time."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,7 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
-from ptxtool.cli.progress import Status
+from ptxtool.cli.progress import SimulationStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,7 @@ def command(
     "f32[64,64]=np.eye(64)", f32[1024]=random(1) or data.npy; NAME: in front names it. What the
     kernel prints goes to standard output as it comes (with --json into `printed`). Exits 1 where the results are wrong.
     """
+    from ptxsim.launch_options import LaunchOptions
     from ptxtool.report.simulations.outcome import outcome_parts
     from ptxtool.report.simulations.sequence import sequence_outcome_parts
 
@@ -63,20 +64,20 @@ def command(
         for given in launch.inputs:
             writes(Path(save) / f"{given.name}.npy", "--save")
     steps: list[str] = []
-    printed = Status().printed
-    options: dict[str, Any] = {
-        "check": checks or (),
-        "max_instructions": max_instructions,
-        "output": None if as_json else printed,
-        "trace": _trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
-        "ptxplus_semantics": ptxplus_semantics,
-    }
+    printed = SimulationStatus().printed
+    options = LaunchOptions(
+        check=checks or (),
+        max_instructions=max_instructions,
+        output=None if as_json else printed,
+        trace=_trace(trace, steps.append if as_json else lambda step: printed(f"{step}\n")),
+        ptxplus_semantics=ptxplus_semantics,
+    )
     outcome: Outcome | SequenceOutcome
     if launch.steps:
-        sequence = outcome = api.run_sequence(module, launch, **options)
+        sequence = outcome = api.run_sequence(module, launch, options=options)
         parts = sequence_outcome_parts(sequence)
     else:
-        single = outcome = api.run(job.kernel_of(module, launch), launch, **options)
+        single = outcome = api.run(job.kernel_of(module, launch), launch, options=options)
         parts = outcome_parts(single)
     if as_json:
         put_json({**outcome.to_dict(), **({} if trace is None else {"trace": steps})}, output)

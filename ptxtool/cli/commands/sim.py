@@ -1,6 +1,6 @@
 """`ptxtool sim FILE`: one launch in the simulator, or a list of them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,7 +24,7 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_scheduler
-from ptxtool.cli.progress import INTERRUPTED, Status
+from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.timeline import trace_options
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def command(
     comes (with JSON into `printed`). Exits 1 where the results are wrong or the cycle limit was reached. Ctrl-C
     prints the counters so far and exits 130.
     """
+    from ptxsim.launch_options import LaunchOptions
+
     if as_json and stats == "gpgpusim":
         raise click.UsageError("--json and --stats gpgpusim are two ways to print the counters: choose one")
     if hotspots and stats == "gpgpusim":
@@ -98,30 +100,30 @@ def command(
     module, launch = job.load_any()
     reads_scheduler(scheduler)
     chosen = machine(gpu)
-    status = Status(quiet)
-    options: dict[str, Any] = {
-        "gpu": chosen,
-        "scheduler": scheduler,
-        "share_registers": share_registers,
-        "share_scratchpad": share_scratchpad,
-        "registers": registers,
-        "max_cycles": max_cycles,
-        "event_skip": not no_event_skip,
-        "hotspots": hotspots,
-        "dynamic": dynamic if dynamic_options is None else dynamic_options,
-        "switching": switching,
-        "timeline": timeline,
-        "progress": status.progress,
-        "output": None if as_json else status.printed,
-        "on_interrupt": "return",
-        "ptxplus_semantics": ptxplus_semantics,
-    }
+    status = SimulationStatus(quiet)
+    options = LaunchOptions(
+        gpu=chosen,
+        scheduler=scheduler,
+        share_registers=share_registers,
+        share_scratchpad=share_scratchpad,
+        registers=registers,
+        max_cycles=max_cycles,
+        event_skip=not no_event_skip,
+        hotspots=hotspots,
+        dynamic=dynamic if dynamic_options is None else dynamic_options,
+        switching=switching,
+        timeline=timeline,
+        progress=status.progress,
+        output=None if as_json else status.printed,
+        on_interrupt="return",
+        ptxplus_semantics=ptxplus_semantics,
+    )
     run: Run | SequenceRun
     try:
         if launch.steps:
-            run = api.simulate_sequence(module, launch, announce=status.announce, **options)
+            run = api.simulate_sequence(module, launch, options=options, announce=status.announce)
         else:
-            run = api.simulate(job.kernel_of(module, launch), launch, **options)
+            run = api.simulate(job.kernel_of(module, launch), launch, options=options)
     finally:
         status.clear()
     _put(run, "json" if as_json else stats, output)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ptxtool.analysis.regalloc.spills import StepKind
+from ptxtool.analysis.regalloc.spills import InsertionKind
 from ptxtool.passes.regalloc.instruction_text import InstructionText
 from ptxtool.passes.regalloc.new_names import NewNames
 from ptxtool.passes.regalloc.physical_names import PhysicalNames, Spelling
@@ -23,28 +23,30 @@ class _SpillAccess(NamedTuple):
 
 
 class InsertedCode:
-    """The text of inserted instructions, one or several for each step of the assignment."""
+    """The text of inserted instructions, one or several for each insertion of the assignment."""
 
     def __init__(self, names: NewNames):
         self._names, self._assignment, self._function = names, names.assignment, names.function
         self._spill_access = cache(self._access)
 
-    def lines(self, i: int, kind: StepKind, temporary: int, value: int, is_guarded: bool) -> Sequence[str]:
-        """The instructions of one step at instruction i."""
+    def lines(
+        self, i: int, kind: InsertionKind, temporary: int, value: int, is_guarded: bool
+    ) -> Sequence[str]:
+        """The instructions of one insertion at instruction i."""
         if kind == "load" or kind == "store":
             access = self._spill_access(value)
             name = access.spelling[self._assignment.unit[temporary]]
             line = f"{access.load}{name}{access.address}" if kind == "load" else f"{access.store}{name};"
             return [self._guard(i) + line if is_guarded else line]
         if kind == "compute":
-            return [self._computed(k, temporary) for k in self._assignment.tenancy.recipe(value)]
+            return [self._computed(k, temporary) for k in self._assignment.spills.rematerialised[value]]
         bits, is_ptxplus = self._names.bits(value), self._names.spelled.is_ptxplus
         name = self._names.of(temporary, bits)
         if kind == "copy":
             type_ = "u32" if is_ptxplus else f"b{bits}"
             return [f"mov.{type_} {name}, {self._names.of(value, bits)};"]
-        tenancy = self._assignment.tenancy
-        word = self._names.of(tenancy.at(tenancy.word[value], i), 32)
+        spills = self._assignment.spills
+        word = self._names.of(spills.at(spills.word[value], i), 32)
         if kind == "restore":
             return [f"mov.pred {name}, {word};" if is_ptxplus else f"setp.ne.b32 {name}, {word}, 0;"]
         return [f"mov.u32 {word}, {name};" if is_ptxplus else f"selp.b32 {word}, 1, 0, {name};"]
@@ -69,7 +71,7 @@ class InsertedCode:
         web = ranges.reads[i][ranges.def_uses[i].uses.index(k)]
         spelling = self._names.spelling[k]
         unit = self._assignment.unit
-        name = self._names.old[k] if spelling is None else spelling[unit[self._assignment.tenancy.at(web, i)]]
+        name = self._names.old[k] if spelling is None else spelling[unit[self._assignment.spills.at(web, i)]]
         return f"@{'!' if guard.negated else ''}{name} "
 
     def _computed(self, index: int, temporary: int) -> str:

@@ -25,13 +25,13 @@ class NewNames:
         self.old: dict[int, str] = {}
         self.spelling: dict[int, Spelling | None] = {}
         self.are_marked = True
-        registers, n, tenancy = assignment.ranges.register, len(assignment.ranges), assignment.tenancy
+        registers, n, spills = assignment.ranges.register, len(assignment.ranges), assignment.spills
         self._first_web = dict(zip(reversed(registers), reversed(range(n)), strict=True))
         table = function.registers
         for indices in table.by_declarator(sorted(self._first_web)):
             self.old.update(zip(indices, table.names_of(indices), strict=True))
             self.are_marked = self.are_marked and self.old[indices[0]][0] in "%$"
-            first, file = table[indices[0]], tenancy.file(self._first_web[indices[0]])
+            first, file = table[indices[0]], spills.file(self._first_web[indices[0]])
             spelling = (
                 None if file == "head" else self._spelled(file, 1 if first.is_predicate else first.bits)
             )
@@ -41,8 +41,8 @@ class NewNames:
             self.old[k] if spelling is None else None if unit is None else spelling[unit]
             for k, spelling, unit in zip(registers, map(self.spelling.get, registers), units, strict=True)
         ]
-        self._left = {web for webs in tenancy.left.values() for web in webs if web < n}
-        self._moved = {web for web, _ in tenancy.temporary if web < n} - self._left
+        self._left = {web for web in spills.spilled if web < n}
+        self._moved = {web for web, _ in spills.temporary if web < n} - self._left
         for web in self._moved:
             self.of_web[web] = None
 
@@ -84,14 +84,14 @@ class NewNames:
         n = len(of_web)
         return {
             (i, old[k]): spelling[k][unit[temporary]]  # type: ignore[index]  # none of the head
-            for (web, i), temporary in self.assignment.tenancy.temporary.items()
+            for (web, i), temporary in self.assignment.spills.temporary.items()
             if web < n and (k := of_web[web]) in registers
         }
 
     def at(self, i: int) -> list[str]:
         """The new names of the registers that an instruction reads and then of those that it writes."""
         ranges, unit = self.assignment.ranges, self.assignment.unit
-        temporary = self.assignment.tenancy.temporary
+        temporary = self.assignment.spills.temporary
         step, names, spelling = ranges.def_uses[i], self.of_web, self.spelling
         return [
             names[web] or spelling[k][unit[temporary.get((web, i), web)]]  # type: ignore[index]  # none of the head
@@ -112,7 +112,7 @@ class NewNames:
 
     def spelling_of(self, value: int, bits: int) -> Spelling:
         """The spelling of a value's file for a width."""
-        return self._spelled(self.assignment.tenancy.file(value), bits)
+        return self._spelled(self.assignment.spills.file(value), bits)
 
     def of(self, value: int, bits: int) -> str:
         """The name of a value's unit, spelled for a width."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from ptxtool.analysis.regalloc.assignment import Assignment, TooFewRegisters, assign
 from ptxtool.analysis.regalloc.numbering import Order, numbered
 from ptxtool.base.collector import paused_collector
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, PtxError, error
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
@@ -131,7 +131,7 @@ def describe(assignment: Assignment, n_copies: int) -> str:
             assignment.n_rematerialised,
             ("constant computed where it is read", "constants computed where they are read"),
         ),
-        (len(assignment.tenancy.left["word"]), ("predicate kept as a word", "predicates kept as words")),
+        (len(assignment.spills.word), ("predicate kept as a word", "predicates kept as words")),
     ):
         if n:
             parts.append(counted(n, *what))

@@ -61,12 +61,12 @@ class _InstructionChanges:
         self.everywhere, others, temporaries = names.everywhere()
         self.names_at = names.of_temporaries(temporaries) if names.are_marked else {}
         self.texts: dict[int, str] = {}
-        self.deleted: set[int] = {*assignment.tenancy.dropped}
+        self.deleted: set[int] = {*assignment.spills.dropped}
         self.before: dict[int, list[str]] = {}
         self.after: dict[int, list[str]] = {}
         self._rename(others)
         inserted = InsertedCode(names)
-        for i, is_after, kind, temporary, value, is_guarded in assignment.tenancy.steps:
+        for i, is_after, kind, temporary, value, is_guarded in assignment.spills.insertions:
             if i not in self.deleted:
                 lines = self.after if is_after else self.before
                 lines.setdefault(i, []).extend(inserted.lines(i, kind, temporary, value, is_guarded))

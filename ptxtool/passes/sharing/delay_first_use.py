@@ -29,7 +29,7 @@ from typing import ClassVar
 from ptxtool.analysis.flow.dependence import effects, parts, stretches
 from ptxtool.analysis.sharing.first_shared import FirstShared
 from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult

@@ -35,7 +35,7 @@ from ptxtool.analysis.sharing.release_points import last_touches
 from ptxtool.analysis.sharing.shared_access import touches_shared_scratchpad
 from ptxtool.analysis.sharing.shared_layout import shared_layout
 from ptxtool.analysis.sharing.shared_registers import given_registers
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Shown

@@ -30,11 +30,11 @@ from typing import Annotated, ClassVar, Literal
 
 from ptxtool.analysis.sharing.first_shared import Choice, FirstShared
 from ptxtool.analysis.sharing.first_use import first_use
-from ptxtool.analysis.sharing.issue_counts import load_issue_counts
+from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.analysis.sharing.shared_registers import private_registers
 from ptxtool.base.bits import from_indices
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, error
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Module, ScopeClose, ScopeOpen
 from ptxtool.ir.symbols import Register
@@ -65,14 +65,14 @@ class ReorderDecls:
                 help = "leave it out, or choose order=late"
                 raise WrongOption(option, Diagnostic("E301", what, help=help))
 
-    def run(self, module: Module) -> PassResult:
+    def run(self, module: Module, counts: IssueCounts | None = None) -> PassResult:
         edits: list[TextEdit] = []
         remarks: list[Remark] = []
         for kernel in module.kernels.values():
             _require_unrolled(kernel)
             gain = ""
             if self.order == "late":
-                rank, gain = self._late(kernel)
+                rank, gain = self._late(kernel, counts)
             else:
                 rank = {use.before: use.after for use in first_use(kernel, order=self.order)}
             moved = tuple(_reorder(kernel, rank))
@@ -90,12 +90,11 @@ class ReorderDecls:
     def _goal(self) -> str:
         return "that reaches furthest" if self.order == "late" else "of first use"
 
-    def _late(self, kernel: Function) -> tuple[Mapping[int, int], str]:
+    def _late(self, kernel: Function, counts: IssueCounts | None) -> tuple[Mapping[int, int], str]:
         """The rank of each register by sequence number, and the gain of the order, as text."""
         percent = required_share(self.name, self.share)
         private = private_registers(kernel, percent, self.registers)
-        counts = load_issue_counts(self.counts, kernel) if self.counts else None
-        way = FirstShared(kernel, counts, self.delay)
+        way = FirstShared(kernel, counts.of(kernel) if counts else None, self.delay)
         choice = way.best(private)
         written = [use.before - 1 for use in first_use(kernel)]
         order = [k for k in written if k in choice.private] + [k for k in written if k not in choice.private]

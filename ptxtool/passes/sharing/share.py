@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage, private_part
 from ptxtool.analysis.sharing.shared_registers import is_virtual
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, PtxError
+from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import Claim, PassResult, Remark, Shown, WrongOption

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ptxtool.analysis.sharing.shared_registers import private_registers
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import PtxError
+from ptxtool.base.phrases import counted
 from ptxtool.ir.marks import REGISTERS, release_marks
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.passes.base import PassResult, Remark
@@ -32,7 +32,7 @@ from ptxtool.passes.sharing.share import Registers, SharingPass, Transformed, tr
 
 if TYPE_CHECKING:
     from ptxtool.analysis.regalloc.assignment import Assignment
-    from ptxtool.analysis.sharing.tail import Settled
+    from ptxtool.analysis.sharing.tail import TailSplit
     from ptxtool.passes.regalloc.renaming import Renamed
 
 
@@ -59,13 +59,13 @@ class SplitTailRanges(SharingPass):
 
 def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
     """The edits of one kernel, None where it stays, and the remark."""
-    from ptxtool.analysis.sharing.tail import settled  # imports numpy
+    from ptxtool.analysis.sharing.tail import split_tail  # imports numpy
     from ptxtool.passes.regalloc.renaming import rename_among_declared
 
     if any(mark.release == REGISTERS for mark in release_marks(kernel)):
         return None, "nothing to do: it has release marks, which must be inserted after this pass"
     try:
-        found = settled(kernel, private)
+        found = split_tail(kernel, private)
     except PtxError as declined:
         return None, f"left alone: {declined.diagnostics[0].message}"
     if found is None:
@@ -81,14 +81,14 @@ def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
     )
 
 
-def _assignment(found: "Settled") -> "Assignment":
+def _assignment(found: "TailSplit") -> "Assignment":
     """The moves and copies as an assignment, whose units are the kernel's registers, by index."""
     from ptxtool.analysis.regalloc.assignment import Assignment
-    from ptxtool.analysis.regalloc.spills import Tenancy, words
+    from ptxtool.analysis.regalloc.spills import SpillState, words
 
     ranges = found.ranges
     unit = {web: found.moves.get(web, k) for web, k in enumerate(ranges.register)}
-    tenancy = Tenancy(ranges.n_points, words(ranges.segments), found)
+    spills = SpillState(ranges.n_points, words(ranges.intervals))
     for copy in found.copies:
-        unit[tenancy.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
-    return Assignment(ranges, tenancy, unit, {}, {}, 0)
+        unit[spills.copy(copy.web, copy.instruction, copy.accesses)] = copy.register
+    return Assignment(ranges, spills, unit, {}, {}, 0)

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import error
+from ptxtool.base.phrases import counted
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Declaration, Function, Module

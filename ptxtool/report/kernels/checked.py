@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import Diagnostic, at_most
+from ptxtool.base.phrases import counted
 from ptxtool.base.render import printable, render_head
 
 

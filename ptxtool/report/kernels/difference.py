@@ -7,19 +7,11 @@ from ptxtool.analysis.compare.difference import Difference, text_of
 from ptxtool.analysis.flow.statements import Comparable
 from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.ir.nodes import Function
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Part, clip, head, table
 
-_FIGURES = (
-    Column("", style="cyan"),
-    Column("before", "right"),
-    Column("after", "right"),
-    Column("change", "right", style="bold"),
-)
-_CLASSES = (
-    Column("instructions", style="cyan"),
-    *(Column(title, "right") for title in ("before", "after", "removed", "added", "changed")),
-)
-_LINES = (Column("before", "right"), Column("after", "right"), Column("", style="bold"), Column("statement"))
+_FIGURES = head(":cyan | >before | >after | >change:bold")
+_CLASSES = head("instructions:cyan | >before | >after | >removed | >added | >changed")
+_LINES = head(">before | >after | :bold | statement")
 _TITLES = {
     "registers_declared": "registers declared, in 32-bit units",
     "registers_used": "registers used, in 32-bit units",
@@ -33,7 +25,7 @@ _TITLES = {
 _NAMES_SHOWN = 8
 
 
-def difference_parts(found: Difference, names: tuple[str, str], context: int) -> list[Table | str]:
+def difference_parts(found: Difference, names: tuple[str, str], context: int) -> list[Part]:
     """The report of one pair of kernels, of the files `names`; `context` statements around every change."""
     before, after = found.before.kernel, found.after.kernel
     kernel = before.name if before.name == after.name else f"{before.name} -> {after.name}"
@@ -42,7 +34,7 @@ def difference_parts(found: Difference, names: tuple[str, str], context: int) ->
     counts = found.counts
     moved = f" ({found.moved} of these moved)" if found.moved else ""
     head = ", ".join(f"{counts[kind]} {kind}" for kind in ("same", "changed", "removed", "added")) + moved
-    parts: list[Table | str] = [clip(f"{kernel}: {names[0]} -> {names[1]}"), f"instructions: {head}"]
+    parts: list[Part] = [clip(f"{kernel}: {names[0]} -> {names[1]}"), f"instructions: {head}"]
     parts += _head(found)
     parts += ["", table(_FIGURES, _figures(found))]
     if found.classes:
@@ -61,7 +53,7 @@ def _head(found: Difference) -> Iterator[str]:
 
 
 def _figures(found: Difference) -> Iterator[tuple[object, ...]]:
-    """What differs, and always what is asked first: instructions, registers, pressure."""
+    """The figures that differ, and always those of instructions, registers and pressure."""
     old, new = (figures.to_dict() for figures in found.figures)
     for name, value in old.items():
         if value != new[name] or name in ("instructions", "registers_used", "live_registers"):

@@ -9,14 +9,14 @@ Reference: GPGPU-Sim 3.2.2 and 4.2, their statistics; timing-model section 4, ti
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptxtool.results.run_results import RunResult
+from ptxtool.results.simulation import SimResult
 
 END = "GPGPU-Sim: *** exit detected ***"
 _BREAK = "GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **"
 _LIMITERS = {"registers": "regs", "scratchpad": "shmem", "threads": "threads", "ctas": "cta_limit"}
 
 
-def counters(results: Sequence[RunResult], version: str) -> str:
+def counters(results: Sequence[SimResult], version: str) -> str:
     """The counter lines of launches that ran one after the other; `version` is of the program that counted."""
     lines = [f"        *** ptxtool: counters as GPGPU-Sim prints them  [build {version}] ***"]
     totals: dict[str, float] = {}
@@ -30,7 +30,7 @@ def counters(results: Sequence[RunResult], version: str) -> str:
     return "\n".join([*lines, "", END if done else _BREAK])
 
 
-def _launch(result: RunResult, number: int, totals: Mapping[str, int], ctas: int) -> Iterator[str]:
+def _launch(result: SimResult, number: int, totals: Mapping[str, int], ctas: int) -> Iterator[str]:
     limiter = _LIMITERS.get(result.limiter, result.limiter)
     yield f"GPGPU-Sim uArch: CTA/core = {result.resident_ctas}, limited by: {limiter}"
     yield f"kernel_name = {result.kernel} "
@@ -68,7 +68,7 @@ def _launch(result: RunResult, number: int, totals: Mapping[str, int], ctas: int
 
 
 def _cache(name: str, totals: Mapping[str, int], indent: str) -> Iterator[str]:
-    """The totals of one cache; who waits for a line of a cache that is only read counts as a miss there, too."""
+    """The totals of one cache; in read-only caches an access that waits for a line on its way counts as a miss, too."""
     own = name.lower()
     accesses, misses = totals[f"{own}_accesses"], totals[f"{own}_misses"]
     yield f"{indent}{name}_total_cache_accesses = {accesses}"

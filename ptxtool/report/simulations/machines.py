@@ -6,30 +6,21 @@ from ptxtool.analysis.occupancy.occupancy import LIMITERS
 from ptxtool.analysis.occupancy.overhead import Storage
 from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
-from ptxtool.base.counted import counted
+from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import Column, Table, clip, table
+from ptxtool.report.tables import Part, TextTable, clip, head, table
 from ptxtool.results.register_counts import RegisterCounts
 
-_CURVE = (
-    Column("registers", "right"),
-    Column("resident", "right", style="bold"),
-    Column("unshared", "right"),
-    Column("pairs", "right"),
-    Column("without sharing", "right"),
-    Column("warps", "right"),
-    Column("limiter"),
-    Column("", style="cyan"),
+_CURVE = head(
+    ">registers | >resident:bold | >unshared | >pairs | >without sharing | >warps | limiter | :cyan"
 )
-_STORAGE = (Column("bits per SM", "right", style="bold"), Column("what"), Column("formula"))
+_STORAGE = head(">bits per SM:bold | what | formula")
 
 
-def plan_parts(
-    plan: SharingPlan, counts: RegisterCounts | None = None, source: str = ""
-) -> list[Table | str]:
+def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: str = "") -> list[Part]:
     """One plan: what fits by each resource, and the pairs.
 
-    With the counts of its kernel also these, and with whose number of registers was taken (`source`).
+    With the counts of its kernel also these, and the origin of the number of registers (`source`).
     """
     needs, base = plan.unshared.needs, plan.unshared
     lines = [
@@ -54,14 +45,14 @@ def plan_parts(
     if counts is not None:
         lines += map(clip, str(counts).splitlines())
         lines.append(f"  taken: {needs.registers_per_thread}, {source}")
-    columns = (Column("resource"), Column("CTAs it admits", "right"), Column("without sharing", "right"))
+    columns = head("resource | >CTAs it admits | >without sharing")
     rows = [(name, _limit(plan.limits[name]), _limit(base.limits[name])) for name in LIMITERS]
     if not plan.resource:
         return [*lines, "", table(columns[:2], [row[:2] for row in rows])]
     return [*lines, "", table(columns, rows)]
 
 
-def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
+def switching_parts(plan: SwitchingPlan) -> list[Part]:
     """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
     active = plan.active
     lines = [
@@ -71,12 +62,7 @@ def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
     if plan.scheme == "virtual-thread":
         return list(lines)
     lines[-1] += f", {plan.pcrf_entries} entries for live registers"
-    columns = (
-        Column("live registers of a warp", "right"),
-        Column("entries of a CTA", "right"),
-        Column("resident CTAs", "right", style="bold"),
-        Column("", style="cyan"),
-    )
+    columns = head(">live registers of a warp | >entries of a CTA | >resident CTAs:bold | :cyan")
     before, rows = 0, list[tuple[object, ...]]()
     for live, resident in plan.by_live:
         span = f"{live}" if live == before + 1 else f"{before + 1}-{live}"
@@ -85,7 +71,7 @@ def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
     return [*lines, "", table(columns, rows)]
 
 
-def curve_table(plans: Sequence[SharingPlan]) -> Table:
+def curve_table(plans: Sequence[SharingPlan]) -> TextTable:
     """Resident CTAs over registers per thread; neighbours that are alike in everything share a row."""
     longest = max((plan.active_warps for plan in plans), default=0)
     rows: list[tuple[object, ...]] = []
@@ -117,7 +103,7 @@ def _limit(limit: int | None) -> str:
     return "-" if limit is None else str(limit)
 
 
-def storage_table(storage: Storage) -> Table:
+def storage_table(storage: Storage) -> TextTable:
     """The storage of one scheme."""
     rows = [(item.bits, item.name, item.formula) for item in storage.items]
     title = f"{storage.scheme} sharing: {storage.bits_per_sm} bits per SM"

@@ -5,41 +5,20 @@ from itertools import groupby
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, slot_rows
-from ptxtool.report.tables import Column, Table, shortened, table
-from ptxtool.results.run_results import RunResult
-from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome, TotalCounts
+from ptxtool.report.tables import Part, head, shortened, table
+from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
+from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
-_LAUNCHES = (
-    Column("launch", "right"),
-    Column("kernel", style="cyan"),
-    Column("grid", "right"),
-    Column("block", "right"),
-    Column("CTAs/SM", "right"),
-    Column("cycles", "right", style="bold"),
-    Column("thread IPC", "right", style="bold"),
-    Column("L1 misses", "right"),
-    Column("L2 misses", "right"),
-    Column("DRAM reads", "right"),
+_LAUNCHES = head(
+    ">launch | kernel:cyan | >grid | >block | >CTAs/SM | >cycles:bold | >thread IPC:bold | >L1 misses | >L2 misses"
+    " | >DRAM reads"
 )
-_TOTALS = (Column("total"), Column("value", "right", style="bold"), Column("", style="cyan"))
-_STEPS = (
-    Column("launch", "right"),
-    Column("kernel", style="cyan"),
-    Column("grid", "right"),
-    Column("block", "right"),
-    Column("warp instructions", "right", style="bold"),
-)
+_TOTALS = head("total | >value:bold | :cyan")
+_STEPS = head(">launch | kernel:cyan | >grid | >block | >warp instructions:bold")
 _SHOWN = 40
-_SLOTS = {
-    "issued": "sched_issued",
-    "stall": "sched_stall",
-    "idle": "sched_w0_idle",
-    "scoreboard": "sched_w0_scoreboard",
-}
-"""The counters of the kinds of slots."""
 
 
-def sequence_parts(run: SequenceRun) -> list[Table | str]:
+def sequence_parts(run: SequenceRun) -> list[Part]:
     """The report of a list of launches that was simulated."""
     schedulers = ", ".join(dict.fromkeys(r.scheduler for r in run.results))
     n = f"{run.of} launch{'es' * (run.of != 1)}"
@@ -49,8 +28,8 @@ def sequence_parts(run: SequenceRun) -> list[Table | str]:
     return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), "", run.verdict]
 
 
-def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
-    """The report of a list of launches that ran without time: each, then the buffers behind the last."""
+def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:
+    """The report of a list of launches that ran without time: each, then the buffers after the last."""
     n = len(outcome.steps)
     rows: list[tuple[object, ...]] = []
     number = 1
@@ -64,15 +43,15 @@ def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
     return [
         launches,
         "",
-        buffer_table(outcome.buffers, "buffers behind the last launch"),
+        buffer_table(outcome.buffers, "buffers after the last launch"),
         "",
         outcome.verdict,
     ]
 
 
-def _hotspots(run: SequenceRun) -> list[Table | str]:
-    """Where the time went in each launch, if that was asked for."""
-    parts: list[Table | str] = []
+def _hotspots(run: SequenceRun) -> list[Part]:
+    """Where the time went in each launch, if it was recorded."""
+    parts: list[Part] = []
     for number, result in zip(run.numbers[:_SHOWN], run.results, strict=False):
         if result.hotspots is not None:
             parts += ["", f"launch {number}: {result.kernel}", *hotspot_parts(result.hotspots)]
@@ -83,7 +62,7 @@ def _shape(step: StepOutcome) -> tuple[str, str, str]:
     return step.kernel, _extents(step.grid), _extents(step.block)
 
 
-def _launch(number: int, result: RunResult) -> tuple[object, ...]:
+def _launch(number: int, result: SimResult) -> tuple[object, ...]:
     return (
         number,
         result.kernel,
@@ -98,8 +77,8 @@ def _launch(number: int, result: RunResult) -> tuple[object, ...]:
     )
 
 
-def _totals(totals: TotalCounts) -> list[tuple[object, ...]]:
-    slots = {kind: totals.stats.get(name, 0) for kind, name in _SLOTS.items()}
+def _totals(totals: Totals) -> list[tuple[object, ...]]:
+    slots = {kind: totals.stats.get(name, 0) for kind, name in SLOT_NAMES.items()}
     return [
         ("gpu_tot_sim_cycle", totals.cycles, "cycles"),
         ("gpu_tot_sim_insn", totals.thread_instructions, "thread instructions"),

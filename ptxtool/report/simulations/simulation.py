@@ -4,27 +4,21 @@ from collections.abc import Mapping
 
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.hotspots import hotspot_parts
-from ptxtool.report.tables import Column, Table, clip, shortened, table
-from ptxtool.results.run_results import Run, RunResult, StallPoint
+from ptxtool.report.tables import Part, clip, head, shortened, table
+from ptxtool.results.run_results import Run
+from ptxtool.results.simulation import SimResult, StallPoint
 
-_COUNTERS = (Column("counter"), Column("value", "right", style="bold"), Column("", style="cyan"))
-_STALLS = (
-    Column("line", "right"),
-    Column("stops", "right"),
-    Column("warp-cycles", "right"),
-    Column("first cycle", "right"),
-    Column("waited for"),
-    Column("instruction", style="code"),
-)
+_COUNTERS = head("counter | >value:bold | :cyan")
+_STALLS = head(">line | >stops | >warp-cycles | >first cycle | waited for | instruction:code")
 _STALLS_SHOWN = 10
 ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle limit reached)"}
 """What a title says of how a simulation ended."""
 
 
-def run_parts(run: Run) -> list[Table | str]:
+def run_parts(run: Run) -> list[Part]:
     """The report of one run: the counters, the stall points, where the time went, and whether the results are right."""
     result = run.result
-    parts: list[Table | str] = [table(_COUNTERS, _counters(result), _title(result))]
+    parts: list[Part] = [table(_COUNTERS, _counters(result), _title(result))]
     if result.shared_pairs:
         parts += ["", *_stalls(result)]
     if result.dynamic is not None:
@@ -36,7 +30,7 @@ def run_parts(run: Run) -> list[Table | str]:
     return [*parts, "", run.verdict]
 
 
-def _title(result: RunResult) -> str:
+def _title(result: SimResult) -> str:
     grid, block = (" x ".join(map(str, e)) for e in (result.grid, result.block))
     return (
         f"{result.kernel} on {result.gpu}, {result.scheduler}{result.sharing}{ENDED[result.status]}\n"
@@ -45,7 +39,7 @@ def _title(result: RunResult) -> str:
     )
 
 
-def _counters(result: RunResult) -> list[tuple[object, ...]]:
+def _counters(result: SimResult) -> list[tuple[object, ...]]:
     pairs = f"{result.unshared_ctas} unshared + {result.shared_pairs} pairs, " if result.shared_pairs else ""
     rows: list[tuple[object, ...]] = [
         ("resident CTAs per SM", result.resident_ctas, f"{pairs}limited by {result.limiter}"),
@@ -73,7 +67,7 @@ def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:
     return rows
 
 
-def _stalls(result: RunResult) -> list[Table | str]:
+def _stalls(result: SimResult) -> list[Part]:
     """Where non-owner warps stopped, in the order of the text."""
     points = sorted(result.stall_points, key=lambda point: point.instruction)
     what, private = "a shared register", f"sequence numbers 1 to {result.private_registers}"
@@ -101,6 +95,6 @@ def byte_waited_for(point: StallPoint) -> str:
     return f"{point.variable} (byte {point.offset})" if point.variable else f"byte {point.offset}"
 
 
-def _released(result: RunResult) -> list[str]:
+def _released(result: SimResult) -> list[str]:
     n = int(result.stats.get("locks_released_early", 0))
     return [f"locks released at marks: {n}"] if n else []

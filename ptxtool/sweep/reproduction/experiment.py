@@ -4,7 +4,6 @@ What the store has is not run again, so an experiment that was stopped goes on.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 from ptxtool.formats.files import find_input, launch_beside
@@ -14,7 +13,7 @@ from ptxtool.results.exhibits import Failure, Finding, Reproduction
 from ptxtool.results.sweeps import Configuration, Record, SweepResult
 from ptxtool.runs.schemes import Scheme
 from ptxtool.sweep.plan import KernelNamed
-from ptxtool.sweep.reproduction.exhibits import Exhibits, Measured
+from ptxtool.sweep.reproduction.exhibits import Exhibits
 from ptxtool.sweep.reproduction.findings import findings
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited, paper
 from ptxtool.sweep.reproduction.schemes import schemes
@@ -61,17 +60,13 @@ def _configuration(chosen: Paper, application: Application | Unlimited, scheme: 
 
 def reproduction(chosen: Paper, result: SweepResult) -> Reproduction:
     """The exhibits of what has run."""
-    results = {(str(r.axes["kernel"]), str(r.axes["scheme"])): _measured(r) for r in result if r.ok}
+    results = {(str(r.axes["kernel"]), str(r.axes["scheme"])): r.counters for r in result if r.ok}
     exhibits = Exhibits(chosen, results, load_gpu(chosen.gpu)).all()
     failures = tuple(Failure(str(r.axes["kernel"]), str(r.axes["scheme"]), _reason(r)) for r in result.failed)
     found = (*_memory(result), *findings(chosen, exhibits))
     return Reproduction(
         chosen.title, chosen.gpu, chosen.sources, exhibits, found, failures, len(result), result.complete
     )
-
-
-def _measured(record: Record) -> Measured:
-    return Measured(**{field.name: record.counters[field.name] for field in fields(Measured)})
 
 
 def _reason(record: Record) -> str:

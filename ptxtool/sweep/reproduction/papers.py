@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.runs.schemes import Resource
 
 
@@ -71,9 +71,8 @@ EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
 def paper(name: str) -> Paper:
     """One of EXPERIMENTS. Raises E502 for another name."""
     if name not in EXPERIMENTS:
-        near = nearest(name, EXPERIMENTS)
-        guess = f"did you mean '{near}'? " if near else ""
-        raise error("E502", f"no experiment '{name}'", help=f"{guess}there are {' and '.join(EXPERIMENTS)}")
+        help = did_you_mean(name, EXPERIMENTS, then=f"there are {' and '.join(EXPERIMENTS)}")
+        raise error("E502", f"no experiment '{name}'", help=help)
     text = Path(__file__).with_name(f"{name}.toml").read_bytes()
     found: Paper = msgspec.toml.decode(text, type=Paper)
     return found

@@ -19,7 +19,7 @@ from functools import cache, cached_property
 
 from ptxtool.analysis.flow.constant_definitions import constant_definitions
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.defuse import Operands
+from ptxtool.ir.defuse import OperandAccesses
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
@@ -50,7 +50,7 @@ class StepReader:
 
     def __init__(self, before: Function, after: Function) -> None:
         self.before, self.after = before, after
-        self._old, self._new = Operands(before), Operands(after)
+        self._old, self._new = OperandAccesses(before), OperandAccesses(after)
         self.def_uses = before.def_uses
         self.places = PlaceTable(after)
         self.problems: list[Diagnostic] = []
@@ -265,7 +265,7 @@ class StepReader:
             return -1
         index = self._resolve_new(value.text, j)
         place = self.places.register(index) if index >= 0 and self._width(index) == bits else -1
-        if self.after.registers.settled[value.text]:
+        if self.after.registers.everywhere[value.text]:
             self._spilled[id(value), bits] = place
         return place
 

@@ -21,12 +21,12 @@ Meaning = tuple[int, tuple[int, ...]]
 
 
 class _Names(dict[str, Meaning]):
-    """The meaning of names that stand alone; those of plain ranges are there from the beginning, as in `Settled`."""
+    """The meaning of names that stand alone; those of ranges that nothing hides are entered at once."""
 
     def __init__(self, side: "_Side", most: int):
         super().__init__()
         self._side = side
-        for _, prefix, numbers, first in side.registers.settled_ranges():
+        for _, prefix, numbers, first in side.registers.ranges_everywhere():
             if len(numbers) <= most:
                 shape, _ = side.look(Name(f"{prefix}{numbers.start}"))
                 indices = zip(range(first, first + len(numbers)))  # tuples of one
@@ -65,7 +65,7 @@ class _Side:
     def look(self, operand: Operand) -> Meaning:
         """The meaning of an operand that was not analysed before."""
         access = accessed(operand, "r")
-        found = [self.registers.settled[name] for name in access.reads]
+        found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return self._no_shape, ()
         shape = self._numbers.setdefault(structure(operand, self._class_of_name), len(self._numbers))
@@ -82,7 +82,7 @@ class _Side:
 
     def _class_of_name(self, name: Name) -> object:
         """The part of a name that must be the same in one that stands for it."""
-        found = self.registers.settled[name.text]
+        found = self.registers.everywhere[name.text]
         return self._class(found[0]) if found else name.text, name.part
 
 

@@ -9,7 +9,7 @@ register in a function's head, or one whose name has no number, overlaps none.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ptxtool.analysis.regalloc.physical import place_of
+from ptxtool.analysis.regalloc.physical import units_of
 from ptxtool.ir.nodes import Function
 from ptxtool.validate.assignment.slots import Slot
 
@@ -117,7 +117,7 @@ class PlaceTable:
 
     def register(self, index: int) -> int:
         if index not in self._cells:
-            found = None if index in self.head else place_of(self.registers[index])
+            found = None if index in self.head else units_of(self.registers[index])
             units = range(found.first, found.first + found.units) if found else ()
             self._add(index, ((found.file, unit) for unit in units) if found else ())
         return index

@@ -31,6 +31,7 @@ HOST_ONLY = (
     "ptxsim.functional.tracing",
     "ptxsim.functional.waiting",
     "ptxsim.functional_run",
+    "ptxsim.launch_options",
     "ptxsim.launcher",
     "ptxsim.lowering",
     "ptxsim.machine",

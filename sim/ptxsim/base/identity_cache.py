@@ -1,7 +1,7 @@
-"""`Remembered`: results that follow from objects which never change, such as a lowered kernel or a machine.
+"""`IdentityCache`: results computed from objects that never change, such as a lowered kernel or a machine.
 
-By the objects' identity: to compare their contents would take as long as to work the result out. The objects are kept
-with the result, so that no other object has their identity as long as it is known.
+The key is the objects' identity: comparing their contents would take as long as computing the result. An entry keeps
+its objects alive, so that no other object can have their identity while the entry exists.
 """
 
 from collections.abc import Callable, Hashable
@@ -11,21 +11,23 @@ from typing import Any, Generic, TypeVar
 Result = TypeVar("Result")
 
 
-class Remembered(Generic[Result]):
-    """The last `most` results of one kind."""
+class IdentityCache(Generic[Result]):
+    """The last `capacity` results of one kind."""
 
-    def __init__(self, most: int):
-        self._most = most
-        self._known: dict[tuple[int, Hashable], tuple[Any, Result]] = {}
+    def __init__(self, capacity: int):
+        self._capacity = capacity
+        self._entries: dict[tuple[tuple[int, ...], Hashable], tuple[tuple[Any, ...], Result]] = {}
         self._lock = Lock()
 
-    def get(self, of: Any, key: Hashable, make: Callable[[], Result]) -> Result:
-        """What `make` gives for an object, and what else it depends on; it is called when that is not known."""
-        found = self._known.get((id(of), key))
+    def get(self, objects: Any, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """The result for an object, or a tuple of objects, and a key; `compute` is called when it is not cached."""
+        held = objects if isinstance(objects, tuple) else (objects,)
+        known = tuple(map(id, held)), key
+        found = self._entries.get(known)
         if found is None:
-            found = of, make()
+            found = held, compute()
             with self._lock:
-                self._known[id(of), key] = found
-                if len(self._known) > self._most:
-                    del self._known[next(iter(self._known))]
+                self._entries[known] = found
+                if len(self._entries) > self._capacity:
+                    del self._entries[next(iter(self._entries))]
         return found[1]

@@ -2,77 +2,135 @@
 
 * `njit` compiles without reference counting (`_nrt=False`): records and arrays are borrowed from Python, which keeps
   them alive for the run; compiled functions allocate nothing, and no function returns an array.
-* LLVM unrolls the loops over 32 lanes before it could vectorise them: its pass for straight code (SLP) is switched on.
-* Machine code is kept on disk where `machine_code` says, a folder for every source.
+* `_Dispatcher` adapts numba while it compiles a function of this package, and only then: other users of numba in the
+  process find its settings, its functions and its cache folder unchanged.
+* Machine code is kept on disk where `code_cache` says, a folder for every source.
 * `rows_*`, `flat_*` and `records` give an array over memory at an address (an integer in a record): arrays of varying
   size are reached through records that way. With `NUMBA_DISABLE_JIT=1` they do the same through ctypes.
 """
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
 from numba import types
-from numba.core import config
+from numba.core import config, typeinfer
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
+from numba.np import arrayobj
 
 from ptxsim.base.code_cache import folder
 
 OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+JIT_DISABLED = bool(config.DISABLE_JIT)
+
+_fix_integer_index = arrayobj.fix_integer_index
 
 
-def _index_from_the_start() -> None:
-    """Leave out numba's code for indices that count from an array's end, in this package's functions: none has such an
-    index, and with 100 accesses a simulated instruction that code was a fifth of all."""
-    from numba.np import arrayobj
+def _index_from_the_start(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
+    """`numba.np.arrayobj.fix_integer_index` without the code for indices that count from an array's end.
 
-    general = arrayobj.fix_integer_index
-
-    def fix_integer_index(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
-        if index_type.signed and "6ptxsim" in builder.function.name:
-            return context.cast(builder, index, index_type, types.intp)
-        return general(context, builder, index_type, index, size)
-
-    arrayobj.fix_integer_index = fix_integer_index
+    No function of this package has such an index, and with 100 accesses per simulated instruction that code was a
+    fifth of all machine code."""
+    if index_type.signed and "6ptxsim" in builder.function.name:
+        return context.cast(builder, index, index_type, types.intp)
+    return _fix_integer_index(context, builder, index_type, index, size)
 
 
-_index_from_the_start()
+@contextmanager
+def _adapted() -> Iterator[None]:
+    """Adapt numba for a compilation: `_index_from_the_start`, and LLVM's vectoriser of straight code (SLP).
+
+    LLVM unrolls the loops over 32 lanes before it could vectorise them. Under numba's compiler lock, so that no other
+    thread compiles meanwhile; a compilation that starts another one enters twice.
+    """
+    with global_compiler_lock:
+        before = arrayobj.fix_integer_index, config.SLP_VECTORIZE
+        arrayobj.fix_integer_index, config.SLP_VECTORIZE = _index_from_the_start, 1
+        try:
+            yield
+        finally:
+            arrayobj.fix_integer_index, config.SLP_VECTORIZE = before
 
 
-def _decorator(**options: Any) -> Any:
-    """`numba.njit` with these options and the cache folder of the function's source."""
+class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """The folder of the machine code of a function's source (`code_cache.folder`)."""
+
+    def __init__(self, function: FunctionType, file: str):
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+        self._path = str(folder(function.__module__) / self.get_suitable_cache_subpath(file))
+
+    def get_cache_path(self) -> str:
+        return self._path
+
+
+class _CacheFiles(CompileResultCacheImpl):
+    _locator_classes: ClassVar[list[Any]] = [_Locator, *CompileResultCacheImpl._locator_classes]
+
+
+class _FunctionCache(FunctionCache):
+    _impl_class = _CacheFiles
+
+
+class _Dispatcher(CPUDispatcher):
+    """numba's dispatcher, for functions of this package."""
+
+    def enable_caching(self) -> None:
+        self._cache = _FunctionCache(self.py_func)
+
+    def compile(self, signature: Any) -> Any:
+        with _adapted():
+            return super().compile(signature)
+
+
+def _decorator(cache: bool = True, **options: Any) -> Any:
+    """`numba.njit` with these options and a `_Dispatcher`, used with or without a signature."""
+    options = {"nopython": True, "boundscheck": None, **OPTIONS, **options}
 
     def decorate(first: Any) -> Any:
+        def compiled(function: FunctionType, signature: Any = None) -> Any:
+            if JIT_DISABLED:
+                return function
+            dispatcher = _Dispatcher(function, targetoptions=options)
+            if cache:
+                dispatcher.enable_caching()
+            if signature is not None:
+                with typeinfer.register_dispatcher(dispatcher):
+                    dispatcher.compile(signature)
+                dispatcher.disable_compile()
+            return dispatcher
+
         if isinstance(first, FunctionType):
-            config.CACHE_DIR = str(folder(first.__module__))
-            return numba.njit(cache=True, **options)(first)
-
-        def with_signature(function: FunctionType) -> Any:
-            config.CACHE_DIR = str(folder(function.__module__))
-            before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
-            try:
-                return numba.njit(first, cache=True, **options)(function)
-            finally:
-                config.SLP_VECTORIZE = before
-
-        return with_signature
+            return compiled(first)
+        return lambda function: compiled(function, first)
 
     return decorate
 
 
-njit = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False, **OPTIONS)
+njit = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=False)
 """`@njit` or `@njit(signature)`: a function for other compiled functions. Without wrappers for Python it compiles a
-third faster; Python must not call it. LLVM decides whether it becomes part of its callers: the flag says no more than
-that, but unsaid, numba would take it from the function whose compilation asked for this one, and `inline` would spread
-to everything below (the cycle of an SM was 170 KB of code, and a quarter of all compiling)."""
-inline = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **OPTIONS)
-"""The same for a function with one call, or a few lines: its code becomes its caller's. The timing loop is a quarter
-faster for it; a call with its arguments (an array is seven of them) costs as much as a small function does."""
-entry = _decorator(**OPTIONS)
+third faster; Python must not call it. LLVM decides whether it is inlined into its callers: `forceinline=False` has no
+other meaning, but without it numba would take the flag from the function whose compilation asked for this one, and
+`inline` would spread to everything below (the cycle of an SM was 170 KB of code, and a quarter of all compiling)."""
+inline = _decorator(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+"""The same for a function with one call, or a few lines: its code is inlined into its caller. The timing loop is a
+quarter faster for it; a call with its arguments (an array is seven of them) costs as much as a small function does."""
+entry = _decorator()
 """The same for the few functions that Python calls."""
+uncached = _decorator(cache=False)
+"""The same for functions that the disk cache does not keep."""
 
 
 def for_python(function: Any) -> Any:
@@ -80,47 +138,32 @@ def for_python(function: Any) -> Any:
 
     Not from the disk cache: numba finds the function there without its wrapper, and a call would crash.
     """
-    return numba.njit(**OPTIONS)(function.py_func) if hasattr(function, "py_func") else function
+    return uncached(function.py_func) if hasattr(function, "py_func") else function
 
 
-JIT_DISABLED = bool(config.DISABLE_JIT)
-
-_CTYPES: dict[str, Any] = {
-    "uint8": ctypes.c_uint8,
-    "uint16": ctypes.c_uint16,
-    "uint32": ctypes.c_uint32,
-    "int32": ctypes.c_int32,
-    "float32": ctypes.c_float,
-    "uint64": ctypes.c_uint64,
-    "int64": ctypes.c_int64,
-    "float64": ctypes.c_double,
-}
+def _array_at(dtype: np.dtype[Any], address: Any, n: Any) -> Any:
+    """An array over memory, without compilation."""
+    return np.frombuffer((ctypes.c_uint8 * (dtype.itemsize * int(n))).from_address(int(address)), dtype)
 
 
-def _view(name: str, columns: int) -> Any:
-    """`view(address, n)`: an array of n elements (columns 0) or of n rows of `columns` elements."""
+def records(dtype: np.dtype[Any], columns: int = 0) -> Any:
+    """`view(address, n)`: an array of n elements of a dtype (columns 0), or of n rows of `columns` elements."""
     if JIT_DISABLED:
 
         @lru_cache(maxsize=4096)
         def python_view(address: int, n: int) -> Any:
-            count = int(n) * (columns or 1)
-            array = np.ctypeslib.as_array((_CTYPES[name] * count).from_address(int(address)))
+            array = _array_at(dtype, address, int(n) * (columns or 1))
             return array.reshape(-1, columns) if columns else array
 
         return python_view
 
-    return _compiled_view(getattr(types, name), columns)
-
-
-def _compiled_view(element: Any, columns: int) -> Any:
-    from numba.np.arrayobj import make_array, populate_array
-
+    element = numba.from_dtype(dtype)
     array_type = types.Array(element, 2 if columns else 1, "C")
 
     @intrinsic
     def view(typing_context: Any, address: Any, n: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            array = make_array(array_type)(context, builder)
+            array = arrayobj.make_array(array_type)(context, builder)
             machine_type = context.get_data_type(element)
             size = context.get_abi_sizeof(machine_type)
             data = builder.inttoptr(arguments[0], machine_type.as_pointer())
@@ -130,7 +173,7 @@ def _compiled_view(element: Any, columns: int) -> Any:
 
             shape = [arguments[1], constant(columns)] if columns else [arguments[1]]
             strides = [constant(size * columns), constant(size)] if columns else [constant(size)]
-            populate_array(
+            arrayobj.populate_array(
                 array, data=data, shape=shape, strides=strides, itemsize=constant(size), meminfo=None
             )
             return array._getvalue()
@@ -141,31 +184,18 @@ def _compiled_view(element: Any, columns: int) -> Any:
 
 
 # 32 lanes a row
-rows_u32 = _view("uint32", 32)
-rows_i32 = _view("int32", 32)
-rows_f32 = _view("float32", 32)
-rows_u64 = _view("uint64", 32)
-rows_i64 = _view("int64", 32)
-rows_f64 = _view("float64", 32)
-flat_u8 = _view("uint8", 0)
-flat_u16 = _view("uint16", 0)
-flat_u32 = _view("uint32", 0)
-flat_i32 = _view("int32", 0)
-flat_u64 = _view("uint64", 0)
-flat_i64 = _view("int64", 0)
-
-
-def records(dtype: np.dtype[Any]) -> Any:
-    """`view(address, n)`: an array of n records of a dtype."""
-    if JIT_DISABLED:
-
-        @lru_cache(maxsize=64)
-        def python_view(address: int, n: int) -> Any:
-            data = (ctypes.c_uint8 * (dtype.itemsize * int(n))).from_address(int(address))
-            return np.frombuffer(data, dtype)  # type: ignore[call-overload]
-
-        return python_view
-    return _compiled_view(numba.from_dtype(dtype), 0)
+rows_u32 = records(np.dtype(np.uint32), 32)
+rows_i32 = records(np.dtype(np.int32), 32)
+rows_f32 = records(np.dtype(np.float32), 32)
+rows_u64 = records(np.dtype(np.uint64), 32)
+rows_i64 = records(np.dtype(np.int64), 32)
+rows_f64 = records(np.dtype(np.float64), 32)
+flat_u8 = records(np.dtype(np.uint8))
+flat_u16 = records(np.dtype(np.uint16))
+flat_u32 = records(np.dtype(np.uint32))
+flat_i32 = records(np.dtype(np.int32))
+flat_u64 = records(np.dtype(np.uint64))
+flat_i64 = records(np.dtype(np.int64))
 
 
 def record_at(dtype: np.dtype[Any]) -> Any:
@@ -174,8 +204,7 @@ def record_at(dtype: np.dtype[Any]) -> Any:
 
         @lru_cache(maxsize=4096)
         def python_at(address: int, i: int) -> Any:
-            data = (ctypes.c_uint8 * dtype.itemsize).from_address(int(address) + int(i) * dtype.itemsize)
-            return np.frombuffer(data, dtype)[0]  # type: ignore[call-overload]
+            return _array_at(dtype, int(address) + int(i) * dtype.itemsize, 1)[0]
 
         return python_at
     record_model = numba.from_dtype(dtype)
@@ -193,15 +222,14 @@ def record_at(dtype: np.dtype[Any]) -> Any:
 
 
 def _address_of() -> Any:
-    """`address_of(array)`: where an array's first element lies."""
+    """`address_of(array)`: the address of an array's first element."""
     if JIT_DISABLED:
         return lambda array: array.ctypes.data
-    from numba.np.arrayobj import make_array
 
     @intrinsic
     def operation(typing_context: Any, array: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = make_array(signature.args[0])(context, builder, arguments[0]).data
+            data = arrayobj.make_array(signature.args[0])(context, builder, arguments[0]).data
             return builder.ptrtoint(data, context.get_value_type(types.uint64))
 
         return types.uint64(array), generate

@@ -1,4 +1,4 @@
-"""What callers of a run may give wrong: extents, whole numbers, the list of arguments, the kernel, names of choices."""
+"""Checks of what callers pass to a launch: the kernel, extents, arguments and numbers; and limits of the numbers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function, Module
 
 Extent = int | Sequence[int]
 """A number, or up to three: x, y, z."""
 
 PTXPLUS_SEMANTICS = ("hardware", "gpgpu-sim")
-"""Whose meaning PTXPlus instructions have, by name."""
+"""The semantics of PTXPlus instructions, by name."""
 
 STACK_BYTES = 16 << 10
 """Local memory of a thread beyond its longest chain of different functions, for recursion; and for `alloca`."""
@@ -26,72 +26,47 @@ MAX_SHARED = 227 * 1024
 """Bytes of shared memory that a CTA may have on any machine so far (sm_90)."""
 
 
-def extent(name: str, given: Extent) -> tuple[int, int, int]:
-    """Three sizes. Raises E401 for what is not one to three positive whole numbers."""
-    values = tuple(given) if isinstance(given, Sequence | np.ndarray) else (given,)
+def extent(name: str, value: Extent) -> tuple[int, int, int]:
+    """Three sizes, x, y, z. Raises E401 unless there are one to three positive whole numbers."""
+    values = tuple(value) if isinstance(value, Sequence | np.ndarray) else (value,)
     if not 1 <= len(values) <= 3 or any(not isinstance(v, int | np.integer) or v < 1 for v in values):
         help_text = f"such as {name}=128 or {name}=(16, 16)"
-        raise error("E401", f"{name} {given!r} is not one to three positive whole numbers", help=help_text)
+        raise error("E401", f"{name} {value!r} is not one to three positive whole numbers", help=help_text)
     padded = (*(int(v) for v in values), 1, 1)
     return padded[0], padded[1], padded[2]
 
 
-def whole(name: str, given: object, least: int) -> None:
-    """Raise E401 for an option that is no whole number, or too small."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise error("E401", f"{name} = {given!r}", help=f"give a whole number of at least {least}")
-
-
-def check_limits(stack_bytes: object, heap_bytes: object) -> None:
-    """Raise E401 for sizes of stack and heap that cannot be."""
-    for name, given, least, most in (
-        ("stack_bytes", stack_bytes, 0, MOST_STACK_BYTES),
-        ("heap_bytes", heap_bytes, 64, MOST_HEAP_BYTES),
-    ):
-        whole(name, given, least)
-        if int(given) > most:  # type: ignore[call-overload]
-            raise error("E401", f"{name} = {given}", help=f"at most {most} is possible")
+def whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Raise E401 for an option that is not a whole number, or too small or too large."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise error("E401", f"{name} = {value!r}", help=f"give a whole number of at least {least}")
+    if most is not None and value > most:
+        raise error("E401", f"{name} = {value}", help=f"at most {most} is possible")
 
 
 def is_as_gpgpu_sim(ptxplus_semantics: object) -> bool:
-    """Whether PTXPlus means what GPGPU-Sim makes of it. Raises E502 for a name that is none of PTXPLUS_SEMANTICS."""
+    """Whether PTXPlus has GPGPU-Sim's semantics. Raises E502 for a name that is not one of PTXPLUS_SEMANTICS."""
     if ptxplus_semantics not in PTXPLUS_SEMANTICS:
         known = " and ".join(f"'{name}'" for name in PTXPLUS_SEMANTICS)
-        near = nearest(str(ptxplus_semantics), PTXPLUS_SEMANTICS)
-        guess = f"did you mean '{near}'? " if near else ""
-        raise error(
-            "E502",
-            f"PTXPlus has no semantics '{ptxplus_semantics}'",
-            help=f"{guess}there are {known}; docs/ptxplus-semantics.md has the differences",
-        )
+        there = f"there are {known}; docs/ptxplus-semantics.md has the differences"
+        help = did_you_mean(str(ptxplus_semantics), PTXPLUS_SEMANTICS, then=there)
+        raise error("E502", f"PTXPlus has no semantics '{ptxplus_semantics}'", help=help)
     return ptxplus_semantics == "gpgpu-sim"
 
 
-def check_kernel(kernel: object) -> None:
-    """Raise E401 for what is no parsed kernel."""
+def check_call(kernel: object, args: Any, names: Sequence[str]) -> None:
+    """Raise E401 unless the kernel is a parsed one, the arguments a sequence, and the names one for each argument."""
     if isinstance(kernel, Module):
-        names = ", ".join(kernel.kernels) or "none"
-        raise error(
-            "E401", "kernel is a whole module", help=f'give module.kernels["NAME"]; its kernels are {names}'
-        )
+        known = ", ".join(kernel.kernels) or "none"
+        help = f'give module.kernels["NAME"]; its kernels are {known}'
+        raise error("E401", "kernel is a whole module", help=help)
     if not isinstance(kernel, Function):
         what = repr(kernel) if isinstance(kernel, str) else f"of type {type(kernel).__name__}"
-        raise error(
-            "E401", f"kernel is {what}", help='give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
-        )
-
-
-def check_sequence(args: Any) -> None:
-    """Raise E401 for arguments that are no list."""
+        help = 'give a parsed one: ptxtool.load("FILE").kernels["NAME"]'
+        raise error("E401", f"kernel is {what}", help=help)
     if not isinstance(args, Sequence | np.ndarray) or isinstance(args, str | bytes):
-        raise error(
-            "E401", f"args is {args!r}", help="give a list with one value per parameter of the kernel"
-        )
-
-
-def check_names(names: Sequence[str], args: Any) -> None:
-    """Raise E401 for names that are not one for each argument."""
+        help = "give a list with one value per parameter of the kernel"
+        raise error("E401", f"args is {args!r}", help=help)
     if names and len(names) != len(args):
-        raise error(
-            "E401", f"{len(names)} names for {len(args)} arguments", help="give one for each, or none"
-        )
+        help = "give one for each, or none"
+        raise error("E401", f"{len(names)} names for {len(args)} arguments", help=help)

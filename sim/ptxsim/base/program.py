@@ -35,13 +35,28 @@ GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO
     1 << k for k in range(5)
 )
 
-MAX_STACK = 64  # entries of a warp's SIMT stack in a timed run
+MAX_STACK = 64  # entries of a warp's SIMT stack
 COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
 MAX_BANKS = 12  # source registers that the operand collector reads
 
+
 # first what issue and the units read, side by side
+def stack_fields(warps: int) -> list[tuple[str, str, tuple[int, int]]]:
+    """The entries of the stacks of so many warps: entries of one depth are adjacent, as few warps are deep in it."""
+    shape = MAX_STACK, warps
+    return [
+        ("stack_pc", "i4", shape),
+        ("stack_rpc", "i4", shape),
+        ("stack_mask", "i8", shape),
+        ("stack_call", "i4", shape),
+        ("stack_wait", "i4", shape),  # 1 + the barrier an entry waits at; 0: it does not
+        ("waits_since", "i4", shape),  # the barrier instruction
+        ("waiting_lanes", "i8", shape),
+    ]
+
+
 INSTRUCTION = record(
     [
         ("kind", "i4"),  # control kind
@@ -222,18 +237,18 @@ class Program:
     first_registers: tuple[tuple[Any, int], ...] = field(
         repr=False
     )  # per function the number of its first register
-    places: tuple[tuple[Any, int], ...] = field(
+    positions: tuple[tuple[Any, int], ...] = field(
         repr=False
     )  # per instruction its function and index; -1 behind its end
     register_names: tuple[str, ...] = field(repr=False)
     layout: Any = field(
         default=None, repr=False
-    )  # ptxsim.lowering.variable_layout.Layout: where variables lie
+    )  # ptxsim.lowering.variable_layout.VariableLayout: where variables lie
     is_ptxplus: bool = False
 
     def span(self, i: int) -> tuple[Any, int, int]:
         """The source, start and end of an instruction: for diagnostics."""
-        function, index = self.places[min(i, len(self.places) - 1)]
+        function, index = self.positions[min(i, len(self.positions) - 1)]
         if index < 0:
             return function.source, function.end - 1, function.end
         node = function.instructions[index]

@@ -1,11 +1,12 @@
-"""Arrays of records that launches use one after the other: to make those of a machine anew takes long for a short run.
+"""A pool of record arrays that launches reuse: allocating those of a machine takes longer than a short run.
 
-An array is handed out as it was made. When a launch has ended it is given back, and what the launch can have touched is
-put back as it was: records have room for the largest machine, so of most arrays in them only the first few entries
-belong to this one (`of_each`), and what grows from one end is looked through until nothing was touched (`while_used`).
-An array that is not given back (the run ended with an error, or the machine is kept) is simply lost to the stock.
+`acquire` returns an array in its initial state. `release`, after the launch, restores what the launch can have changed
+and returns the array to the pool. Records have room for the largest machine, so only the first few entries of most of
+their arrays belong to this one (`restore_fields`); arrays that fill up from one end are restored in steps until a step
+was not used (`restore_while_used`). An array that is not released (the run ended with an error, or the machine is kept)
+does not return to the pool.
 
-Two launches never have one array at the same time. The stock is small: a few machines, or a few threads on one.
+No two launches hold one array at the same time. The pool is small: enough for a few machines, or a few threads on one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,49 +17,49 @@ import numpy as np
 
 from ptxtool.formats.gpu import Gpu
 
-_KEPT = 12
-"""Arrays in the stock: a machine has three, of 6, 4 and 2 MB."""
+_CAPACITY = 12
+"""Arrays in the pool: a machine has three, of 6, 4 and 2 MB."""
 
-Step = tuple[Sequence[Any], Sequence[tuple[Any, Any]]]
-"""Arrays that are zero as long as the step was not used, and others with what they are made of."""
+RestoreStep = tuple[Sequence[Any], Sequence[tuple[Any, Any]]]
+"""Arrays that are zero unless the step was used, and further arrays with their initial contents."""
 
 
-class Records:
-    """An array of a machine's records, as it was made, and what of it has to be put back after a launch."""
+class PooledRecords:
+    """An array of a machine's records, and what has to be restored in it after a launch."""
 
     def __init__(self, gpu: Gpu, array: Any):
         self.gpu, self.array = gpu, array
-        self.make: Callable[[Gpu], Records] | None = None
-        """What makes others like it."""
+        self.create: Callable[[Gpu], PooledRecords] | None = None
+        """The function that creates such records."""
         self._parts: list[tuple[Any, Any]] = []
-        self._steps: Callable[[], Iterable[Step]] = tuple
+        self._steps: Callable[[], Iterable[RestoreStep]] = tuple
 
-    def of_each(self, records: Any, used: Mapping[str, int]) -> None:
-        """Put back each of these records, which are all alike; of the fields in `used` (`name`, or `name.name` within
-        one) the first so many entries only."""
+    def restore_fields(self, records: Any, used: Mapping[str, int]) -> None:
+        """Restore each of these records, which are all alike; of the fields in `used` (`name`, or `name.name` for a
+        field of a field) only that many entries."""
         rows = np.asarray(records).view(np.uint8).reshape(len(records), -1)
         for start, end in _pieces(records.dtype, used):
             self._parts.append((rows[:, start:end], rows[:1, start:end].copy()))
 
-    def while_used(self, steps: Callable[[], Iterable[Step]]) -> None:
-        """Put back what the steps have, one after the other, up to the first one that was not used."""
+    def restore_while_used(self, steps: Callable[[], Iterable[RestoreStep]]) -> None:
+        """Restore the steps in order, up to the first one that was not used."""
         self._steps = steps
 
     def restore(self) -> None:
-        """Make the array as it was made."""
-        for part, made in self._parts:
-            part[...] = made
-        for telling, others in self._steps():
-            if not any(part.any() for part in telling):
+        """Return the array to its initial state."""
+        for part, initial in self._parts:
+            part[...] = initial
+        for marks, others in self._steps():
+            if not any(part.any() for part in marks):
                 break
-            for part in telling:
+            for part in marks:
                 part[...] = 0
-            for part, made in others:
-                part[...] = made
+            for part, initial in others:
+                part[...] = initial
 
 
 def _pieces(record: np.dtype[Any], used: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Start and end of the bytes that are put back of a record, neighbours as one."""
+    """Start and end of the bytes of a record that are restored; adjacent ranges are merged."""
     pieces: list[tuple[int, int]] = []
     for start, end in _fields(record, used, "", 0):
         if pieces and start - pieces[-1][1] < 8:
@@ -83,25 +84,25 @@ def _fields(
             yield at, at + field.itemsize
 
 
-_stock: list[Records] = []
+_pool: list[PooledRecords] = []
 _lock = Lock()
 
 
-def take(make: Callable[[Gpu], Records], gpu: Gpu) -> Records:
-    """Records that `make` makes for this machine: from the stock, or new ones."""
+def acquire(create: Callable[[Gpu], PooledRecords], gpu: Gpu) -> PooledRecords:
+    """The records that `create` returns for this machine: from the pool, or new ones."""
     with _lock:
-        for records in reversed(_stock):
-            if records.make is make and records.gpu is gpu:
-                _stock.remove(records)
+        for records in reversed(_pool):
+            if records.create is create and records.gpu is gpu:
+                _pool.remove(records)
                 return records
-    records = make(gpu)
-    records.make = make
+    records = create(gpu)
+    records.create = create
     return records
 
 
-def give_back(records: Records) -> None:
-    """Put records into the stock; the caller has no more to do with them."""
+def release(records: PooledRecords) -> None:
+    """Restore records and put them into the pool; the caller does not use them any more."""
     records.restore()
     with _lock:
-        _stock.append(records)
-        del _stock[:-_KEPT]
+        _pool.append(records)
+        del _pool[:-_CAPACITY]

@@ -14,11 +14,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ptxsim.frontends.python_kernels import (
+    PythonKernel,
     Runner,
     Transfers,
     entry_name,
@@ -27,6 +28,7 @@ from ptxsim.frontends.python_kernels import (
     renamed,
     wrong,
 )
+from ptxsim.launch_options import LaunchOptions, RunKeywords
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
@@ -36,16 +38,21 @@ _ARRAY_PARAMETERS = ("meminfo", "parent", "items", "itemsize", "")
 
 
 def from_numba(
-    kernel: Any, signature: Any = None, *, cc: tuple[int, int] = (7, 5), **options: Any
+    kernel: Any,
+    signature: Any = None,
+    *,
+    cc: tuple[int, int] = (7, 5),
+    options: LaunchOptions | None = None,
+    **changes: Unpack[RunKeywords],
 ) -> "NumbaKernel":
-    """Make a kernel that runs on the simulator of a `@cuda.jit` function, or of a plain Python function.
+    """Turn a `@cuda.jit` function, or a plain Python function, into a kernel that runs on the simulator.
 
     Launch it as numba does, `k[grid, block](x, y, n)` or `k[grid, block, stream, shared_bytes](...)`: arrays are
-    updated in place, and the result is that of `ptxsim.run`, whose `options` may be given here (`check=...`).
-    `signature` fixes the argument types (one signature or a list, as for `@cuda.jit`); without, they follow from the
+    updated in place, and the result is that of `ptxsim.run`, whose options may be given here (`check=...`).
+    `signature` fixes the argument types (one signature or a list, as for `@cuda.jit`); by default they follow from the
     arguments. `cc` is the compute capability to compile for.
 
-    Raises `PtxError`: E401 for what is no kernel, E502 where numba.cuda is missing.
+    Raises `PtxError`: E401 for an object that is no kernel, E502 where numba.cuda is missing.
     """
     cuda = _cuda()
     dispatcher = _dispatcher(cuda, kernel)
@@ -54,11 +61,13 @@ def from_numba(
     else:
         given = signature if isinstance(signature, list) else [signature]
         fixed = [_argument_types(one) for one in given]
-    return NumbaKernel(cuda, dispatcher, tuple(fixed), cc, Runner(options=options))
+    return NumbaKernel(cuda, dispatcher, tuple(fixed), cc, Runner.of("run", options, changes))
 
 
-class NumbaKernel:
+class NumbaKernel(PythonKernel):
     """A `numba.cuda` kernel on the simulator; see `from_numba`."""
+
+    _compiler, _launch_syntax = "numba", "[grid, block](...)"
 
     def __init__(
         self,
@@ -72,12 +81,8 @@ class NumbaKernel:
         self._runner = runner
         self._compiled: dict[tuple[Any, ...], Function] = {}
 
-    def __repr__(self) -> str:
-        return f"<numba kernel '{self.name}' on the simulator>"
-
     @property
     def name(self) -> str:
-        """The Python function's name."""
         return str(self._dispatcher.py_func.__name__)
 
     def __getitem__(self, configuration: Any) -> Callable[..., Any]:
@@ -95,34 +100,14 @@ class NumbaKernel:
 
         return start
 
-    def __call__(self, *args: Any) -> Any:
-        raise wrong(f"kernel '{self.name}' without a grid", f"write {self.name}[grid, block](...)")
-
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Callable[..., Any]:
         """As numba's `forall`: enough CTAs for `ntasks` threads, of `tpb` threads each (128 if that is 0)."""
         block = tpb or 128
         return self[max(1, -(-ntasks // block)), block, stream, sharedmem]
 
-    def timed(self, **options: Any) -> "NumbaKernel":
-        """The same kernel, run by `ptxsim.launch` with its options: launching it gives a `SimResult`."""
-        return self._with(self._runner.timed(options))
-
-    def functional(self, **options: Any) -> "NumbaKernel":
-        """The same kernel, run by `ptxsim.run` with other options, such as `check=("memory", "races")`."""
-        return self._with(self._runner.functional(options))
-
     def kernel(self, *args: Any) -> Function:
-        """The parsed PTX kernel for arguments like these: what ptxtool's analyses take."""
+        """The parsed PTX kernel for arguments of these types: what ptxtool's analyses take."""
         return self._function(self._types(_unwrapped(args)))
-
-    def ptx(self, *args: Any) -> str:
-        """The PTX text for arguments like these."""
-        return self.kernel(*args).source.text
-
-    def _with(self, runner: Runner) -> "NumbaKernel":
-        other = NumbaKernel(self._cuda, self._dispatcher, self._signatures, self._cc, runner)
-        other._compiled = self._compiled
-        return other
 
     def _launch(self, grid: Any, block: Any, shared: int, args: Sequence[Any]) -> Any:
         types = self._types(_unwrapped(args))

@@ -1,9 +1,9 @@
 """`from_triton`: launch a Triton kernel on the simulator, with numpy arrays and Triton's own syntax.
 
-Given a compiled kernel (`triton.compile(...)`), its PTX is launched: parameters are the arguments that are not
-`tl.constexpr`, in order, then pointers to scratch memory (none, one or two of them, by Triton's version). Given the
-`@triton.jit` function itself, it is compiled first, once per combination of argument types and constants; compiling
-needs no GPU. A program is a CTA of 32 * num_warps threads with the shared memory that the compiler asked for.
+The PTX of a compiled kernel (`triton.compile(...)`) is launched as it is: parameters are the arguments that are not
+`tl.constexpr`, in order, then pointers to scratch memory (none, one or two of them, by Triton's version). A
+`@triton.jit` function is compiled first, once per combination of argument types and constants; compiling needs no GPU.
+A program is a CTA of 32 * num_warps threads with the shared memory that the compiler asked for.
 
 Not handled: tensor descriptors, tuples as arguments, several CTAs per program (`num_ctas`), autotuning.
 
@@ -13,12 +13,21 @@ Reference: triton-lang, python/triton/compiler/compiler.py (`ASTSource`, `Compil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ptxsim.base.options import extent
-from ptxsim.frontends.python_kernels import Runner, Transfers, entry_name, plural, renamed, wrong
+from ptxsim.frontends.python_kernels import (
+    PythonKernel,
+    Runner,
+    Transfers,
+    entry_name,
+    plural,
+    renamed,
+    wrong,
+)
+from ptxsim.launch_options import LaunchOptions, RunKeywords
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.blocks import block_bound
 from ptxtool.ir.nodes import Function
@@ -48,19 +57,26 @@ _FURTHER_TYPES = {"bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv", "float8_e5m2":
 """Its names of types that packages such as ml_dtypes give to numpy."""
 
 
-def from_triton(kernel: Any, *, cc: tuple[int, int] = (8, 0), **options: Any) -> "TritonKernel":
-    """Make a kernel that runs on the simulator of what `triton.compile` gives, or of a `@triton.jit` function.
+def from_triton(
+    kernel: Any,
+    *,
+    cc: tuple[int, int] = (8, 0),
+    options: LaunchOptions | None = None,
+    **changes: Unpack[RunKeywords],
+) -> "TritonKernel":
+    """Turn the result of `triton.compile`, or a `@triton.jit` function, into a kernel that runs on the simulator.
 
     Launch it as Triton does, `k[grid](x, y, n, BLOCK=128)`: numpy arrays (or CPU tensors) for pointers, updated in
     place. `grid` is a number, up to three, or a function of the constants. The result is that of `ptxsim.run`, whose
-    `options` may be given here (`check=...`). `cc` is the compute capability to compile a `@triton.jit` function for.
+    options may be given here (`check=...`). `cc` is the compute capability to compile a `@triton.jit` function for.
 
-    Raises `PtxError` E401 for what is neither.
+    Raises `PtxError` E401 for any other object.
     """
+    runner = Runner.of("run", options, changes)
     if hasattr(kernel, "asm") and hasattr(kernel, "metadata"):
-        return TritonKernel(_Compiled(kernel), None, cc, Runner(options=options))
+        return TritonKernel(_Compiled(kernel), None, cc, runner)
     if hasattr(kernel, "arg_names") and hasattr(kernel, "params"):
-        return TritonKernel(None, kernel, cc, Runner(options=options))
+        return TritonKernel(None, kernel, cc, runner)
     if hasattr(kernel, "fn") and hasattr(kernel, "arg_names"):
         raise wrong(
             f"{type(kernel).__name__} chooses its constants on a GPU",
@@ -72,15 +88,14 @@ def from_triton(kernel: Any, *, cc: tuple[int, int] = (8, 0), **options: Any) ->
     )
 
 
-class TritonKernel:
+class TritonKernel(PythonKernel):
     """A Triton kernel on the simulator; see `from_triton`."""
+
+    _compiler, _launch_syntax = "Triton", "[grid](...)"
 
     def __init__(self, compiled: "_Compiled | None", jitted: Any, cc: tuple[int, int], runner: Runner):
         self._one, self._jitted, self._cc, self._runner = compiled, jitted, cc, runner
         self._cache: dict[Any, _Compiled] = {}
-
-    def __repr__(self) -> str:
-        return f"<Triton kernel '{self.name}' on the simulator>"
 
     @property
     def name(self) -> str:
@@ -103,9 +118,6 @@ class TritonKernel:
 
         return start
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        raise wrong(f"kernel '{self.name}' without a grid", f"write {self.name}[grid](...)")
-
     def _advised(self, problem: PtxError) -> PtxError:
         """The same; where instructions of newer machines are refused, with a machine that does without them."""
         if self._one is not None or self._cc[0] not in (9, 10) or problem.diagnostics[0].code != "E403":
@@ -113,26 +125,9 @@ class TritonKernel:
         help = "compile for a machine without them: from_triton(kernel, cc=(8, 0))"
         return PtxError(replace(d, help=help) for d in problem.diagnostics)
 
-    def timed(self, **options: Any) -> "TritonKernel":
-        """The same kernel, run by `ptxsim.launch` with its options: launching it gives a `SimResult`."""
-        return self._with(self._runner.timed(options))
-
-    def functional(self, **options: Any) -> "TritonKernel":
-        """The same kernel, run by `ptxsim.run` with other options, such as `check=("memory", "races")`."""
-        return self._with(self._runner.functional(options))
-
     def kernel(self, *args: Any, **named: Any) -> Function:
-        """The parsed PTX kernel for arguments like these (none are needed for a compiled one)."""
+        """The parsed PTX kernel for arguments of these types (a compiled one needs none)."""
         return self._one.kernel if self._one else self._prepared(args, named)[0].kernel
-
-    def ptx(self, *args: Any, **named: Any) -> str:
-        """The PTX text for arguments like these."""
-        return self.kernel(*args, **named).source.text
-
-    def _with(self, runner: Runner) -> "TritonKernel":
-        other = TritonKernel(self._one, self._jitted, self._cc, runner)
-        other._cache = self._cache
-        return other
 
     def _prepared(
         self, args: Sequence[Any], named: Mapping[str, Any]
@@ -185,7 +180,7 @@ class _Compiled:
         ptx = str(compiled.asm["ptx"])
         entry = entry_name(ptx)
         number = len(parse(ptx, f"{self.name}.ptx").kernels[entry].params)
-        if not self.types:  # nobody says what is scratch memory: all parameters are arguments
+        if not self.types:  # scratch memory is not declared: all parameters are arguments
             self.types = {f"arg{n}": "" for n in range(number)}
         self.n_scratch = number - len(self.types)
         if not 0 <= self.n_scratch <= 2:

@@ -86,19 +86,19 @@ def standing(program: Program, warps: Any) -> tuple[str, int, bool]:
     spinning: list[int] = []
     waiting: list[int] = []
     for w, warp in enumerate(warps):
-        depth = int(warp["depth"])
+        depth = int(warp["depth"][0])
         if depth == 0:
             continue
         top = depth - 1
-        waits = bool(warp["waits"][top])
-        i = int(warp["waits_since"][top] if waits else warp["pc"][top])
+        waits = bool(warp["stack_wait"][top, 0])
+        i = int(warp["waits_since"][top, 0] if waits else warp["stack_pc"][top, 0])
         (waiting if waits else spinning).append(i if waits else _what_it_waits_for(program, i))
-        lanes, alive = int(warp["mask"][top]), 0
+        lanes, alive = int(warp["stack_mask"][top, 0]), 0
         for k in range(depth):
-            alive |= int(warp["mask"][k])
+            alive |= int(warp["stack_mask"][k, 0])
         text = f"warp {w} {_doing(program, i, waits)}"
         if alive & ~lanes:
-            behind = _line(program, int(warp["pc"][top - 1]))
+            behind = _line(program, int(warp["stack_pc"][top - 1, 0]))
             text = f"warp {w}, lanes {_lanes(lanes)}, {_doing(program, i, waits)}"
             text += f", its lanes {_lanes(alive & ~lanes)} stand at line {behind} until they come"
         shown.append(text)
@@ -125,7 +125,7 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
 def _doing(program: Program, i: int, waits: bool) -> str:
     if waits:
         return f"waits at '{program.texts[i]}' in line {_line(program, i)}"
-    function, index = program.places[min(i, len(program.places) - 1)]
+    function, index = program.positions[min(i, len(program.positions) - 1)]
     around = _loop(function, index)
     if around is None:
         return f"comes back to line {_line(program, i)}"
@@ -135,7 +135,7 @@ def _doing(program: Program, i: int, waits: bool) -> str:
 
 def _what_it_waits_for(program: Program, i: int) -> int:
     """The first instruction of the loop around i that accesses memory; the first at all where none does."""
-    function, index = program.places[min(i, len(program.places) - 1)]
+    function, index = program.positions[min(i, len(program.positions) - 1)]
     around = _loop(function, index)
     if around is None:
         return i

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ptxsim.base.options import STACK_BYTES
-from ptxsim.lowering.frames import Formals, Frame, formals_of, frame_of, prototype
+from ptxsim.lowering.frames import Formals, FunctionFrame, formals_of, frame_of, prototype
 from ptxsim.lowering.variable_layout import names_of
 from ptxtool.ir.nodes import Directive, Function, Group, Instruction, Label, Name, Operand
 from ptxtool.ir.variables import round_up
@@ -183,11 +183,11 @@ class CallGraph:
     # ---- frames
 
     @cached_property
-    def _frames(self) -> Mapping[str, Frame]:
+    def _frames(self) -> Mapping[str, FunctionFrame]:
         start = self.kernel_local_bytes
         return {f.name: frame_of(f, start if f is self.kernel else None) for f in self.functions}
 
-    def frame(self, function: Function) -> Frame:
+    def frame(self, function: Function) -> FunctionFrame:
         return self._frames[function.name]
 
     def frame_bytes(self, function: Function) -> int:

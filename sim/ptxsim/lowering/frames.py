@@ -30,7 +30,7 @@ _PROTOTYPE = re.compile(r"(\([^)]*\))?\s*_?\s*(\([^)]*\))?")
 
 
 @dataclass(frozen=True)
-class Place:
+class FrameVariable:
     """A variable, parameter or result in a frame; instructions `first` to `last` (exclusive) see it."""
 
     name: str
@@ -47,8 +47,8 @@ class Place:
 class Formals:
     """The results and parameters of a function or prototype, and the bytes they take."""
 
-    returns: tuple[Place, ...]
-    params: tuple[Place, ...]
+    returns: tuple[FrameVariable, ...]
+    params: tuple[FrameVariable, ...]
     size: int
 
     @cached_property
@@ -58,21 +58,21 @@ class Formals:
 
 
 @dataclass(frozen=True)
-class Frame:
+class FunctionFrame:
     """One function's frame: `size` bytes at a multiple of `alignment`."""
 
     formals: Formals
-    variables: dict[str, tuple[Place, ...]]
+    variables: dict[str, tuple[FrameVariable, ...]]
     size: int
     alignment: int
 
-    def find(self, name: str, position: int) -> Place | None:
+    def find(self, name: str, position: int) -> FrameVariable | None:
         """The innermost variable of a name that an instruction sees; a parameter or result, where there is none."""
         places = self.variables.get(name, ())
         return next((p for p in reversed(places) if p.first <= position < p.last), None)
 
 
-class _Layout:
+class _FrameSpace:
     """Lays variables out one behind the other."""
 
     def __init__(self, start: int):
@@ -93,10 +93,10 @@ def formals_of(function: Function) -> Formals:
 
 
 def _formals(returns: Sequence[Declaration], params: Sequence[Declaration]) -> Formals:
-    layout = _Layout(0)
-    lists: list[tuple[Place, ...]] = []
+    layout = _FrameSpace(0)
+    lists: list[tuple[FrameVariable, ...]] = []
     for declarations in (returns, params):
-        places: list[Place] = []
+        places: list[FrameVariable] = []
         for declaration in declarations:
             for declarator in declaration.declarators:
                 is_predicate = declaration.type == "pred"
@@ -104,7 +104,9 @@ def _formals(returns: Sequence[Declaration], params: Sequence[Declaration]) -> F
                 alignment = PREDICATE_BYTES if is_predicate else alignment_of(declaration)
                 offset = layout.place(size, alignment)
                 is_register = declaration.space == "reg"
-                places.append(Place(declarator.name, offset, size, declaration.type, alignment, is_register))
+                places.append(
+                    FrameVariable(declarator.name, offset, size, declaration.type, alignment, is_register)
+                )
         lists.append(tuple(places))
     return Formals(lists[0], lists[1], layout.end)
 
@@ -113,26 +115,26 @@ def prototype(directive: Directive) -> Formals:
     """What a `.callprototype` says: `(results) _ (parameters)`."""
     found = _PROTOTYPE.match(directive.text)
     assert found is not None
-    layout = _Layout(0)
-    lists: list[tuple[Place, ...]] = []
+    layout = _FrameSpace(0)
+    lists: list[tuple[FrameVariable, ...]] = []
     for text in (found[1] or "", found[2] or ""):
-        places: list[Place] = []
+        places: list[FrameVariable] = []
         for space, align, words, count in _FORMAL.findall(text):
             kind = next((w for w in re.findall(r"\w+", words) if w in TYPES), "b32")
             width = PREDICATE_BYTES if kind == "pred" else TYPES[kind].bytes
             size, alignment = width * int(count or 1), int(align or width)
             offset = layout.place(size, alignment)
-            places.append(Place("_", offset, size, kind, alignment, space == "reg"))
+            places.append(FrameVariable("_", offset, size, kind, alignment, space == "reg"))
         lists.append(tuple(places))
     return Formals(lists[0], lists[1], layout.end)
 
 
-def frame_of(function: Function, start: int | None = None) -> Frame:
+def frame_of(function: Function, start: int | None = None) -> FunctionFrame:
     """The frame of a function; of a kernel the `.param` variables, above the `start` bytes of its `.local` ones."""
     formals = formals_of(function) if start is None else Formals((), (), 0)
-    layout = _Layout(formals.size if start is None else start)
+    layout = _FrameSpace(formals.size if start is None else start)
     spaces = ("local", "param") if start is None else ("param",)
-    found: dict[str, list[Place]] = {p.name: [p] for p in (*formals.returns, *formals.params)}
+    found: dict[str, list[FrameVariable]] = {p.name: [p] for p in (*formals.returns, *formals.params)}
     open_blocks: list[tuple[int, list[tuple[str, int]]]] = [
         (layout.end, [])
     ]  # end, and what was declared inside
@@ -146,7 +148,7 @@ def frame_of(function: Function, start: int | None = None) -> Frame:
             layout.end, declared = open_blocks.pop()
             for name, k in declared:
                 place = found[name][k]
-                found[name][k] = Place(
+                found[name][k] = FrameVariable(
                     name, place.offset, place.size, place.type, place.alignment, False, place.first, position
                 )
         elif (
@@ -157,9 +159,11 @@ def frame_of(function: Function, start: int | None = None) -> Frame:
             for declarator in statement.declarators:
                 size, alignment = declared_size(statement, declarator), alignment_of(statement)
                 offset = layout.place(size, alignment)
-                place = Place(declarator.name, offset, size, statement.type, alignment, False, position)
+                place = FrameVariable(
+                    declarator.name, offset, size, statement.type, alignment, False, position
+                )
                 places = found.setdefault(declarator.name, [])
                 open_blocks[-1][1].append((declarator.name, len(places)))
                 places.append(place)
     variables = {name: tuple(places) for name, places in found.items()}
-    return Frame(formals, variables, round_up(layout.size, layout.alignment), layout.alignment)
+    return FunctionFrame(formals, variables, round_up(layout.size, layout.alignment), layout.alignment)

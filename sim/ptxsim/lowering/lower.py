@@ -27,6 +27,7 @@ import ptxsim.lowering.instructions.small_formats as _formats
 import ptxsim.lowering.instructions.textures as _textures
 import ptxsim.lowering.instructions.video as _video
 import ptxsim.lowering.instructions.warp as _warp
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.options import STACK_BYTES, is_as_gpgpu_sim
 from ptxsim.base.program import (
     INSTRUCTION,
@@ -38,7 +39,7 @@ from ptxsim.base.program import (
 )
 from ptxsim.execute.codes import ASSERT, ENTRY_WORDS, FRAME_WORDS, HEADER_WORDS, MALLOC, PRINT
 from ptxsim.execute.start import SHARED_HEADER
-from ptxsim.lowering.builder import RULES, Builder
+from ptxsim.lowering.builder import RULES, UopBuilder
 from ptxsim.lowering.callgraph import CallGraph
 from ptxsim.lowering.instructions.calls import leave_results
 from ptxsim.lowering.instructions.control import code_addresses, instruction_bytes, set_control
@@ -48,7 +49,7 @@ from ptxsim.lowering.row_allocation import assign_rows
 from ptxsim.lowering.rows import Operation, Unsupported
 from ptxsim.lowering.straight import count_straight
 from ptxsim.lowering.timing_facts import set_access, set_registers, set_timing, set_unit
-from ptxsim.lowering.variable_layout import AT_BEGINNING, Layout, Origin, lay_out
+from ptxsim.lowering.variable_layout import AT_BEGINNING, ModuleBase, VariableLayout, lay_out
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.formats.gpu import Gpu
@@ -56,7 +57,7 @@ from ptxtool.ir.blocks import block_problem
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Instruction
 from ptxtool.isa.conditions import guard_code
-from ptxtool.isa.legacy import settled
+from ptxtool.isa.legacy import with_defaults
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
@@ -82,7 +83,7 @@ def lower(
     block: Sequence[int] = (1, 1, 1),
     ptxplus_semantics: str = "hardware",
     stack_bytes: int = STACK_BYTES,
-    origin: Origin = AT_BEGINNING,
+    origin: ModuleBase = AT_BEGINNING,
     own_rows: bool = False,
 ) -> Program:
     """Lower a kernel for a machine and a block size. `origin` is where its module begins on the machine.
@@ -96,29 +97,23 @@ def lower(
     problem = block_problem(kernel, block)
     if problem is not None:
         raise PtxError([problem])
-    key = id(kernel), id(gpu), as_gpgpu_sim, stack_bytes, origin, own_rows
-    if key not in _lowered:
-        _lowered[key] = kernel, gpu, _lower(kernel, gpu, as_gpgpu_sim, stack_bytes, origin, own_rows)
-        if len(_lowered) > _KEPT:
-            del _lowered[next(iter(_lowered))]
-    return _lowered[key][-1]
+    options = as_gpgpu_sim, stack_bytes, origin, own_rows
+    return _programs.get((kernel, gpu), options, lambda: _lower(kernel, gpu, *options))
 
 
-_KEPT = 32
-_lowered: dict[tuple[int, int, bool, int, Origin, bool], tuple[Function, Gpu, Program]] = {}
-"""The programs lowered last: most launches are of a kernel that was launched before. The keys' objects are kept, so
-that no other has their identity."""
+_programs: IdentityCache[Program] = IdentityCache(32)
+"""The programs lowered last: most launches repeat a kernel that was launched before."""
 
 
 def _lower(
-    kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int, origin: Origin, own_rows: bool
+    kernel: Function, gpu: Gpu, as_gpgpu_sim: bool, stack_bytes: int, origin: ModuleBase, own_rows: bool
 ) -> Program:
     graph = CallGraph(kernel, stack_bytes=stack_bytes)
     layout = lay_out(kernel, graph.functions[1:], origin)
     graph.kernel_local_bytes = layout.local_bytes
     if as_gpgpu_sim and kernel.module.is_ptxplus:
         layout = _with_first_elements(layout)
-    first = Builder(kernel, layout, graph, as_gpgpu_sim=as_gpgpu_sim)
+    first = UopBuilder(kernel, layout, graph, as_gpgpu_sim=as_gpgpu_sim)
     first.machine = {"nwarpid": gpu.sm.warps, "nsmid": gpu.sm.count}
     builders = [first, *(first.sibling(f) for f in graph.functions[1:])]
     for builder in builders:
@@ -145,14 +140,14 @@ def _lower(
     return _program(builders, records)
 
 
-def _with_first_elements(layout: Layout) -> Layout:
+def _with_first_elements(layout: VariableLayout) -> VariableLayout:
     """GPGPU-Sim: of a parameter that is an array the launch copies one element."""
     copied = [replace(p, copied_bytes=TYPES[p.type].bytes) if p.is_array else p for p in layout.parameters]
     return replace(layout, parameters=tuple(copied))
 
 
 def _function(
-    b: Builder, records: np.ndarray, address: int, gpu: Gpu, problems: dict[tuple[str, str], Diagnostic]
+    b: UopBuilder, records: np.ndarray, address: int, gpu: Gpu, problems: dict[tuple[str, str], Diagnostic]
 ) -> None:
     """Fill in the records of one function, the first at a byte address."""
     function = b.kernel
@@ -204,7 +199,7 @@ def _diagnostic(kernel: Function, instruction: Instruction, reason: str) -> Diag
 
 
 def _instruction(
-    b: Builder, i: int, instruction: Instruction, record: np.void, facts: DefUse, gpu: Gpu
+    b: UopBuilder, i: int, instruction: Instruction, record: np.void, facts: DefUse, gpu: Gpu
 ) -> None:
     """Fill one record and emit its micro-operations."""
     match = table().match(instruction.opcode.text, len(instruction.operands), b.ptxplus)
@@ -213,7 +208,7 @@ def _instruction(
     if match.form.sem == "" or match.form.sem not in RULES:
         raise Unsupported(reason(match))
     _guard(b, instruction, record)
-    match = settled(match, b.kernel.module.version, "" if b.ptxplus else b.kernel.module.target)
+    match = with_defaults(match, b.kernel.module.version, "" if b.ptxplus else b.kernel.module.target)
     op = Operation(
         i, instruction, match, TYPES.get(match.type, TYPES["b32"]), TYPES.get(match.stype, TYPES["b32"])
     )
@@ -228,7 +223,7 @@ def _instruction(
     set_registers(b, op, record, facts, gpu)
 
 
-def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
+def _guard(b: UopBuilder, instruction: Instruction, record: np.void) -> None:
     guard = instruction.guard
     if guard is None:
         return
@@ -245,7 +240,7 @@ def _guard(b: Builder, instruction: Instruction, record: np.void) -> None:
         record["guard_code"] = 33 if guard.negated else 32
 
 
-def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
+def _program(builders: Sequence[UopBuilder], records: np.ndarray) -> Program:
     b = builders[0]
     kernel, graph = b.kernel, b.graph
     layout = replace(
@@ -265,7 +260,7 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
     set_reach(records, uops, {bits: set(rows) for bits, rows in b.free.items()})
     files = {32: 0, 64: 1, 1: 2}
     rows = [(files[file], first, count) for each in builders for file, first, count in each.register_rows]
-    places = [
+    positions = [
         (f, i if i < len(f.instructions) else -1)
         for f in graph.functions
         for i in range(len(f.instructions) + graph.has_end(f))
@@ -288,9 +283,9 @@ def _program(builders: Sequence[Builder], records: np.ndarray) -> Program:
         prints=any(u[0] in (PRINT, ASSERT) for u in b.uops),
         allocates=any(u[0] == MALLOC for u in b.uops),
         call_words=graph.stack_words(ENTRY_WORDS * MAX_STACK + FRAME_WORDS + HEADER_WORDS),
-        texts=tuple("}" if i < 0 else f.text(i) for f, i in places),
+        texts=tuple("}" if i < 0 else f.text(i) for f, i in positions),
         first_registers=tuple((each.kernel, each.first_register) for each in builders),
-        places=tuple(places),
+        positions=tuple(positions),
         register_names=tuple(name for each in builders for name in each.registers.names),
         layout=layout,
         is_ptxplus=b.ptxplus,

@@ -10,8 +10,8 @@ from typing import NoReturn, Self
 
 from ptxsim.execute.codes import PREDICATE
 from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.frames import Place
-from ptxsim.lowering.variable_layout import CallFrame, Layout, Symbol, own_name
+from ptxsim.lowering.frames import FrameVariable
+from ptxsim.lowering.variable_layout import CallFrame, Symbol, VariableLayout, own_name
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import Register, hardware_register
@@ -74,7 +74,7 @@ class Rows:
     """
 
     kernel: Function
-    layout: Layout
+    layout: VariableLayout
     graph: CallGraph
     start: int = 0  # its first instruction in the program
     first_register: int = 0  # the number of its first register in the program
@@ -249,7 +249,7 @@ class Rows:
         own = None if self.is_kernel else self.layout.symbols.get(own_name(self.kernel, name))
         return own or self.layout.symbols.get(name)
 
-    def place_in_frame(self, name: str) -> Place | None:
+    def place_in_frame(self, name: str) -> FrameVariable | None:
         """The variable, parameter or result of a name in the function's frame."""
         return None if self.ptxplus else self.graph.frame(self.kernel).find(name, self.position)
 
@@ -259,7 +259,7 @@ class Rows:
             self.shared_rows[name] = self.new_row(32)
         return self.shared_rows[name]
 
-    def frame_address(self, place: Place) -> int:
+    def frame_address(self, place: FrameVariable) -> int:
         """The row of a local address in the frame."""
         offset = self.constant(place.offset)
         return offset if self.is_kernel else self.compute("add_u32", self.shared_row("frame"), offset)

@@ -25,7 +25,7 @@ from ptxsim.base.program import (
     SP,
     STORE,
 )
-from ptxsim.lowering.builder import Builder
+from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import Operation
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
@@ -37,7 +37,7 @@ from ptxtool.isa.types import TYPES
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 
 
-def set_access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
+def set_access(b: UopBuilder, op: Operation, record: np.void, gpu: Gpu) -> None:
     """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
     effects = op.match.form.effects
     access = NO_ACCESS
@@ -65,7 +65,7 @@ def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
     return BY_GLOBAL if "global" in gpu.l1d.bypass else BY_NONE
 
 
-def set_timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
+def set_timing(b: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
     """Port, latency and initiation interval, by the table's unit and the class of the first type."""
     unit = match.form.unit
     if b.is_passing:
@@ -89,7 +89,7 @@ def set_unit(record: np.void, timing: Timing) -> None:
     )
 
 
-def set_registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
+def set_registers(b: UopBuilder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
     """What the scoreboard and the operand collector see: destinations first."""
     registers = b.registers
     sinks = [r for r in facts.touched if registers[r].is_sink]
@@ -110,7 +110,7 @@ def set_registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu
     record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
 
 
-def _incremented(b: Builder, op: Operation) -> set[int]:
+def _incremented(b: UopBuilder, op: Operation) -> set[int]:
     """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
     bases: list[str] = []
     written: list[str] = []

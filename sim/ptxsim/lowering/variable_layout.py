@@ -3,7 +3,7 @@
 For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
 GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on,
 by their alignment, in textual order. Global variables and constants lie at the same places for every kernel of a
-module; those of a second module on one machine lie behind the first's (`Origin`). Only shared variables that the
+module; those of a second module on one machine lie behind the first's (`ModuleBase`). Only shared variables that the
 kernel or a function it reaches names take room; an
 unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies. The
 address of a function is a number below GLOBAL_BASE; local variables of functions lie in frames (lowering/frames.py).
@@ -50,7 +50,7 @@ from ptxtool.isa.literals import integer, literal
 from ptxtool.isa.types import TYPES, Type
 
 if TYPE_CHECKING:
-    from ptxsim.lowering.frames import Frame
+    from ptxsim.lowering.frames import FunctionFrame
 
 GLOBAL_BASE = 0x1000_0000
 CODE_BASE, CODE_BYTES = 0x10_0000, 16
@@ -125,7 +125,7 @@ class CallFrame:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ModuleBase:
     """Where a module begins on its machine: its global variables, its constants (not PTXPlus's), its code."""
 
     variables: int = GLOBAL_BASE
@@ -133,11 +133,11 @@ class Origin:
     code: int = 0
 
 
-AT_BEGINNING = Origin()
+AT_BEGINNING = ModuleBase()
 
 
 @dataclass(frozen=True)
-class Layout:
+class VariableLayout:
     """All of it. `global_bytes` begins at the origin's `variables`, `constant_bytes` at constant address 0."""
 
     symbols: dict[str, Symbol]
@@ -149,7 +149,7 @@ class Layout:
     global_bytes: bytes = field(repr=False)
     constant_bytes: bytes = field(repr=False)
     address_bits: int = 64
-    origin: Origin = AT_BEGINNING
+    origin: ModuleBase = AT_BEGINNING
     launch_rows: Mapping[str, int] = field(default_factory=dict)
     """Rows of 32-bit constants that hold one of LAUNCH_REGISTERS: its value is known when the launch is."""
     calls: Mapping[int, CallFrame] = field(default_factory=dict, repr=False)
@@ -159,7 +159,7 @@ class Layout:
     frame_end: int = 0
     stack_bytes: int = 0
     """What a thread has for recursion, and for `alloca`."""
-    frames: Mapping[str, "Frame"] = field(default_factory=dict, repr=False)
+    frames: Mapping[str, "FunctionFrame"] = field(default_factory=dict, repr=False)
     """Of every function of the program."""
 
 
@@ -220,7 +220,9 @@ def own_name(function: Function, name: str) -> str:
     return f"{function.name}::{name}"
 
 
-def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin = AT_BEGINNING) -> Layout:
+def lay_out(
+    kernel: Function, functions: Sequence[Function] = (), origin: ModuleBase = AT_BEGINNING
+) -> VariableLayout:
     """The layout of a kernel, the functions it reaches, and their module.
 
     Raises `PtxError` for an initialiser that means nothing.
@@ -288,7 +290,7 @@ def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin
         at = symbol.address - starts[symbol.space]
         _initialise(memory[symbol.space], at, declaration, declarator, symbols, module)
     static_shared = spaces[SHARED].end
-    return Layout(
+    return VariableLayout(
         symbols=symbols,
         parameters=parameters,
         param_bytes=param_bytes,
@@ -466,4 +468,13 @@ def _named(value: Operand, symbols: dict[str, Symbol]) -> int:
     raise ValueError("it is no constant expression")
 
 
-__all__ = ["Layout", "Parameter", "PtxError", "Symbol", "constant_bits", "evaluate", "lay_out", "round_up"]
+__all__ = [
+    "Parameter",
+    "PtxError",
+    "Symbol",
+    "VariableLayout",
+    "constant_bits",
+    "evaluate",
+    "lay_out",
+    "round_up",
+]

@@ -1,4 +1,4 @@
-"""What lies at an address, in words: the buffer or variable, and how far from it."""
+"""Addresses in words: the buffer or variable, and the distance from it."""
 
 from ptxsim.base.program import CONST, GLOBAL, LOCAL, PARAM, SHARED, Program
 from ptxsim.memory_image.image import MemoryImage
@@ -8,47 +8,38 @@ _SPACES = {SHARED: "shared memory", LOCAL: "local memory", CONST: "constant memo
 
 
 def describe(program: Program, image: MemoryImage, space: int, address: int) -> str:
-    """An address of a space: "element 3 of buffer 'x'", "4 bytes behind variable 'tile' in shared memory"."""
-    things = _things(program, image, space)
+    """An address of a space: "byte 3 of buffer 'x'", "4 bytes after variable 'tile' in shared memory"."""
+    named = _named_ranges(program, image, space)
     where = "" if space == GLOBAL else f" in {_SPACES.get(space, 'memory')}"
-    inside = next((t for t in things if t[0] <= address < t[1]), None)
-    if inside is not None:
-        return f"byte {address - inside[0]} of {inside[2]}{where}"
-    before = max((t for t in things if t[1] <= address), default=None)
-    behind = min((t for t in things if t[0] > address), default=None)
-    if (
-        space != GLOBAL
-        or before is None
-        or (behind is not None and behind[0] - address < address - before[1])
-    ):
-        if space != GLOBAL:
-            size = int(image.context[0][_SIZES.get(space, "param_bytes")])
-            if before is None or address >= size:
-                return f"address {address:#x}{where}, which has {size} bytes"
-        elif behind is not None and address >= int(image.context[0]["global_base"]):
-            return f"{_bytes(behind[0] - address)} before {behind[2]}"
-        elif before is None:
+    for start, end, name in named:
+        if start <= address < end:
+            return f"byte {address - start} of {name}{where}"
+    before = max((r for r in named if r[1] <= address), default=None)
+    after = min((r for r in named if r[0] > address), default=None)
+    if space != GLOBAL:
+        size = int(image.context[0][_SIZES.get(space, "param_bytes")])
+        if before is None or address >= size:
+            return f"address {address:#x}{where}, which has {size} bytes"
+    elif before is None or (after is not None and after[0] - address < address - before[1]):
+        if after is not None and address >= int(image.context[0]["global_base"]):
+            return f"{_bytes(after[0] - address)} before {after[2]}"
+        if before is None:
             return f"address {address:#x}, where no buffer is"
-    assert before is not None
     distance = address - before[1]
     if space == GLOBAL and distance > 1 << 24:
         return f"address {address:#x}, where no buffer is"
-    return f"{_bytes(distance)} behind {before[2]}{where}" if distance else f"right behind {before[2]}{where}"
+    return f"{_bytes(distance)} after {before[2]}{where}" if distance else f"right after {before[2]}{where}"
 
 
 def variable_at(program: Program, offset: int) -> str:
-    """The variable of shared memory that has a byte, "" if none does."""
-    found = (
-        s.name
-        for s in program.layout.symbols.values()
-        if s.space == SHARED and 0 <= offset - s.address < s.size
-    )
-    return next(found, "")
+    """The variable of shared memory that contains a byte; "" if none does."""
+    variables = (s for s in program.layout.symbols.values() if s.space == SHARED)
+    return next((s.name for s in variables if 0 <= offset - s.address < s.size), "")
 
 
 def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: int) -> str:
-    """A byte of local memory, as instruction i of a function whose frame begins at `frame` sees it."""
-    function, index = program.places[i]
+    """A byte of local memory, seen from instruction i of a function whose frame begins at `frame`."""
+    function, index = program.positions[i]
     offset = address - frame
     known = program.layout.frames.get(function.name)
     if known is not None and 0 <= offset < known.size:
@@ -57,7 +48,7 @@ def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: 
                 if place.offset <= offset < place.offset + place.size and place.first <= index < place.last:
                     what = f"variable '{name}' ({_bytes(place.size)})"
                     return f"byte {offset - place.offset} of {what} of '{function.name}'"
-    in_kernel = function is program.places[0][0]
+    in_kernel = function is program.positions[0][0]
     if known is None or (in_kernel and (offset < known.size or not program.layout.calls)):
         return describe(program, image, LOCAL, address)
     if offset < known.size:
@@ -71,8 +62,8 @@ def _bytes(n: int) -> str:
     return f"{n} byte{'s' * (n != 1)}"
 
 
-def _things(program: Program, image: MemoryImage, space: int) -> list[tuple[int, int, str]]:
-    """Everything that has a name in a space: start, end, name."""
+def _named_ranges(program: Program, image: MemoryImage, space: int) -> list[tuple[int, int, str]]:
+    """The variables and buffers of a space: start, end, name."""
     found = [
         (s.address, s.address + s.size, f"variable '{s.name}' ({_bytes(s.size)})")
         for s in program.layout.symbols.values()

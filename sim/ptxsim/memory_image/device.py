@@ -1,16 +1,16 @@
-"""The global memory of a machine: where variables, buffers and the heap lie, and what they hold between launches.
+"""The global memory of a machine: the addresses of variables, buffers and the heap, and their contents.
 
-For `image.py`, which asks a fresh one for every launch that stands by itself, and the one of its machine otherwise.
-One arena from GLOBAL_BASE on: the variables of the first launch's module, its buffers, each at the next multiple of
-256 with a gap behind it, so that an access beyond a buffer is noticed; then heap and workspace, and behind them what
-later launches bring. Nothing that is there moves, and everything that kernels left there stays.
+For `image.py`, which uses a new one for every single launch, and that of the machine otherwise. One arena from
+GLOBAL_BASE on: the variables of the first launch's module, its buffers, each at the next multiple of 256 with a gap
+after it, so that an access beyond a buffer is detected; then heap and workspace, then what later launches add.
+Addresses do not change, and contents stay from launch to launch.
 
-An array stands for a buffer as long as nobody frees it. One that lies within another is the inside of its buffer.
-Before a launch every buffer whose array was changed is copied to the device, after it every one that the kernel
-changed is copied back. `copies` lists the former, which the caches of some machines see, and those asked for (`copy`).
+An array stands for a buffer until it is freed. An array that lies within another one is a part of its buffer. Before a
+launch every buffer whose array has changed is copied to the device, after it every buffer that the kernel has changed
+is copied back. `copies` lists the former, which the caches of some machines see, and explicit copies (`copy`).
 
-Limits: arrays that overlap without one lying within the other are refused in one launch; the later launch's takes the
-earlier's place otherwise. The heap has the size that the first kernel with one was given.
+Limits: arrays that overlap in part are refused within one launch; between launches the later one replaces the earlier
+one. The heap keeps the size that the first kernel with a heap asked for.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from ptxsim.lowering.instructions.control import code_bytes
-from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, Layout, Origin, round_up
+from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, ModuleBase, VariableLayout, round_up
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Module
 
 WORKSPACE_BYTES = 256
-"""What a cooperative launch has for barriers of the grid; every launch of a kernel that asks for it has it here."""
+"""The memory of a cooperative launch for barriers of the grid; every kernel that asks for it gets it."""
 
 
 @dataclass
@@ -35,28 +35,27 @@ class _Loaded:
     """A module whose variables are on the device."""
 
     module: Module
-    origin: Origin
+    origin: ModuleBase
     constants: Any
     """uint8: its constant memory, from constant address 0 on."""
 
 
 class Device:
-    """Memory that outlasts a launch. `place` and the like decide where things lie, `fill` brings them there."""
+    """Memory that outlasts a launch. `place`, `load` and `heap` assign addresses, `fill` copies the contents."""
 
     def __init__(self, gpu: Gpu):
         self.arena: Any = np.zeros(0, np.uint8)
         """Global memory from GLOBAL_BASE on."""
         self.end = GLOBAL_BASE
-        """Behind everything that has a place."""
+        """The first address after all assigned ones."""
         self.buffers: list[tuple[int, Any]] = []
         """Address and array."""
         self.copies: list[tuple[int, int]] = []
-        """Address and bytes of what was copied to the device since somebody looked last."""
+        """Address and bytes of the copies to the device since `take_copies` was last called."""
         self._adjacent = gpu.l2.adjacent_buffers
-        # a gap that no index of a cache, channel or bank tells from none: those of its megabytes that are never
-        # touched cost address space only
+        # a gap that changes no index of a cache, channel or bank; its untouched megabytes cost address space only
         self._unseen = gpu.dram.channels << 20
-        self._behind_buffers = 0
+        self._after_buffers = 0
         self._addresses: dict[tuple[int, int], int] = {}
         """Of every buffer by the place and size of its array's memory; by its identity if it has no bytes."""
         self._holes: dict[int, list[int]] = {}
@@ -68,22 +67,22 @@ class Device:
         self._initial: list[tuple[int, bytes]] = []
         """First values of variables that have not been written yet, and their address."""
         self._ranges: list[tuple[int, int]] = []
-        """Start and end of what else has a place: variables, heap, workspace."""
+        """Start and end of all other ranges: variables, heap, workspace."""
         self._modules: dict[int, _Loaded] = {}
         self._constants_end = 0
         self._heap = (0, 0)
         self._workspace = 0
 
-    def origin(self, module: Module) -> Origin:
-        """Where a module's variables and code begin, or would."""
+    def origin(self, module: Module) -> ModuleBase:
+        """Where a module's variables and code begin, or would begin if it were loaded."""
         loaded = self._modules.get(id(module))
         if loaded is not None:
             return loaded.origin
         code = sum(code_bytes(each.module) for each in self._modules.values())
-        return Origin(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
+        return ModuleBase(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
 
-    def load(self, module: Module, layout: Layout) -> Any:
-        """Give the variables of a module, laid out at its origin, their place and first values; its constant memory."""
+    def load(self, module: Module, layout: VariableLayout) -> Any:
+        """Place the variables of a module, laid out at its origin, with their initial values; its constant memory."""
         loaded = self._modules.get(id(module))
         if loaded is None:
             origin = layout.origin
@@ -125,10 +124,10 @@ class Device:
         if self._holes.get(size):
             start = self._holes[size].pop()
         elif self._adjacent:
-            start = self._behind_buffers
+            start = self._after_buffers
             start += -(-(self.end - start) // self._unseen) * self._unseen
-            self._behind_buffers = start + size
-            self.end = self._behind_buffers + self._unseen
+            self._after_buffers = start + size
+            self.end = self._after_buffers + self._unseen
         else:
             start = round_up(self.end, ALIGNMENT)
             self.end = start + size
@@ -138,7 +137,7 @@ class Device:
         return start
 
     def _inside(self, array: Any) -> int:
-        """Where an array lies that is a part of a buffer's; 0 if it is of none."""
+        """The address of an array that is a part of a buffer's array; 0 if it is not."""
         first = _first(array)
         for start, whole in self.buffers:
             if _first(whole) <= first and first + array.nbytes <= _first(whole) + whole.nbytes:
@@ -146,21 +145,20 @@ class Device:
         return 0
 
     def free(self, arrays: Sequence[Any]) -> None:
-        """Forget the buffers of these arrays; their places are given to others of the same size. Raises E401."""
+        """Remove the buffers of these arrays; later buffers of the same size reuse their addresses. Raises E401."""
         for array in arrays:
             start = self._addresses.pop(_key(array), None)
             self._awaited = [a for a in self._awaited if a is not array]
             if start is None:
-                raise error(
-                    "E401", "an array that is no buffer of the machine", help="free what was given to it"
-                )
+                what = "an array that is no buffer of the machine"
+                raise error("E401", what, help="free what was given to it")
             self.buffers = [b for b in self.buffers if b[0] != start]
             size = round_up(array.nbytes + (not self._adjacent), ALIGNMENT)
             self._holes.setdefault(size, []).append(start)
             self._new.discard(start)
 
     def copy(self, arrays: Sequence[Any]) -> None:
-        """Copies of arrays between host and device, one after the other: they make what is no buffer one."""
+        """Copies of arrays between host and device, one after the other; an array that is no buffer becomes one."""
         if not self._modules:
             self._awaited += arrays
             return
@@ -170,14 +168,14 @@ class Device:
         self.copies += [c for a in arrays if (c := (starts[id(a)], a.nbytes)) not in copied]
 
     def take_copies(self) -> list[tuple[int, int]]:
-        """Address and bytes of all copies since this was asked last."""
+        """Address and bytes of all copies since the last call."""
         taken, self.copies = self.copies, []
         return taken
 
     # ---- heap and workspace
 
     def heap(self, n_bytes: int) -> tuple[int, int]:
-        """Address and size of the heap of `malloc`; made when somebody first asks for more than 0 bytes."""
+        """Address and size of the heap of `malloc`; allocated at the first call with more than 0 bytes."""
         if n_bytes and not self._heap[1]:
             self._heap = (round_up(self.end, ALIGNMENT), n_bytes & -16)
             self.end = sum(self._heap)
@@ -195,7 +193,7 @@ class Device:
     # ---- contents
 
     def fill(self) -> Any:
-        """Make room for what has a place, and copy new and changed buffers there; the arena."""
+        """Allocate all assigned addresses, and copy new and changed buffers to them; returns the arena."""
         self._reserve()
         for start, values in self._initial:
             at = start - GLOBAL_BASE
@@ -214,9 +212,10 @@ class Device:
         return self.arena
 
     def _reserve(self) -> None:
-        """Make the arena as large as it must be. What was never there costs address space only.
+        """Enlarge the arena if necessary; untouched parts cost address space only.
 
-        The first one has what `fill` will write, and gaps, which no access reaches; it is zeroed for a heap only.
+        The first arena consists of buffers, which `fill` will write, and of gaps, which no access reaches; it is zeroed
+        for a heap only.
         """
         needed = self.end - GLOBAL_BASE + ALIGNMENT
         if needed <= len(self.arena):
@@ -237,12 +236,12 @@ class Device:
             at = start - GLOBAL_BASE
             data = self.arena[at : at + array.nbytes]
             target = array.reshape(-1).view(np.uint8)
-            if not _is_same(target, data):  # a read-only input that nobody wrote stays untouched
+            if not _is_same(target, data):  # an unchanged read-only input is not written
                 target[:] = data
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether as many bytes are equal: most of them by words, which is faster."""
+    """Whether two arrays of bytes are equal; compared by words, which is faster."""
     words = len(one) & -8
     return np.array_equal(one[:words].view(np.uint64), other[:words].view(np.uint64)) and np.array_equal(
         one[words:], other[words:]
@@ -285,9 +284,6 @@ def _outermost(arrays: Sequence[Any]) -> list[Any]:
             if other <= first and end <= other_end:
                 inner.add((first, end - first))
             elif not (first <= other and other_end <= end):
-                raise error(
-                    "E401",
-                    "two arrays among the arguments overlap in part",
-                    help="give the array that both are parts of, or a copy of one",
-                )
+                what = "two arrays among the arguments overlap in part"
+                raise error("E401", what, help="give the array that both are parts of, or a copy of one")
     return [array for key, array in distinct.items() if key not in inner]

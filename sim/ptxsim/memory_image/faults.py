@@ -1,8 +1,9 @@
-"""What stops a kernel while it runs, in words: the code, what happened, and what to do.
+"""Faults that stop a running kernel, in words: the code, what happened, and what to do.
 
-For the timed and the functional run, which add where in source and grid it happened.
+For the timed and the functional run, which add the place in source and grid.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptxsim.base.program import (
@@ -27,7 +28,7 @@ from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Assertion
 
 STACK_OVERFLOW = 100  # of a SIMT stack: a fault that the runs themselves find
-TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = 102, 103  # of sharing: use of what a release mark gave back
+TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = 102, 103  # of sharing: use of a resource after its release mark
 
 
 class Fault(NamedTuple):
@@ -40,9 +41,7 @@ class Fault(NamedTuple):
 
 _FAULTS = {
     OUT_OF_BOUNDS: Fault(
-        "E404",
-        "access out of bounds",
-        "check the buffer sizes of the launch and the index",
+        "E404", "access out of bounds", "check the buffer sizes of the launch and the index"
     ),
     MISALIGNED: Fault("E405", "misaligned access", "the address must be a multiple of the access size"),
     BAD_TARGET: Fault(
@@ -103,24 +102,32 @@ NULL_BYTES = 1 << 16
 """How far from 0 an address still comes from a null pointer."""
 
 
+def coordinates(number: int, extents: Sequence[int]) -> str:
+    """The coordinates of a thread of a CTA, or of a CTA of a grid: "(x,y,z)"."""
+    x, y, _ = extents
+    return f"({number % x},{number // x % y},{number // (x * y)})"
+
+
 def null_advice(program: Program, space: int, address: int) -> str:
-    """What to do about a null pointer; nothing where the address is none."""
+    """What to do about a null pointer; "" if the address is not near null."""
     if space != GLOBAL or address >= NULL_BYTES:
         return ""
     return MORE_HEAP if program.allocates else NULL_POINTER
 
 
 def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion | None) -> Fault:
-    """The words for a fault that a run has left behind in the image's context."""
+    """The description of the fault that a run has left in the image's context."""
     if kind == ASSERTED:
         a = assertion or Assertion("?", "?", 0, "?")
         what = f"assertion '{a.message}' failed at {a.file}:{a.line} in '{a.function}'"
         return Fault("E413", what, "the values that it tests can be printed with printf just before it")
     found = _FAULTS.get(kind, _FAULTS[TRAPPED])
     address, space = int(image.context[0]["error_address"]), int(image.context[0]["access_space"])
-    if kind in (OUT_OF_BOUNDS, MISALIGNED):
-        place = describe(program, image, space, address)
+    if kind in (OUT_OF_BOUNDS, MISALIGNED, NO_BLOCK, NO_TEXT):
+        place = describe(program, image, GLOBAL if kind in (NO_BLOCK, NO_TEXT) else space, address)
         place = place if place.startswith("address") else f"address {address:#x}, {place}"
+        if kind in (NO_BLOCK, NO_TEXT):
+            return found._replace(what=f"{found.what}: {place},")
         if kind == OUT_OF_BOUNDS and space == SHARED:
             found = found._replace(help=MORE_SHARED)
         elif kind == OUT_OF_BOUNDS:
@@ -128,10 +135,6 @@ def fault(program: Program, image: MemoryImage, kind: int, assertion: Assertion 
         return found._replace(what=f"{found.what} at {place},")
     if kind == TOUCHED_SCRATCHPAD:
         return found._replace(what=f"{found.what}: {describe(program, image, SHARED, address)},")
-    if kind in (NO_BLOCK, NO_TEXT):
-        place = describe(program, image, GLOBAL, address)
-        place = place if place.startswith("address") else f"address {address:#x}, {place}"
-        return found._replace(what=f"{found.what}: {place},")
     if kind == STACK_FULL:
         return found._replace(what=f"{found.what} beyond {program.layout.stack_bytes} bytes")
     if kind == NO_TEXTURE:

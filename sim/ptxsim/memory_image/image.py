@@ -22,16 +22,15 @@ from ptxsim.lowering.variable_layout import (
     RESERVED_BYTES,
     RESERVED_REGISTERS,
     WORKSPACE_REGISTERS,
-    Layout,
     Parameter,
+    VariableLayout,
     round_up,
 )
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
-from ptxsim.memory_image.printing import buffer_of
-from ptxsim.memory_image.texture_objects import Sampler, Surface, Table, Texture, fits, given_for
+from ptxsim.memory_image.texture_objects import Sampler, Surface, Texture, TextureHandles, class_of, fits
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.gpu import Gpu
-from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.ir.nodes import Function
 from ptxtool.isa.types import TYPES
 
 PRINT_BYTES = 4 << 20
@@ -45,18 +44,18 @@ _RESERVED_OFFSETS = {
     "reserved_smem_offset_0": 0,
     "reserved_smem_offset_1": 512,
 }
-"""Where special registers point to in the reserved part of shared memory; the others to its end. guess: PTX does not
-say; cooperative groups want 288 bytes behind `_1`."""
+"""Offsets of special registers in the reserved part of shared memory; the others point to its end. guess: PTX does not
+specify them; cooperative groups need 288 bytes from `_1` on."""
 
 
 @dataclass
 class MemoryImage:
-    """What a launch reads and writes. Build it with `MemoryImage.build`."""
+    """The memory of a launch. Build it with `MemoryImage.build`."""
 
     context: Any
     """One CONTEXT record."""
     shared_image: Any
-    """uint8: how a CTA's shared memory begins."""
+    """uint8: the initial contents of a CTA's shared memory."""
     arena: Any = field(repr=False)
     """uint8: global memory from GLOBAL_BASE on."""
     param: Any = field(repr=False)
@@ -65,12 +64,12 @@ class MemoryImage:
     host: Any = field(default=None, repr=False)
     """uint8: the print buffer."""
     reserved_shared: int = 0
-    """Where the shared memory ends that the kernel asked for, and the system's begins if it has one."""
+    """The end of the kernel's shared memory, and the start of the reserved part if there is one."""
     workspace: int = 0
     """Where the memory for barriers of the grid lies, if the kernel asks for it."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
     names: dict[int, str] = field(default_factory=dict, repr=False)
-    """What reports call a buffer, by its address: the first parameter that it was given for, or the caller's name."""
+    """The names of buffers in reports, by address: the first parameter that has the buffer, or the caller's name."""
 
     @classmethod
     def build(
@@ -88,13 +87,13 @@ class MemoryImage:
         heap_bytes: int = HEAP_BYTES,
         device: Device | None = None,
     ) -> "MemoryImage":
-        """Lay out memory for a launch on a machine, with what is on its `device` already.
+        """Lay out memory for a launch on a machine, in addition to the contents of its `device`.
 
-        `constants` fills module variables by name, `textures` gives those of opaque types. `warp_slots` is the number
-        of warps that can be resident at a time (default: all of the machine's). `names` are what reports call the
-        arguments (default: the parameters' names). Raises E401 for arguments that do not fit the kernel's parameters.
+        `constants` are values of module variables by name, `textures` those of variables of opaque types. `warp_slots`
+        is the number of warps that can be resident at a time (default: the machine's). `names` are the arguments' names
+        in reports (default: those of the parameters). Raises E401 for arguments that do not match the parameters.
         """
-        layout: Layout = program.layout
+        layout: VariableLayout = program.layout
         _check_arguments(layout, kernel, args)
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
         device = device or Device(gpu)
@@ -104,20 +103,14 @@ class MemoryImage:
         wants_workspace = any(name in WORKSPACE_REGISTERS for name in layout.launch_rows)
         workspace = device.workspace() if wants_workspace else 0
         if device.end > PARAM_WINDOW:
-            raise error(
-                "E402",
-                f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space",
-                kernel.source,
-                kernel.start,
-                kernel.body_start,
-                "give smaller buffers and a smaller grid",
-            )
+            what = f"the buffers of the launch take {device.end - GLOBAL_BASE} bytes, more than the address space"
+            head = kernel.source, kernel.start, kernel.body_start
+            raise error("E402", what, *head, "give smaller buffers and a smaller grid")
         arena = device.fill()
         _fill_variables(layout, kernel, constants or {}, arena, constant_memory)
         param = aligned(max(layout.param_bytes, 16))
-        table = Table(layout, kernel, textures or {})
-        values = zip(layout.parameters, args, strict=True)
-        for parameter, value in values:
+        table = TextureHandles(layout, kernel, textures or {})
+        for parameter, value in zip(layout.parameters, args, strict=True):
             if isinstance(value, _OPAQUES):
                 value = table.handle(value)
             data = _bytes(parameter, starts[id(value)] if _is_buffer(parameter, value) else value)
@@ -131,32 +124,24 @@ class MemoryImage:
             shared_bytes = reserved + RESERVED_BYTES
         shared_image = np.zeros(shared_bytes, np.uint8)
         if program.is_ptxplus:
-            shared_image[layout.param_start : layout.param_start + layout.param_bytes] = param[
-                : layout.param_bytes
-            ]
+            end = layout.param_start + layout.param_bytes
+            shared_image[layout.param_start : end] = param[: layout.param_bytes]
         slots = gpu.sm.count * gpu.sm.warps if warp_slots is None else warp_slots
         image = cls(np.zeros(1, CONTEXT), shared_image, arena, param, constant_memory, device)
         called = names or [p.name for p in layout.parameters]
         for p, a, name in reversed([*zip(layout.parameters, args, called, strict=True)]):
             if _is_buffer(p, a):
                 image.names[starts[id(a)]] = name
-        image.host = buffer_of(PRINT_BYTES if program.prints else 8)
+        image.host = np.zeros(PRINT_BYTES if program.prints else 8, np.uint8)
         image.reserved_shared = reserved
         image.workspace = workspace
-        image._fill_context(program, layout, heap, heap_bytes, table, slots, shared_bytes, dynamic_shared)
+        image._fill_context(program, (heap, heap_bytes), table, slots, dynamic_shared)
         return image
 
     def _fill_context(
-        self,
-        program: Program,
-        layout: Layout,
-        heap: int,
-        heap_bytes: int,
-        table: Table,
-        slots: int,
-        shared_bytes: int,
-        dynamic_shared: int,
+        self, program: Program, heap: tuple[int, int], table: TextureHandles, slots: int, dynamic_shared: int
     ) -> None:
+        layout: VariableLayout = program.layout
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
         for name, row in layout.launch_rows.items():
             if name in RESERVED_REGISTERS:
@@ -180,55 +165,42 @@ class MemoryImage:
             (s.address, s.address + s.size) for s in layout.symbols.values() if s.space == GLOBAL and s.size
         ]
         bounds += [(start, start + array.nbytes) for start, array in self.buffers if array.nbytes]
-        if heap_bytes:
-            bounds.append((heap, heap + heap_bytes))
+        if heap[1]:
+            bounds.append((heap[0], sum(heap)))
         if any(name in WORKSPACE_REGISTERS for name in layout.launch_rows):
             bounds.append((self.workspace, self.workspace + WORKSPACE_BYTES))
         allocations = np.array(sorted(bounds) or [(0, 0)], np.uint64)
         textures = table.array()
         self.keep = (r32, r64, predicates, local, calls, allocations, textures, table)
         x = self.context[0]
-        values: dict[str, Any] = {
-            "r32": r32.ctypes.data,
-            "r64": r64.ctypes.data,
-            "predicates": predicates.ctypes.data,
-            "constant_rows32": constant32,
-            "constant_rows64": constant64,
-            "rows32": program.rows32,
-            "rows64": program.rows64,
-            "rows_p": program.rows_p,
-            "total_rows32": len(r32),
-            "total_rows64": len(r64),
-            "total_rows_p": len(predicates),
-            "scratch32": r32[-1:].ctypes.data,
-            "scratch64": r64[-1:].ctypes.data,
-            "global_memory": self.arena.ctypes.data,
-            "global_base": GLOBAL_BASE,
-            "global_bytes": len(self.arena),
-            "allocations": allocations.ctypes.data,
-            "n_allocations": len(allocations),
-            "constant_memory": self.constants.ctypes.data,
-            "constant_bytes": len(layout.constant_bytes),
-            "param_memory": self.param.ctypes.data,
-            "param_bytes": layout.param_bytes,
-            "local_memory": local.ctypes.data,
-            "local_bytes": layout.local_bytes,
-            "textures": textures.ctypes.data,
-            "n_textures": len(textures),
-            "instructions": program.instructions.ctypes.data,
-            "n_instructions": len(program.instructions),
-            "uops": program.uops.ctypes.data,
-            "n_uops": len(program.uops),
-            "shared_bytes": shared_bytes,
-            "call_stack": calls.ctypes.data,
-            "call_words": program.call_words,
-            "host_memory": self.host.ctypes.data,
-            "host_bytes": self.host.nbytes,
-            "heap_start": heap,
-            "heap_bytes": heap_bytes,
-        }
-        for name, value in values.items():
-            x[name] = value
+        for name, array in {
+            "r32": r32,
+            "r64": r64,
+            "predicates": predicates,
+            "scratch32": r32[-1:],
+            "scratch64": r64[-1:],
+            "global_memory": self.arena,
+            "allocations": allocations,
+            "constant_memory": self.constants,
+            "param_memory": self.param,
+            "local_memory": local,
+            "textures": textures,
+            "instructions": program.instructions,
+            "uops": program.uops,
+            "call_stack": calls,
+            "host_memory": self.host,
+        }.items():
+            x[name] = array.ctypes.data
+        for name in ("rows32", "rows64", "rows_p", "call_words"):
+            x[name] = getattr(program, name)
+        x["constant_rows32"], x["constant_rows64"] = constant32, constant64
+        x["total_rows32"], x["total_rows64"], x["total_rows_p"] = len(r32), len(r64), len(predicates)
+        x["global_base"], x["global_bytes"] = GLOBAL_BASE, len(self.arena)
+        x["constant_bytes"], x["param_bytes"] = len(layout.constant_bytes), layout.param_bytes
+        x["local_bytes"], x["shared_bytes"] = layout.local_bytes, len(self.shared_image)
+        x["n_allocations"], x["n_textures"] = len(allocations), len(textures)
+        x["n_instructions"], x["n_uops"] = len(program.instructions), len(program.uops)
+        x["host_bytes"], x["heap_start"], x["heap_bytes"] = self.host.nbytes, *heap
 
     @property
     def buffers(self) -> list[tuple[int, Any]]:
@@ -246,8 +218,8 @@ class MemoryImage:
 
 
 def _rows(constants: Any, n: int, kind: type) -> tuple[Any, int]:
-    """The rows of one file: constants first, a scratch row of the lane operations last. Between them are those of the
-    warps, which are zeroed when one starts (`execute/start.py`). A row fills its cache lines."""
+    """The rows of one file: constants first, then those of the warps, which are zeroed when a warp starts
+    (`execute/start.py`), and a scratch row of the lane operations last. A row is aligned to cache lines."""
     n_rows = len(constants) + n + 1
     rows: Any = aligned(n_rows * 32 * np.dtype(kind).itemsize, zeroed=False).view(kind).reshape(n_rows, 32)
     rows[: len(constants)] = constants
@@ -261,27 +233,17 @@ def _is_buffer(parameter: Parameter, value: Any) -> bool:
 
 
 def _fill_variables(
-    layout: Layout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
+    layout: VariableLayout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
 ) -> None:
     """Write the values given for module variables."""
     for name, value in constants.items():
         symbol = layout.symbols.get(name)
         if symbol is None or symbol.space not in (GLOBAL, CONST):
             known = sorted(s.name for s in layout.symbols.values() if s.space in (GLOBAL, CONST))
-            raise error(
-                "E401",
-                f"no module variable named '{name}'",
-                kernel.source,
-                help=f"there are {', '.join(known)}" if known else "the module has none",
-            )
-        start, end = next(
-            (
-                (item.start, item.end)
-                for item in kernel.module.items
-                if isinstance(item, Declaration) and any(d.name == name for d in item.declarators)
-            ),
-            (0, 0),
-        )
+            help = f"there are {', '.join(known)}" if known else "the module has none"
+            raise error("E401", f"no module variable named '{name}'", kernel.source, help=help)
+        declared = (i for i in kernel.module.declarations() if any(d.name == name for d in i.declarators))
+        start, end = next(((item.start, item.end) for item in declared), (0, 0))
         array: Any = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
         if array is None or array.dtype.kind not in "biufcV":
             what = type(value).__name__ if array is None else f"an array of {array.dtype}"
@@ -298,36 +260,23 @@ def _fill_variables(
 # ---- arguments
 
 
-def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> None:
+def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[Any]) -> None:
     """E401, with one diagnostic per wrong argument."""
     parameters = layout.parameters
     names = ", ".join(p.name for p in parameters)
     if len(args) != len(parameters):
-        raise error(
-            "E401",
-            f"kernel '{kernel.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, not {len(args)}",
-            kernel.source,
-            kernel.start,
-            kernel.body_start,
-            help=f"its parameters are {names}" if parameters else "it has no parameters",
-        )
+        count = f"{len(parameters)} argument{'s' * (len(parameters) != 1)}"
+        what = f"kernel '{kernel.name}' takes {count}, not {len(args)}"
+        help = f"its parameters are {names}" if parameters else "it has no parameters"
+        raise error("E401", what, kernel.source, kernel.start, kernel.body_start, help)
     problems: list[Diagnostic] = []
     for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
         reason = _problem(parameter, value, layout.address_bits)
         if reason:
-            place = next(
-                (d for d in kernel.parameters if any(n.name == parameter.name for n in d.declarators)), kernel
-            )
-            problems.append(
-                Diagnostic(
-                    "E401",
-                    f"argument {number} for '.{parameter.type} {parameter.name}': {reason[0]}",
-                    kernel.source,
-                    place.start,
-                    place.end if place is not kernel else kernel.body_start,
-                    reason[1],
-                )
-            )
+            declared = (d for d in kernel.parameters if any(n.name == parameter.name for n in d.declarators))
+            place = next(((d.start, d.end) for d in declared), (kernel.start, kernel.body_start))
+            what = f"argument {number} for '.{parameter.type} {parameter.name}': {reason[0]}"
+            problems.append(Diagnostic("E401", what, kernel.source, *place, reason[1]))
     if problems:
         raise PtxError(problems)
 
@@ -344,14 +293,12 @@ def _problem(parameter: Parameter, value: Any, address_bits: int) -> tuple[str, 
     if parameter.type in OPAQUE:
         if fits(parameter.type, value):
             return None
-        return f"{type(value).__name__}", f"give a {given_for(parameter.type)}"
+        return f"{type(value).__name__}", f"give a {class_of(parameter.type)}"
     type_ = TYPES[parameter.type]
     if isinstance(value, _OPAQUES):
         if type_.is_float or type_.bits < address_bits or parameter.is_pointer:
-            return (
-                f"a {type(value).__name__.lower()}, which needs a number of {address_bits} bits",
-                "give a number",
-            )
+            what = f"a {type(value).__name__.lower()}, which needs a number of {address_bits} bits"
+            return what, "give a number"
         return None
     if isinstance(value, np.ndarray):
         return _buffer_problem(parameter, value, address_bits)
@@ -380,10 +327,8 @@ def _buffer_problem(parameter: Parameter, value: Any, address_bits: int) -> tupl
     if value.dtype.byteorder == ">":
         return "an array in big-endian byte order", "convert it with .astype"
     if not value.flags.c_contiguous:
-        return (
-            "an array that is not C-contiguous",
-            "pass numpy.ascontiguousarray(...) and copy the result back",
-        )
+        advice = "pass numpy.ascontiguousarray(...) and copy the result back"
+        return "an array that is not C-contiguous", advice
     if not value.flags.writeable:
         return "an array that is read-only", "pass a copy: the kernel updates buffers in place"
     return None

@@ -1,7 +1,7 @@
-"""What kernels print: records of the print buffer (execute/host.py) as text, formatted as C's printf does.
+"""Kernel output: records of the print buffer (execute/host.py) as text, formatted as C's printf does.
 
 All conversions of CUDA's printf: `%d %i %u %o %x %X %c %s %p %f %F %e %E %g %G %a %A %%`, flags `-+ #0`, width and
-precision (also `*`), lengths `hh h l ll j z t`. A conversion that printf does not know is printed as it stands.
+precision (also `*`), lengths `hh h l ll j z t`. An unknown conversion is printed verbatim.
 
 Reference: ISO C 7.21.6.1 (fprintf); NVIDIA, "CUDA C++ Programming Guide", section on formatted output.
 """
@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?"
     rb"(?P<length>[hljzt]*)(?P<kind>[diouxXcspfFeEgGaA%])"
@@ -24,7 +22,7 @@ PRINTED, ASSERTED = range(2)
 
 @dataclass(frozen=True)
 class Assertion:
-    """A failed assertion: what was asserted, and where it stands."""
+    """A failed assertion: its condition and its place in the source."""
 
     message: str
     file: str
@@ -33,15 +31,15 @@ class Assertion:
 
 
 class Printer:
-    """Collects what a run prints, and hands it on as it comes."""
+    """Collects the output of a run, and passes it on to `output` piece by piece."""
 
     def __init__(self, output: Callable[[str], object] | None = None):
         self._output = output
         self._pieces: list[str] = []
         self.assertion: Assertion | None = None
-        """The one that ended the run."""
+        """The assertion that ended the run."""
 
-    def take(self, image: Any) -> None:
+    def drain(self, image: Any) -> None:
         """Empty the print buffer of a launch."""
         text, assertion = take_output(image)
         self.assertion = self.assertion or assertion
@@ -55,8 +53,8 @@ class Printer:
         return "".join(self._pieces)
 
 
-class _Words:
-    """Reads the words of one record."""
+class _RecordReader:
+    """Reads the words of one record of the print buffer."""
 
     def __init__(self, data: bytes):
         self.data = data
@@ -78,7 +76,7 @@ class _Words:
 
 
 def take_output(image: Any) -> tuple[str, Assertion | None]:
-    """Empty the print buffer: its text, and the assertion that ended the run."""
+    """Empty the print buffer; returns its text, and the assertion that ended the run."""
     x = image.context[0]
     used = int(x["host_used"])
     if not used:
@@ -90,7 +88,7 @@ def take_output(image: Any) -> tuple[str, Assertion | None]:
     at = 0
     while at < used:
         n_words, kind = struct.unpack_from("<qq", data, at)
-        record = _Words(data[at + 16 : at + 8 * n_words])
+        record = _RecordReader(data[at + 16 : at + 8 * n_words])
         if kind == PRINTED:
             printed.append(_formatted(record))
         else:
@@ -105,7 +103,7 @@ def _decoded(text: bytes) -> str:
     return text.decode("utf-8", "replace")
 
 
-def _formatted(record: _Words) -> bytes:
+def _formatted(record: _RecordReader) -> bytes:
     pattern = record.text() or b""
     pieces: list[bytes] = []
     end = 0
@@ -117,7 +115,7 @@ def _formatted(record: _Words) -> bytes:
     return b"".join(pieces)
 
 
-def _converted(found: "re.Match[bytes]", record: _Words) -> Iterator[bytes]:
+def _converted(found: "re.Match[bytes]", record: _RecordReader) -> Iterator[bytes]:
     """One conversion, its values taken from the record."""
     flags, kind = found["flags"].decode(), found["kind"].decode()
     width = _signed(record.word(), 32) if found["width"] == b"*" else int(found["width"] or 0)
@@ -158,7 +156,7 @@ def _padded(text: bytes, flags: str, width: int) -> bytes:
 
 
 def _framed(sign: str, digits: str, flags: str, width: int, zeros: bool) -> bytes:
-    """Sign and digits in a field; zeros go between them."""
+    """Sign and digits in a field, with padding zeros between them."""
     if zeros and "0" in flags and "-" not in flags:
         digits = digits.rjust(width - len(sign), "0")
     return _padded((sign + digits).encode(), flags, width)
@@ -197,7 +195,7 @@ def _number(value: float, kind: str, flags: str, width: int, precision: int | No
     value = abs(value)
     if kind in "aA":
         digits = _hexadecimal(value, precision, "#" in flags)
-        sign, digits = sign + "0x", digits
+        sign += "0x"
         if kind == "A":
             sign, digits = sign.upper(), digits.upper()
     else:
@@ -206,11 +204,11 @@ def _number(value: float, kind: str, flags: str, width: int, precision: int | No
 
 
 def _hexadecimal(value: float, precision: int | None, point: bool) -> str:
-    """`%a` without sign and `0x`: one digit, a fraction as short as it is exact or rounded to even, an exponent."""
+    """`%a` without sign and `0x`: one digit, the shortest exact fraction or one rounded to even, an exponent."""
     mantissa, exponent = math.frexp(value)
     scaled = int(math.ldexp(mantissa, 53))
     exponent = exponent - 1 if scaled else 0
-    if scaled and exponent < -1022:  # as glibc has it: subnormals keep the smallest exponent and begin with 0
+    if scaled and exponent < -1022:  # as in glibc, subnormals keep the smallest exponent and begin with 0
         scaled >>= -1022 - exponent
         exponent = -1022
     n = 13
@@ -227,8 +225,3 @@ def _hexadecimal(value: float, precision: int | None, point: bool) -> str:
         fraction = fraction.ljust(precision, "0")
     dot = "." if fraction or point else ""
     return f"{scaled >> 4 * n:x}{dot}{fraction}p{exponent:+d}"
-
-
-def buffer_of(n_bytes: int) -> np.ndarray:
-    """A print buffer."""
-    return np.zeros(n_bytes // 8, np.int64).view(np.uint8)

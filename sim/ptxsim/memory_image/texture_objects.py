@@ -1,7 +1,7 @@
-"""What a program's textures, samplers and surfaces are made of: `Texture`, `Sampler`, `Surface`, and their table.
+"""Textures, samplers and surfaces of a launch: `Texture`, `Sampler`, `Surface`, and the table of their handles.
 
-For `launch` and `run`: given among the arguments for the handles that CUDA calls texture and surface objects, or by
-name for the variables of a module. Arrays are used where they are: a surface is written in place.
+For `launch` and `run`: passed as arguments for the handles that CUDA calls texture and surface objects, or by name for
+the variables of a module. Arrays are not copied: a surface is written in place.
 
 Not handled: mipmaps, cubes whose edges are filtered across faces, formats of packed channels.
 Reference: PTX ISA, section 5.3 (texture, sampler and surface types); CUDA C++ Programming Guide, texture memory.
@@ -9,15 +9,15 @@ Reference: PTX ISA, section 5.3 (texture, sampler and surface types); CUDA C++ P
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ptxsim.execute.codes import FLOAT, SIGNED, UNSIGNED
 from ptxsim.execute.texture import texture_table as columns
 from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.variable_layout import OPAQUE, Layout, names_in, round_up, textures_of_head
-from ptxtool.base.diag import PtxError, error
+from ptxsim.lowering.variable_layout import OPAQUE, VariableLayout, names_in, round_up, textures_of_head
+from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Binary, Declaration, Declarator, Directive, Function, Immediate, Name, Vector
 
 Address = Literal["wrap", "mirror", "clamp", "border"]
@@ -38,18 +38,9 @@ _NAMED_MODES = {
     "clamp_to_edge": "clamp",
     "clamp_to_border": "border",
 }
-_COMPARISONS = {
-    "never": columns.NEVER,
-    "less": columns.LESS,
-    "equal": columns.EQUAL,
-    "less_equal": columns.LESS_EQUAL,
-    "greater": columns.GREATER,
-    "not_equal": columns.NOT_EQUAL,
-    "greater_equal": columns.GREATER_EQUAL,
-    "always": columns.ALWAYS,
-}
+_COMPARISONS: dict[str, int] = {name: getattr(columns, name.upper()) for name in get_args(Compare)}
 _TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
-# as OpenCL numbers them (cl.h), which PTX takes over
+# OpenCL's numbers (cl.h), which PTX uses
 _DATA_TYPES = {
     **{f"int{8 << k}": 0x10D7 + k for k in range(3)},
     **{f"uint{8 << k}": 0x10DA + k for k in range(3)},
@@ -82,20 +73,20 @@ def _modes(address: Any) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Sampler:
-    """How coordinates become texels, apart from a texture: for modules in which the two are independent."""
+    """How coordinates select texels, for modules in which samplers are independent of textures."""
 
     address: Address | Sequence[Address] = "clamp"
-    """What is done with coordinates outside: one mode, or one for each of x, y, z."""
+    """How coordinates outside are mapped: one mode, or one for each of x, y, z."""
     filter: Filter = "point"
     unnormalized: bool = False
-    """Coordinates count texels, whatever the texture says."""
+    """Coordinates count texels, even those of a normalized texture."""
     compare: Compare = "less_equal"
-    """What an instruction's depth is to a texel for which the result is 1."""
+    """The relation of an instruction's depth to a texel that gives 1."""
 
     def __post_init__(self) -> None:
         _modes(self.address)
-        _of(self.filter, ("point", "linear"), "filter")
-        _of(self.compare, tuple(_COMPARISONS), "comparison")
+        _of(self.filter, get_args(Filter), "filter")
+        _of(self.compare, get_args(Compare), "comparison")
 
     def row(self) -> Any:
         found = np.zeros(columns.ROW_WORDS, np.int64)
@@ -106,7 +97,7 @@ class Sampler:
 
 @dataclass(frozen=True)
 class _Texels:
-    """Texels of one to three axes in an array: x last, and behind it the channels where there are several."""
+    """Texels of one to three axes in an array: x last, followed by the channels if there are several."""
 
     array: np.ndarray = field(repr=False)
 
@@ -120,17 +111,12 @@ class _Texels:
             raise error("E401", f"{channels} channels", help="there are 1, 2 or 4")
         extents = list(array.shape)
         if channels > 1 and extents.pop() != channels:
-            raise error(
-                "E401",
-                f"texels of {channels} channels in an array of shape {array.shape}",
-                help=f"the last axis has the channels: shape (..., {channels})",
-            )
+            what = f"texels of {channels} channels in an array of shape {array.shape}"
+            raise error("E401", what, help=f"the last axis has the channels: shape (..., {channels})")
         if not 1 <= len(extents) <= 3 or not all(extents):
-            raise error(
-                "E401",
-                f"an array of shape {array.shape} as texels of {channels} channels",
-                help="there are one to three axes, (depth, height, width), none of them empty",
-            )
+            what = f"an array of shape {array.shape} as texels of {channels} channels"
+            advice = "there are one to three axes, (depth, height, width), none of them empty"
+            raise error("E401", what, help=advice)
         _check_contiguous(array)
         width, height, planes = (*reversed(extents), 1, 1)[:3]
         return width, height, planes
@@ -152,7 +138,7 @@ def _row(array: Any, shape: tuple[int, int, int], channels: int, layered: bool, 
     found[columns.CHANNELS], found[columns.BITS] = channels, 8 * dtype.itemsize
     found[columns.SORT] = {"u": UNSIGNED, "i": SIGNED, "f": FLOAT}[dtype.kind]
     axes = array.ndim - (channels > 1) - layered
-    _tell(
+    _set_properties(
         found,
         width=width,
         height=height if axes > 1 else 0,
@@ -166,7 +152,8 @@ def _row(array: Any, shape: tuple[int, int, int], channels: int, layered: bool, 
     return found
 
 
-def _tell(row: Any, **properties: int) -> None:
+def _set_properties(row: Any, **properties: int) -> None:
+    """Set the results of `txq` and `suq`."""
     for name, value in properties.items():
         row[columns.PROPERTIES + columns.QUERIES.index(name)] = value
 
@@ -176,7 +163,7 @@ def _set_sampling(row: Any, address: Any, filter_: str, unnormalized: bool, comp
     row[columns.COMPARE] = _COMPARISONS[compare]
     row[columns.MODE : columns.MODE + 3] = modes
     row[columns.LINEAR], row[columns.FORCED] = filter_ == "linear", unnormalized
-    _tell(
+    _set_properties(
         row,
         filter_mode=int(filter_ == "linear"),
         force_unnormalized_coords=int(unnormalized),
@@ -239,12 +226,12 @@ class Texture(_Texels):
         found = _row(planes, _Texels(planes).shape(self.channels), self.channels, layered, columns.TEXTURE)
         found[columns.NORMALIZED] = self.normalized
         _set_sampling(found, self.address, self.filter, False, self.compare)
-        _tell(found, normalized_coords=int(self.normalized), num_samples=self.samples)
+        _set_properties(found, normalized_coords=int(self.normalized), num_samples=self.samples)
         if self.samples > 1:
-            _tell(found, array_size=found[columns.PLANES] // self.samples if self.layered else 0)
+            _set_properties(found, array_size=found[columns.PLANES] // self.samples if self.layered else 0)
         if self.read == "normalized":
             found[columns.READS_FLOAT] = 1
-            _tell(found, channel_data_type=_FRACTION_TYPES[self.array.dtype.name])
+            _set_properties(found, channel_data_type=_FRACTION_TYPES[self.array.dtype.name])
         return found
 
 
@@ -271,24 +258,24 @@ def _check_layers(array: np.ndarray, channels: int, layered: bool) -> None:
         raise error("E401", message, help="the first axis is that of the layers")
 
 
-Given = Texture | Sampler | Surface
-"""What a handle may stand for."""
+TextureObject = Texture | Sampler | Surface
 _CLASSES = {"texref": Texture, "samplerref": Sampler, "surfref": Surface}
 
 
-def given_for(kind: str) -> str:
-    """The class that a variable or parameter of an opaque type wants."""
+def class_of(kind: str) -> str:
+    """The name of the class for a variable or parameter of an opaque type."""
     return f"ptxsim.{_CLASSES[kind].__name__}"
 
 
 def fits(kind: str, value: Any) -> bool:
+    """Whether a value can be passed for a variable or parameter of an opaque type."""
     return isinstance(value, _CLASSES[kind])
 
 
-class Table:
-    """The textures of a launch: those of the module's variables first, then those of the arguments."""
+class TextureHandles:
+    """The texture objects of a launch: those of the module's variables first, then those of the arguments."""
 
-    def __init__(self, layout: Layout, kernel: Function, textures: Mapping[str, Any]):
+    def __init__(self, layout: VariableLayout, kernel: Function, textures: Mapping[str, Any]):
         self.rows = [np.zeros(columns.ROW_WORDS, np.int64)]
         self.keep: list[Any] = []
         self._end = TEXTURE_BASE
@@ -297,7 +284,7 @@ class Table:
         for value in opaque_values(layout, kernel, textures):
             self._add(value)
 
-    def _add(self, value: Given | None) -> int:
+    def _add(self, value: TextureObject | None) -> int:
         """The handle of a new row."""
         row = np.zeros(columns.ROW_WORDS, np.int64) if value is None else value.row()
         if isinstance(value, Texture | Surface):
@@ -310,7 +297,7 @@ class Table:
         self.rows.append(row)
         return columns.HANDLE_BASE + columns.HANDLE_STEP * (len(self.rows) - 1)
 
-    def handle(self, value: Given) -> int:
+    def handle(self, value: TextureObject) -> int:
         """The handle of an argument."""
         if id(value) not in self._handles:
             self._handles[id(value)] = self._add(value)
@@ -320,18 +307,15 @@ class Table:
         return np.array(self.rows)
 
 
-def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any]) -> list[Given | None]:
-    """What the variables of opaque types stand for, in their order; None where the kernel does not ask. Raises E401."""
+def opaque_values(
+    layout: VariableLayout, kernel: Function, textures: Mapping[str, Any]
+) -> list[TextureObject | None]:
+    """The objects of the variables of opaque types, in their order; None for an unused variable. Raises E401."""
     variables = {s.name: s for s in layout.symbols.values() if s.type in OPAQUE}
     for name in textures:
         if name not in variables:
-            known = ", ".join(variables)
-            raise error(
-                "E401",
-                f"no texture, sampler or surface named '{name}'",
-                kernel.source,
-                help=f"there are {known}" if known else "the module has none",
-            )
+            help = f"there are {', '.join(variables)}" if variables else "the module has none"
+            raise error("E401", f"no texture, sampler or surface named '{name}'", kernel.source, help=help)
     if not variables:
         return []
     places: dict[str, Declaration | Directive] = dict(textures_of_head(kernel))
@@ -340,7 +324,7 @@ def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any])
         for declarator in declaration.declarators:
             places[declarator.name], declarators[declarator.name] = declaration, declarator
     used = set[str]().union(*map(names_in, CallGraph(kernel).functions))
-    found: list[Given | None] = []
+    found: list[TextureObject | None] = []
     for name, symbol in variables.items():
         value = textures.get(name)
         if value is None and symbol.type == "samplerref":
@@ -348,19 +332,15 @@ def opaque_values(layout: Layout, kernel: Function, textures: Mapping[str, Any])
         if value is None and name not in used:
             found.append(None)
         elif value is None or not fits(symbol.type, value):
-            what = f"nothing given for '.{symbol.type} {name}'"
-            if value is not None:
-                what = f"{type(value).__name__} for '.{symbol.type} {name}'"
+            given = "nothing given" if value is None else type(value).__name__
+            what = f"{given} for '.{symbol.type} {name}'"
             table = "surfaces" if symbol.type == "surfref" else "textures"
-            how = f"give textures={{'{name}': {given_for(symbol.type)}(...)}}, or [{table}.{name}] in a launch file"
-            raise _at(kernel, places[name], what, how)
+            how = f"give textures={{'{name}': {class_of(symbol.type)}(...)}}, or [{table}.{name}] in a launch file"
+            place = places[name]
+            raise error("E401", what, kernel.source, place.start, place.end, how)
         else:
             found.append(value)
     return found
-
-
-def _at(kernel: Function, declaration: Declaration | Directive, what: str, help: str) -> PtxError:
-    return error("E401", what, kernel.source, declaration.start, declaration.end, help)
 
 
 def _declared_sampler(declarator: Declarator) -> Sampler:

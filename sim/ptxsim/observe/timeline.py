@@ -2,11 +2,11 @@
 
     ptxsim.launch(kernel, grid, block, args, timeline="out.json.gz")
     ptxsim.launch(kernel, grid, block, args, timeline=Timeline("out.json.gz", sms=[0], last_cycle=5000))
-    with Timeline("out.json.gz") as timeline:  # several launches, one behind the other
+    with Timeline("out.json.gz") as timeline:  # several launches, one after the other
         ...
 
-A microsecond in the file is a core cycle. What is in it is `timeline_tracks.py`'s and `timeline_counters.py`'s part,
-docs/timeline.md tells it. A run that fails or is interrupted leaves a whole file too, of what happened until then.
+A microsecond in the file is a core cycle. `timeline_tracks.py` and `timeline_counters.py` write its contents, which
+docs/timeline.md describes. A run that fails or is interrupted leaves a complete file of the cycles until then.
 """
 
 import signal
@@ -34,11 +34,11 @@ MAX_EVENTS = 1_000_000
 
 
 class Timeline:
-    """Where a timeline goes, and what of a run is in it: all SMs and cycles unless said otherwise.
+    """The file of a timeline, and the part of a run that it covers: by default all SMs and cycles.
 
-    `sms` are numbers of SMs; what happens from `first_cycle` to `last_cycle` is seen; counters are read every
-    `sample_cycles`. With `max_events` events recording ends. Without `with` every launch writes the file anew.
-    Raises E401 for numbers that cannot be; a launch raises E502 for an SM that its machine has not, and E503 where the
+    `sms` are numbers of SMs; events from `first_cycle` to `last_cycle` are recorded; counters are read every
+    `sample_cycles`. After `max_events` events recording ends. Without `with` every launch writes a new file.
+    Raises E401 for invalid numbers; a launch raises E502 for an SM that its machine does not have, and E503 where the
     file cannot be written.
     """
 
@@ -66,7 +66,7 @@ class Timeline:
         self.n_events = 0
         """Events in the file."""
         self.launches: list[Mapping[str, Any]] = []
-        """Of each launch in the file what it was, the cycles that are in it, and why not more (`left_out`)."""
+        """Of each launch in the file its description, the recorded cycles, and why others are left out (`left_out`)."""
         self._events: TraceEvents | None = None
         self._origin = 0
         self._kept_open = False
@@ -80,7 +80,7 @@ class Timeline:
         self._close()
 
     def __str__(self) -> str:
-        """What the file has, in a line or two."""
+        """The contents of the file in a line or two."""
         seen = "; ".join(
             f"{of['kernel']}, cycles {of['first_cycle']} to {of['last_cycle']} of {of['cycles']}"
             for of in self.launches
@@ -118,7 +118,7 @@ class Timeline:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Leave no half file where the body fails."""
+        """Remove the incomplete file if the body fails."""
         try:
             yield
         except BaseException:
@@ -136,7 +136,7 @@ class Timeline:
 
 
 class Recorder:
-    """Records one launch: the loop stops where it says, and it takes what has happened since."""
+    """Records one launch: it says where the loop has to stop, and then writes the events since the last stop."""
 
     def __init__(
         self,
@@ -171,8 +171,8 @@ class Recorder:
         stop = min(cycle, self._next_sample)
         return stop if self._last is None else min(stop, self._last)
 
-    def take(self) -> None:
-        """The loop has stopped: write what has happened, and the counters when it is time."""
+    def loop_stopped(self) -> None:
+        """Write the events since the last stop, and the counters when they are due."""
         with _undisturbed():
             self._take()
 
@@ -194,7 +194,7 @@ class Recorder:
             self._stop(cycle)
 
     def _is_full(self, cycle: int) -> bool:
-        """Whether the file has as many events as it may; then what comes from this cycle on is left out."""
+        """Whether the file has the maximal number of events; then events from this cycle on are left out."""
         most = self._timeline.max_events
         if self._events.n_events < most:
             return False
@@ -216,7 +216,7 @@ class Recorder:
             self._timeline.ended(cycles, self._about | seen | {"left_out": self._left_out})
 
     def _stop(self, cycle: int) -> None:
-        """Record nothing more: what goes on is cut here."""
+        """End the recording: open slices are cut here."""
         self._active = False
         self._end = cycle
         self._simulation.run["timeline"] = 0
@@ -228,7 +228,7 @@ class Recorder:
 def recorded(
     timeline: "Timeline | str | Path | None", simulation: Simulation, about: Mapping[str, Any]
 ) -> Iterator[None]:
-    """Record a launch while the body drives it; None: do not."""
+    """Record a launch while the body drives it; with None nothing is recorded."""
     if timeline is None:
         yield
         return
@@ -242,7 +242,7 @@ def recorded(
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back while the file is written to: half an event, or one twice, would spoil it."""
+    """Defer Ctrl-C while the file is written: half an event, or one twice, would make it invalid."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield

@@ -1,8 +1,8 @@
 """The counters of a timeline, read whenever the loop has stopped at a cycle for them.
 
-A rate stands at the beginning of the cycles over which it was taken, anything else at the cycle at which it was read;
-each lasts until the next, and is written where it is another number than before (0 at first). What the loop charges
-later, for cycles that it has skipped, is not read here: the numbers must not depend on skipping.
+A rate is written at the beginning of the cycles that it covers, a level at the cycle in which it was read; each lasts
+until the next, and is written only where it changes (from 0 at first). Counters that the loop charges later, for
+skipped cycles, are not read here: the numbers must not depend on skipping.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Counters:
         self._misses = int(simulation.l1s["cache"]["n_free"][0])
 
     def sample(self, cycle: int) -> None:
-        """Read them all."""
+        """Read all counters."""
         counts = self._counts()
         if self._before is not None and cycle > self._before[0]:
             since, before = self._before
@@ -36,12 +36,12 @@ class Counters:
         self._levels(cycle)
 
     def end(self, cycle: int) -> None:
-        """Set them back to 0: what follows is another launch, or not seen."""
+        """Set all counters back to 0: the following cycles belong to another launch, or are not recorded."""
         for (pid, name), values in list(self._shown.items()):
             self._put(pid, cycle, name, dict.fromkeys(values, 0))
 
     def _counts(self) -> np.ndarray:
-        """What rates are taken of: of the SMs, then of the memory side."""
+        """The counters whose rates are written: those of the SMs, then those of the memory side."""
         memory = self._simulation.memory[0]
         l2, channels = memory["slice"]["cache"], memory["channel"]
         sums = [l2["accesses"].sum(), l2["misses"].sum(), channels["reads"].sum(), channels["writes"].sum()]

@@ -1,27 +1,17 @@
-"""From records of the loop to slices of a timeline: CTAs, warps and what they wait for, loads, locks.
+"""From records of the loop to slices of a timeline: CTAs, states of warps, loads, locks.
 
-An SM is a process. Its tracks: each CTA slot, and behind it the warps of the slot; each pair of CTA slots that share
-registers, with its owner, and behind it the pair's locks. Loads and atomics are slices that may overlap, of the SM.
-What lasts from cycle a to cycle b began in cycle a and was over in cycle b. Tracks are named when they are first used.
+An SM is a process. Its tracks: each CTA slot, followed by the warps of the slot; each pair of CTA slots that share
+registers, with its owner, followed by the pair's locks. Loads and atomics are slices of the SM that may overlap.
+A slice from cycle a to cycle b began in cycle a and ended in cycle b. Tracks are named when they are first used.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ptxsim.base.program import ATOMIC
+from ptxsim.memory_image.faults import coordinates
+from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing.simulation import Simulation
-from ptxsim.timing.timeline_codes import (
-    ABSENT,
-    BACK,
-    CTA,
-    KINDS,
-    LOCKED,
-    OWNED,
-    RUNNING,
-    SENT,
-    UNLOCKED,
-    WARP,
-)
 from ptxtool.formats.trace_events import TraceEvents, quoted
 
 STATES = (
@@ -36,16 +26,16 @@ STATES = (
     "atomic",
     "exited",
 )
-"""What the slices of a warp are called, in the order of timing/timeline_codes.py's states."""
+"""The names of a warp's slices, in the order of the states of timing/timeline_codes.py."""
 GPU, FIRST_SM = 1, 10
-"""Processes: of the whole GPU, and of SM 0, behind which the others follow."""
+"""Processes: of the whole GPU, and of SM 0, followed by the other SMs."""
 _TRACKS = 10_000  # tracks of a process are numbered from its number times this: Perfetto wants all to differ
 _GROUP = 100  # tracks of a CTA slot, or of a pair
 _LOCKS = 5_000  # where those of pairs begin
 
 
 def named(events: TraceEvents, pid: int) -> int:
-    """A process, which has a name from now on."""
+    """Name a process, if it has no name yet; returns it."""
     events.process(pid, "GPU" if pid == GPU else f"SM {pid - FIRST_SM}", pid)
     return pid
 
@@ -64,10 +54,10 @@ class Tracks:
         ]
         self._is_atomic = (program.instructions["access"] == ATOMIC).tolist()
         self._warps_per_cta = int(run["warps_per_cta"])
-        self._grid = simulation.configuration.grid
+        self._grid = simulation.plan.grid
         self._locks_ctas = bool(run["shares_scratchpad"])
         self._pairs, self._first_shared = int(run["shared_pairs"]), int(run["first_shared_slot"])
-        # what has begun, by SM and: slot; warp; pending load; pair and warp of the CTA; pair
+        # open slices, by SM and: slot; warp; pending load; pair and warp of the CTA; pair
         self._ctas: dict[tuple[int, int], tuple[int, int]] = {}
         self._left: dict[tuple[int, int], int] = {}
         self._warps: dict[tuple[int, int], tuple[int, int, int]] = {}
@@ -75,21 +65,21 @@ class Tracks:
         self._locks: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._owners: dict[tuple[int, int], tuple[int, int]] = {}
         self._take: dict[int, Callable[..., None]] = {
-            WARP: self._warp,
-            CTA: self._cta,
-            LOCKED: self._locked,
-            UNLOCKED: self._unlocked,
-            OWNED: self._owned,
-            SENT: self._sent,
-            BACK: self._back,
+            codes.WARP: self._warp,
+            codes.CTA: self._cta,
+            codes.LOCKED: self._locked,
+            codes.UNLOCKED: self._unlocked,
+            codes.OWNED: self._owned,
+            codes.SENT: self._sent,
+            codes.BACK: self._back,
         }
 
     def take(self, cycle: int, where: int, a: int, b: int, c: int, d: int) -> None:
         """One record."""
-        self._take[where % KINDS](cycle, where // KINDS, a, b, c, d)
+        self._take[where % codes.KINDS](cycle, where // codes.KINDS, a, b, c, d)
 
     def close(self, cycle: int) -> None:
-        """What has not ended is cut at this cycle."""
+        """Cut open slices at this cycle."""
         for sm, p in list(self._loads):
             self._back(cycle, sm, p)
         for sm, pair, k in list(self._locks):
@@ -110,13 +100,13 @@ class Tracks:
         self._ctas[sm, slot] = cta, cycle
         self._left[sm, slot] = self._warps_per_cta
         for w in range(slot * self._warps_per_cta, (slot + 1) * self._warps_per_cta):
-            self._warps[sm, w] = RUNNING, -1, cycle
+            self._warps[sm, w] = codes.RUNNING, -1, cycle
 
     def _warp(self, cycle: int, sm: int, w: int, state: int, place: int, *_: int) -> None:
         if self._warps[sm, w][:2] == (state, place):
             return
         self._end_state(cycle, sm, w)
-        if state != ABSENT:
+        if state != codes.ABSENT:
             self._warps[sm, w] = state, place, cycle
             return
         slot = w // self._warps_per_cta
@@ -133,8 +123,7 @@ class Tracks:
 
     def _end_cta(self, cycle: int, sm: int, slot: int) -> None:
         cta, since = self._ctas.pop((sm, slot))
-        x, y, _ = self._grid
-        args = f'{{"ctaid":"({cta % x},{cta // x % y},{cta // (x * y)})","warps":{self._warps_per_cta}}}'
+        args = f'{{"ctaid":"{coordinates(cta, self._grid)}","warps":{self._warps_per_cta}}}'
         self._slice(FIRST_SM + sm, slot * _GROUP, f"slot {slot}", since, cycle, f"CTA {cta}", args)
 
     def _sent(self, cycle: int, sm: int, p: int, w: int, i: int, accesses: int) -> None:
@@ -159,8 +148,8 @@ class Tracks:
     def _unlocked(self, cycle: int, sm: int, pair: int, k: int, *_: int) -> None:
         cta, since = self._locks.pop((sm, pair, k))
         order = _LOCKS + pair * _GROUP + 1 + k
-        who = f"CTA {cta}" if self._locks_ctas else f"CTA {cta} warp {k}"
-        self._slice(FIRST_SM + sm, order, f"pair {pair} lock {k}", since, cycle, who)
+        holder = f"CTA {cta}" if self._locks_ctas else f"CTA {cta} warp {k}"
+        self._slice(FIRST_SM + sm, order, f"pair {pair} lock {k}", since, cycle, holder)
 
     def _owned(self, cycle: int, sm: int, pair: int, side: int, *_: int) -> None:
         if (sm, pair) in self._owners:
@@ -175,7 +164,7 @@ class Tracks:
         return "" if i < 0 else f",{self._places[i]}"
 
     def _cut(self, start: int, end: int) -> tuple[int, int]:
-        """What of a time is to be seen."""
+        """The recorded part of a time."""
         return max(start, self._first), end if self._last is None else min(end, self._last)
 
     def _slice(

@@ -1,4 +1,5 @@
-"""Checks of a run without time, as a sanitizer makes them: memory, initialisation, races, barriers.
+"""The checks of a run without time: memory accesses, initialisation, races, barriers.
 
-`prepare.py` makes the records that compiled code works on, `inspect.py` is that code, `reports.py` says what it found.
+`prepare.py` builds the records that compiled code works on, `inspect.py` is that code, `reports.py` turns its findings
+into diagnostics.
 """

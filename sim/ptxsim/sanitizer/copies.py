@@ -1,13 +1,13 @@
-"""Asynchronous copies, for the check of races: when the bytes that a copy writes may be touched again.
+"""Asynchronous copies, for the check of races: when the bytes that a copy writes may be accessed again.
 
-The run makes a copy where it is issued; the hardware may make it at any time until the thread that issued it has waited
-for it, or until it has seen an mbarrier complete at which `cp.async.mbarrier.arrive` announced it. Until then every
-access to what it writes is a race, even one of the same thread. So the granules that a copy writes are stamped, in
-place of the writer's epoch, with the segment of the thread's copies to which it belongs: a segment ends where the
-thread commits a group, or lets an mbarrier track its copies. A table of the last segments of every thread says of each
-one how it ended, and since which epoch of its warp it is complete. Of older ones everything is taken as complete.
+The run performs a copy where it is issued; the hardware may perform it at any time until the issuing thread has waited
+for it, or has seen the completion of an mbarrier that tracks it (`cp.async.mbarrier.arrive`). Until then every access
+to the written bytes is a race, even one of the same thread. So the granules that a copy writes are stamped, in place of
+the writer's epoch, with the segment of the thread's copies to which it belongs: a segment ends where the thread commits
+a group, or lets an mbarrier track its copies. A table of the last segments of every thread has how each one ended, and
+since which epoch of its warp it is complete. Older segments count as complete.
 
-    segment_stamp(c, thread)           what a granule gets as writer's epoch
+    segment_stamp(c, thread)           the writer's epoch of a granule that a copy writes
     written_since(c, thread, stamp, warp)    the epoch in which such a granule was written, as `warp` sees it
     end_segment(c, thread, how)        a group is committed, or an mbarrier tracks the copies
     await_groups(c, thread, left)      all copies but those of the last `left` groups are complete
@@ -31,20 +31,19 @@ _C = record_type(CHECKS)
 _INT = types.int64
 NEVER = 1 << 30
 """An epoch that no warp knows of."""
-_HOW, _EPOCH, _TESTS = range(
-    SEGMENT_WORDS
-)  # of a segment; its epoch 0: not complete; tests -1: it was waited for
+# of a segment; epoch 0: not complete; tests -1: the thread has waited for it
+_HOW, _EPOCH, _TESTS = range(SEGMENT_WORDS)
 
 
 @njit(types.uint64(_C, _INT))
 def _current(c, thread):
-    """Where the number of the segment stands to which a thread's next copy belongs."""
+    """The address of the number of a thread's current segment."""
     return c.segments + np.uint64(4 * SEGMENT * thread)
 
 
 @njit(types.uint64(_C, _INT, _INT))
 def _segment(c, thread, number):
-    """Where a thread's entry of a segment stands."""
+    """The address of a thread's entry for a segment."""
     return _current(c, thread) + np.uint64(4 * (1 + SEGMENT_WORDS * (number % N_SEGMENTS)))
 
 
@@ -69,13 +68,13 @@ def forget_copies(c):
 
 @njit(types.int64(_C, _INT))
 def segment_stamp(c, thread):
-    """What stands in a granule as its writer's epoch while the thread's copy may be under way: below 0."""
+    """The writer's epoch of a granule while the thread's copy may be in progress: below 0."""
     return -1 - np.int64(flat_i32(_current(c, thread), 1)[0])
 
 
 @njit(types.int64(_C, _INT, _INT, _INT))
 def written_since(c, thread, stamp, warp):
-    """The epoch of the writer's warp in which a copy was complete, as `warp` sees it; NEVER while it is under way."""
+    """The epoch of the writer's warp in which a copy was complete, as `warp` sees it; NEVER while it is in progress."""
     number = -1 - stamp
     if number + N_SEGMENTS <= flat_i32(_current(c, thread), 1)[0]:
         return 0

@@ -1,14 +1,13 @@
-"""Frames of functions, for the check of reads of what was never written.
+"""Frames of functions, for the check of reads of unwritten bytes and registers.
 
 A called function finds its frame of local memory and its registers as earlier calls left them; for the check they are
 unwritten. A call clears the shadow of the callee's frame, and the marks of its registers; arguments and results that
-are variables take the marks of what they are copies of; behind the call the frame is cleared again, so that a pointer
-into it that outlives the call reads what nobody has written. Registers of a call that may lead back to its own
-function are left alone: the outer call's are the same ones. `alloca` gives memory that nobody has written.
+are variables take the marks of their sources; after the call the frame is cleared again, so that a dangling pointer
+into it reads unwritten bytes. Registers of a possibly recursive call are not cleared, because the outer call uses the
+same ones. `alloca` returns unwritten memory.
 
-A call's entry in the table that `c.calls` holds (prepare.py makes it): FRAME_WORDS numbers, then what is copied before
-it and behind it, as (to, from, bytes) within the caller's frame, then the registers that are cleared, as (first, how
-many).
+A call's entry in the table `c.calls` (built by instrumentation.py): FRAME_WORDS numbers, then the copies before and
+after the call, as (to, from, bytes) within the caller's frame, then the cleared registers, as (first, number).
 """
 
 import numpy as np
@@ -21,7 +20,7 @@ from ptxsim.sanitizer.shadow_state import CHECKS
 _C, _X = record_type(CHECKS), record_type(CONTEXT)
 _INT = types.int64
 FRAME_WORDS = 5
-CALLER_BYTES, CALLEE_BYTES, N_BEFORE, N_BEHIND, N_CLEARED = range(FRAME_WORDS)
+CALLER_BYTES, CALLEE_BYTES, N_BEFORE, N_AFTER, N_CLEARED = range(FRAME_WORDS)
 
 
 @njit(types.int64(_X, _INT, _INT))
@@ -43,7 +42,7 @@ def _clear(c, x, lane, start, end):
 
 @njit(types.void(_C, _X, *[_INT] * 4))
 def _copy(c, x, at, n, lane, frame):
-    """Marks go the way of `n` copies, from entry `at` of the table on."""
+    """Copy the marks of `n` copies, which begin at entry `at` of the table."""
     table = flat_i32(c.calls, at + 3 * n)
     known = flat_u8(c.local_shadow + np.uint64((x.warp * 32 + lane) * x.local_bytes), x.local_bytes)
     for k in range(n):
@@ -57,13 +56,13 @@ def enter_frame(c, x, at, mask):
     """Before a call that lanes `mask` make: the entry of the table is `at`."""
     table = flat_i32(c.calls, at + FRAME_WORDS)
     start, size = np.int64(table[at + CALLER_BYTES]), np.int64(table[at + CALLEE_BYTES])
-    n_before, n_behind = np.int64(table[at + N_BEFORE]), np.int64(table[at + N_BEHIND])
+    n_before, n_after = np.int64(table[at + N_BEFORE]), np.int64(table[at + N_AFTER])
     for lane in range(32):
         if (mask >> lane) & 1:
             frame = stack_row(x, c.frame_row, lane)
             _clear(c, x, lane, frame + start, frame + start + size)
             _copy(c, x, at + FRAME_WORDS, n_before, lane, frame)
-    cleared = at + FRAME_WORDS + 3 * (n_before + n_behind)
+    cleared = at + FRAME_WORDS + 3 * (n_before + n_after)
     n_cleared = np.int64(table[at + N_CLEARED])
     ranges = flat_i32(c.calls, cleared + 2 * n_cleared)
     at_start = flat_u32(c.written_at_start, c.n_registers)
@@ -78,20 +77,20 @@ def enter_frame(c, x, at, mask):
 
 @njit(types.void(_C, _X, _INT, _INT))
 def leave_frame(c, x, at, mask):
-    """Behind a call from which lanes `mask` have come back."""
+    """After a call from which lanes `mask` have returned."""
     table = flat_i32(c.calls, at + FRAME_WORDS)
     start, size = np.int64(table[at + CALLER_BYTES]), np.int64(table[at + CALLEE_BYTES])
     results = at + FRAME_WORDS + 3 * np.int64(table[at + N_BEFORE])
     for lane in range(32):
         if (mask >> lane) & 1:
             frame = stack_row(x, c.frame_row, lane)
-            _copy(c, x, results, np.int64(table[at + N_BEHIND]), lane, frame)
+            _copy(c, x, results, np.int64(table[at + N_AFTER]), lane, frame)
             _clear(c, x, lane, frame + start, frame + start + size)
 
 
 @njit(types.void(_C, _X, _INT))
 def grow_stack(c, x, mask):
-    """Before an `alloca`: what lies above the frames and what was taken so far is unwritten."""
+    """Before an `alloca`: the stack above the frames and above earlier allocations is unwritten."""
     for lane in range(32):
         if (mask >> lane) & 1:
             _clear(c, x, lane, c.frame_end + stack_row(x, c.grown_row, lane), x.local_bytes)

@@ -5,12 +5,12 @@
     stack(c, checked, x, i, mask)        it will call a function, or take memory from the stack
     accessed(c, reports, checked, x, i, k, mask)      memory that it (k is i), or its piece k, accessed
     after(c, checked, x, i, mask)        registers that it wrote
-    copied(c, checked, x, i, mask)       it had to do with asynchronous copies
-    returned(c, checked, x, i, mask)     all have come back from a call
-    fault(c, reports, x, i, k)           a bad access: reported; the lane that made it
+    copied(c, checked, x, i, mask)       it ended, awaited or tracked asynchronous copies
+    returned(c, checked, x, i, mask)     all lanes have returned from a call
+    fault(c, reports, x, i, k)           report a bad access; returns the lane that made it
     reach(c, reports, x, i, aligned, mask, live)      a barrier
     join(c, arrived, released)           a barrier ends, or lanes of a warp meet at a `bar.warp.sync`
-    acquire(c, warp), release(c, warp)   a warp learns what was published, or publishes what it did
+    acquire(c, warp), release(c, warp)   a warp acquires the published accesses, or publishes its own
 
 `c` is one CHECKS record, `x` the context of the executing warp.
 """
@@ -18,8 +18,9 @@
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import array_of, ctz, flat_i32, flat_u8, flat_u32, njit, popcount, record_type
+from ptxsim.base.jit import array_of, ctz, flat_i32, flat_u8, flat_u32, inline, njit, popcount, record_type
 from ptxsim.base.program import CONTEXT, GLOBAL, LOAD, LOCAL, MISALIGNED, NO_SPACE, SHARED, STORE
+from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.copies import (
     NEVER,
     await_groups,
@@ -29,47 +30,9 @@ from ptxsim.sanitizer.copies import (
     written_since,
 )
 from ptxsim.sanitizer.frames import enter_frame, grow_stack, leave_frame, stack_row
-from ptxsim.sanitizer.shadow_state import (
-    AWAITS,
-    BAD_ACCESS,
-    BARRIERS,
-    CHECKED,
-    CHECKS,
-    COMMITS,
-    COMMITTED,
-    COPIES,
-    DIVERGENT_BARRIER,
-    GRANULE,
-    INIT,
-    MAX_REPORTS,
-    MAX_WARPS,
-    MISALIGNED_ACCESS,
-    OTHER,
-    RACES,
-    READ_AFTER_WRITE,
-    READ_BEFORE_COPY,
-    READER,
-    READER_AT,
-    READER_EPOCH,
-    READER_MANY,
-    READER_STRONG,
-    REPORT,
-    TRACKED,
-    TRACKS,
-    UNWRITTEN_BYTES,
-    UNWRITTEN_REGISTER,
-    VALUE,
-    WRITE_AFTER_READ,
-    WRITE_AFTER_WRITE,
-    WRITE_BEFORE_COPY,
-    WRITER,
-    WRITER_AT,
-    WRITER_EPOCH,
-    WRITER_STRONG,
-)
 
-_C, _X = record_type(CHECKS), record_type(CONTEXT)
-_REPORTS, _CHECKED = array_of(REPORT), array_of(CHECKED)
+_C, _X = record_type(state.CHECKS), record_type(CONTEXT)
+_REPORTS, _CHECKED = array_of(state.REPORT), array_of(state.CHECKED)
 _INT = types.int64
 _ORDERED, _UNORDERED, _UNDER_WAY = range(3)
 
@@ -82,11 +45,13 @@ def _report(c, reports, kind, at, thread, address, space, other, other_thread, c
         if r.other >= 0 and other >= 0:  # a race in either order is one
             same = (r.at == at and r.other == other) or (r.at == other and r.other == at)
         else:
-            same = r.kind == kind and r.at == at and (kind != UNWRITTEN_REGISTER or r.address == address)
+            same = (
+                r.kind == kind and r.at == at and (kind != state.UNWRITTEN_REGISTER or r.address == address)
+            )
         if same:
             r.count += count
             return
-    if c.n_reports == MAX_REPORTS:
+    if c.n_reports == state.MAX_REPORTS:
         c.lost_reports += 1
         return
     r = reports[c.n_reports]
@@ -97,8 +62,8 @@ def _report(c, reports, kind, at, thread, address, space, other, other_thread, c
 
 @njit(types.void(_C, _X))
 def start(c, x):
-    """A CTA begins: nothing of its shared and local memory and of its registers is written."""
-    if c.what & INIT:
+    """A CTA begins: its shared and local memory and its registers are unwritten."""
+    if c.what & state.INIT:
         shared, beginning = flat_u8(c.shared_shadow, x.shared_bytes), flat_u8(c.shared_start, x.shared_bytes)
         for k in range(x.shared_bytes):
             shared[k] = beginning[k]
@@ -113,17 +78,17 @@ def start(c, x):
             for k in range(c.n_registers):
                 written[w * c.n_registers + k] = at_start[k]
                 origins[w * c.n_registers + k] = 0
-    if c.what & RACES:
-        clocks = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)
-        for k in range(MAX_WARPS * MAX_WARPS):
+    if c.what & state.RACES:
+        clocks = flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS)
+        for k in range(state.MAX_WARPS * state.MAX_WARPS):
             clocks[k] = 0
-        for w in range(MAX_WARPS):
-            clocks[w * MAX_WARPS + w] = 1
-        published = flat_i32(c.published, MAX_WARPS)
-        for k in range(MAX_WARPS):
+        for w in range(state.MAX_WARPS):
+            clocks[w * state.MAX_WARPS + w] = 1
+        published = flat_i32(c.published, state.MAX_WARPS)
+        for k in range(state.MAX_WARPS):
             published[k] = 0
-        granules = flat_i32(c.granules, c.n_granules * GRANULE)
-        for k in range(c.n_granules * GRANULE):
+        granules = flat_i32(c.granules, c.n_granules * state.GRANULE)
+        for k in range(c.n_granules * state.GRANULE):
             granules[k] = 0
         if c.segments:
             forget_copies(c)
@@ -131,10 +96,8 @@ def start(c, x):
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
 def _unwritten(c, reports, checked, x, i, register, lanes):
-    """Instruction i reads a register that these lanes never wrote; nothing if there are none.
-
-    One that only computes taints what it writes; others are reported.
-    """
+    """Instruction i reads a register that `lanes` never wrote. One that only computes taints its results; for all other
+    instructions this is reported."""
     if lanes == 0:
         return
     origin = np.int64(flat_i32(c.origins, c.n_registers * c.n_warps)[x.warp * c.n_registers + register])
@@ -145,14 +108,16 @@ def _unwritten(c, reports, checked, x, i, register, lanes):
         c.origin = origin
         return
     thread, count = x.warp * 32 + ctz(lanes), popcount(lanes)
-    _report(c, reports, UNWRITTEN_REGISTER, i, thread, np.uint64(register), NO_SPACE, -1, origin - 1, count)
+    _report(
+        c, reports, state.UNWRITTEN_REGISTER, i, thread, np.uint64(register), NO_SPACE, -1, origin - 1, count
+    )
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
 def before(c, reports, checked, x, i, active, mask):
     """Registers that an instruction reads in lanes that never wrote them."""
     x.access_mask = np.uint64(0)
-    if c.what & INIT == 0:
+    if c.what & state.INIT == 0:
         return
     c.tainted = 0
     written = flat_u32(c.written, c.n_registers * c.n_warps)
@@ -196,7 +161,7 @@ def _initialised(c, reports, checked, x, i, k, lanes):
             if first < n_bytes:
                 address = x.lane_address[n] + first
                 frame = stack_row(x, c.frame_row, n) if space == LOCAL else 0
-                _report(c, reports, UNWRITTEN_BYTES, i, x.warp * 32 + n, address, space, -1, frame, 1)
+                _report(c, reports, state.UNWRITTEN_BYTES, i, x.warp * 32 + n, address, space, -1, frame, 1)
         if access != LOAD:
             for k in range(np.int64(n_bytes)):
                 known[k] = 1
@@ -206,7 +171,7 @@ def _initialised(c, reports, checked, x, i, k, lanes):
 def _unordered(c, x, lane, thread, epoch, many, strong, me_strong):
     """Whether another thread's access (its number + 1, its warp's epoch then) may be at the same time as this lane's.
 
-    `many`: other lanes of that thread's warp made the same access. _UNDER_WAY: it is a copy that was not waited for.
+    `many`: other lanes of that thread's warp made the same access. _UNDER_WAY: a copy that was not waited for.
     """
     if thread == 0 or (strong and me_strong):
         return _ORDERED
@@ -216,7 +181,7 @@ def _unordered(c, x, lane, thread, epoch, many, strong, me_strong):
         epoch = written_since(c, other, epoch, x.warp)
         if epoch == NEVER:
             return _UNDER_WAY
-    known = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + warp]
+    known = flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS)[x.warp * state.MAX_WARPS + warp]
     if warp == x.warp:
         if c.lockstep or (other & 31 == lane and not many):
             return _ORDERED
@@ -233,33 +198,39 @@ def _content(address, shift):
     return np.int32(bytes_[0]) | (np.int32(bytes_[1]) << 8 if shift else np.int32(0))
 
 
+@inline
+def _row_of(c, granule):
+    """The address of a granule's row."""
+    return c.granules + np.uint64(4 * state.GRANULE * granule)
+
+
 @njit
 def _reader(g, me, epoch, i, strong, many):
     """Keep a granule's new reader, and the last one of another warp."""
-    if g[READER] != 0:
-        if (g[READER] - 1) >> 5 == (me - 1) >> 5:
-            many |= g[READER_EPOCH] == epoch and (g[READER] != me or g[READER_MANY] != 0)
+    if g[state.READER] != 0:
+        if (g[state.READER] - 1) >> 5 == (me - 1) >> 5:
+            many |= g[state.READER_EPOCH] == epoch and (g[state.READER] != me or g[state.READER_MANY] != 0)
         else:
-            for k in range(OTHER - READER):
-                g[OTHER + k] = g[READER + k]
-    g[READER], g[READER_EPOCH], g[READER_AT], g[READER_STRONG] = me, epoch, i, strong
-    g[READER_MANY] = np.int32(many)
+            for k in range(state.OTHER - state.READER):
+                g[state.OTHER + k] = g[state.READER + k]
+    g[state.READER], g[state.READER_EPOCH], g[state.READER_AT], g[state.READER_STRONG] = me, epoch, i, strong
+    g[state.READER_MANY] = np.int32(many)
 
 
 @njit(types.void(_C, _REPORTS, _CHECKED, _X, *[_INT] * 3))
 def _races(c, reports, checked, x, i, k, lanes):
     """An access to shared memory against those before it. Lanes at one address count as one, several lanes wide."""
-    epoch = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)[x.warp * MAX_WARPS + x.warp]
+    epoch = flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS)[x.warp * state.MAX_WARPS + x.warp]
     strong, access = np.int64(checked[k].strong), checked[k].access
-    copies = checked[k].copies == COPIES
+    copies = checked[k].copies == state.COPIES
     shift, last_byte = c.granule_shift, np.int64(checked[k].bytes) - 1
-    shared_bytes, granules = np.uint64(x.shared_bytes), c.granules
+    shared_bytes = np.uint64(x.shared_bytes)
     many = False
     if x.uniform:
         many = lanes & (lanes - 1) != 0
         first = ctz(lanes)
-        g = flat_i32(granules + np.uint64(4 * GRANULE * (np.int64(x.lane_address[first]) >> shift)), GRANULE)
-        if many and g[WRITER] == x.warp * 32 + first + 1:  # its own value is no race: ask for another lane
+        g = flat_i32(_row_of(c, np.int64(x.lane_address[first]) >> shift), state.GRANULE)
+        if many and g[state.WRITER] == x.warp * 32 + first + 1:  # its own value is no race: test another lane
             first = ctz(lanes & (lanes - 1))
         lanes = np.int64(1) << first
     for n in range(32):
@@ -271,44 +242,67 @@ def _races(c, reports, checked, x, i, k, lanes):
         me = x.warp * 32 + n + 1
         stamp = segment_stamp(c, me - 1) if copies else np.int64(epoch)
         for granule in range(np.int64(offset) >> shift, ((np.int64(offset) + last_byte) >> shift) + 1):
-            g = flat_i32(granules + np.uint64(4 * GRANULE * granule), GRANULE)
-            writer = np.int64(g[WRITER])
+            g = flat_i32(_row_of(c, granule), state.GRANULE)
+            writer = np.int64(g[state.WRITER])
             same_store = (
-                g[WRITER_AT] == i and (writer - 1) >> 5 == x.warp
+                g[state.WRITER_AT] == i and (writer - 1) >> 5 == x.warp
             )  # many lanes of one store: one wins
             if copies:
-                same_store &= g[WRITER_EPOCH] == stamp
+                same_store &= g[state.WRITER_EPOCH] == stamp
             if access != LOAD:
                 value = _content(x.shared_memory + np.uint64(granule << shift), shift)
-                same_store |= access == STORE and g[VALUE] == value  # nor is the same value
-                g[VALUE] = value
+                same_store |= access == STORE and g[state.VALUE] == value  # nor is the same value
+                g[state.VALUE] = value
             if writer != 0 and not same_store:
-                found = _unordered(c, x, n, writer, g[WRITER_EPOCH], 0, g[WRITER_STRONG], strong)
+                found = _unordered(c, x, n, writer, g[state.WRITER_EPOCH], 0, g[state.WRITER_STRONG], strong)
                 if found != _ORDERED:
-                    kind = READ_AFTER_WRITE if access == LOAD else WRITE_AFTER_WRITE
+                    kind = state.READ_AFTER_WRITE if access == LOAD else state.WRITE_AFTER_WRITE
                     if found == _UNDER_WAY:
-                        kind = READ_BEFORE_COPY if access == LOAD else WRITE_BEFORE_COPY
+                        kind = state.READ_BEFORE_COPY if access == LOAD else state.WRITE_BEFORE_COPY
                     _report(
-                        c, reports, kind, i, me - 1, np.uint64(offset), SHARED, g[WRITER_AT], writer - 1, 1
+                        c,
+                        reports,
+                        kind,
+                        i,
+                        me - 1,
+                        np.uint64(offset),
+                        SHARED,
+                        g[state.WRITER_AT],
+                        writer - 1,
+                        1,
                     )
             if access == LOAD:
                 _reader(g, me, epoch, i, strong, many)
                 continue
-            if g[READER] != 0:
-                for r in range(READER, OTHER + 1, OTHER - READER):
+            if g[state.READER] != 0:
+                for r in range(state.READER, state.OTHER + 1, state.OTHER - state.READER):
                     if _unordered(c, x, n, g[r], g[r + 1], g[r + 4], g[r + 3], strong):
                         at, other = g[r + 2], g[r] - 1
                         _report(
-                            c, reports, WRITE_AFTER_READ, i, me - 1, np.uint64(offset), SHARED, at, other, 1
+                            c,
+                            reports,
+                            state.WRITE_AFTER_READ,
+                            i,
+                            me - 1,
+                            np.uint64(offset),
+                            SHARED,
+                            at,
+                            other,
+                            1,
                         )
                         break
-                g[READER] = g[OTHER] = 0
-            g[WRITER], g[WRITER_EPOCH], g[WRITER_AT], g[WRITER_STRONG] = me, stamp, i, strong
+                g[state.READER] = g[state.OTHER] = 0
+            g[state.WRITER], g[state.WRITER_EPOCH], g[state.WRITER_AT], g[state.WRITER_STRONG] = (
+                me,
+                stamp,
+                i,
+                strong,
+            )
 
 
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 3))
 def _read(c, reports, x, i, n_bytes, lanes):
-    """What an asynchronous copy reads from global memory: written before."""
+    """Check that the bytes that an asynchronous copy reads from global memory are written."""
     for n in range(32):
         offset = x.lane_address[n] - x.global_base
         if (lanes >> n) & 1 == 0 or offset >= np.uint64(x.global_bytes):
@@ -317,7 +311,7 @@ def _read(c, reports, x, i, n_bytes, lanes):
         for k in range(n_bytes):
             if known[k] == 0:
                 address = x.lane_address[n] + np.uint64(k)
-                _report(c, reports, UNWRITTEN_BYTES, i, x.warp * 32 + n, address, GLOBAL, -1, -1, 1)
+                _report(c, reports, state.UNWRITTEN_BYTES, i, x.warp * 32 + n, address, GLOBAL, -1, -1, 1)
                 break
 
 
@@ -326,22 +320,22 @@ def accessed(c, reports, checked, x, i, k, mask):
     """The memory that instruction i has just accessed, in all (k is i) or in piece k."""
     if checked[k].bytes == 0:
         return
-    copies = checked[k].copies == COPIES
+    copies = checked[k].copies == state.COPIES
     lanes = mask if copies else np.int64(x.access_mask)
     if lanes == 0:
         return
-    if c.what & INIT:
+    if c.what & state.INIT:
         if copies and checked[k].copied_bytes and c.global_shadow:
             _read(c, reports, x, i, np.int64(checked[k].copied_bytes), lanes)
         _initialised(c, reports, checked, x, i, k, lanes & -lanes if x.uniform else lanes)
-    if c.what & RACES:
+    if c.what & state.RACES:
         _races(c, reports, checked, x, i, k, lanes)
 
 
 @njit(types.void(_C, _CHECKED, _X, _INT, _INT))
 def after(c, checked, x, i, mask):
     """The registers that an instruction wrote."""
-    if c.what & INIT:
+    if c.what & state.INIT:
         registers = flat_i32(c.registers, checked[i].end)
         written = flat_u32(c.written, c.n_registers * c.n_warps)
         for k in range(checked[i].writes, checked[i].end):
@@ -354,16 +348,16 @@ def after(c, checked, x, i, mask):
 @njit(types.void(_C, _CHECKED, _X, _INT, _INT))
 def stack(c, checked, x, i, mask):
     """Before an instruction that calls a function or takes memory from the stack."""
-    if c.what & INIT and checked[i].call >= 0:
+    if c.what & state.INIT and checked[i].call >= 0:
         enter_frame(c, x, np.int64(checked[i].call), mask)
-    elif c.what & INIT and checked[i].allocates:
+    elif c.what & state.INIT and checked[i].allocates:
         grow_stack(c, x, mask)
 
 
 @njit(types.void(_C, _CHECKED, _X, _INT, _INT))
 def returned(c, checked, x, i, mask):
     """All lanes have come back from call i."""
-    if c.what & INIT:
+    if c.what & state.INIT:
         leave_frame(c, x, np.int64(checked[i].call), mask)
 
 
@@ -371,24 +365,24 @@ def returned(c, checked, x, i, mask):
 def copied(c, checked, x, i, mask):
     """An instruction that ends a group of asynchronous copies, waits for groups, or has an mbarrier track them."""
     what = checked[i].copies
-    if c.what & RACES == 0 or what == COPIES:
+    if c.what & state.RACES == 0 or what == state.COPIES:
         return
     for n in range(32):
         if (mask >> n) & 1 == 0:
             continue
         thread = x.warp * 32 + n
-        if what == COMMITS:
-            end_segment(c, thread, COMMITTED)
-        elif what == AWAITS:
+        if what == state.COMMITS:
+            end_segment(c, thread, state.COMMITTED)
+        elif what == state.AWAITS:
             await_groups(c, thread, np.int64(checked[i].groups))
-        elif what == TRACKS:
-            end_segment(c, thread, TRACKED)
+        elif what == state.TRACKS:
+            end_segment(c, thread, state.TRACKED)
 
 
 @njit(types.int64(_C, _REPORTS, _X, _INT, _INT))
 def fault(c, reports, x, i, k):
-    """A bad access of instruction i or its piece k: reported, and the error taken back. Its lane."""
-    kind = MISALIGNED_ACCESS if x.error == MISALIGNED else BAD_ACCESS
+    """Report a bad access of instruction i or its piece k, and clear the error; returns its lane."""
+    kind = state.MISALIGNED_ACCESS if x.error == MISALIGNED else state.BAD_ACCESS
     lane = x.error_lane
     _report(c, reports, kind, i, x.warp * 32 + lane, x.error_address, x.access_space, -1, k, 1)
     x.error = 0
@@ -398,50 +392,65 @@ def fault(c, reports, x, i, k):
 @njit(types.void(_C, _REPORTS, _X, *[_INT] * 4))
 def reach(c, reports, x, i, aligned, mask, live):
     """A barrier that lanes `mask` of the `live` ones execute."""
-    if c.what & BARRIERS and aligned and mask != live:
+    if c.what & state.BARRIERS and aligned and mask != live:
         missing = live & ~mask
         thread, other = x.warp * 32 + ctz(mask), x.warp * 32 + ctz(missing)
         _report(
-            c, reports, DIVERGENT_BARRIER, i, thread, np.uint64(mask), NO_SPACE, -1, other, popcount(missing)
+            c,
+            reports,
+            state.DIVERGENT_BARRIER,
+            i,
+            thread,
+            np.uint64(mask),
+            NO_SPACE,
+            -1,
+            other,
+            popcount(missing),
         )
 
 
 @njit(types.void(_C, _INT, _INT))
 def join(c, arrived, released):
-    """A barrier ends: the released warps know what those that arrived did, and begin a new epoch."""
-    if c.what & RACES == 0:
+    """A barrier ends: accesses of the arrived warps are ordered before those of the released; a new epoch begins."""
+    if c.what & state.RACES == 0:
         return
-    clocks = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS)
-    for k in range(MAX_WARPS):
+    clocks = flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS)
+    for k in range(state.MAX_WARPS):
         latest = np.int32(0)
         for w in range(c.n_warps):
             if ((arrived | released) >> w) & 1:
-                latest = max(latest, clocks[w * MAX_WARPS + k])
+                latest = max(latest, clocks[w * state.MAX_WARPS + k])
         for w in range(c.n_warps):
             if (released >> w) & 1:
-                clocks[w * MAX_WARPS + k] = latest
+                clocks[w * state.MAX_WARPS + k] = latest
     for w in range(c.n_warps):
         if ((arrived | released) >> w) & 1:
-            clocks[w * MAX_WARPS + w] += 1
+            clocks[w * state.MAX_WARPS + w] += 1
 
 
 @njit(types.void(_C, _INT))
 def acquire(c, warp):
-    """A warp knows from now on what was published."""
-    if c.what & RACES:
-        known, published = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS), flat_i32(c.published, MAX_WARPS)
-        for k in range(MAX_WARPS):
+    """All published accesses are ordered before the later ones of a warp."""
+    if c.what & state.RACES:
+        known, published = (
+            flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS),
+            flat_i32(c.published, state.MAX_WARPS),
+        )
+        for k in range(state.MAX_WARPS):
             if k != warp:
-                known[warp * MAX_WARPS + k] = max(known[warp * MAX_WARPS + k], published[k])
+                known[warp * state.MAX_WARPS + k] = max(known[warp * state.MAX_WARPS + k], published[k])
         if c.tests:
-            flat_i32(c.tests, MAX_WARPS)[warp] += 1
+            flat_i32(c.tests, state.MAX_WARPS)[warp] += 1
 
 
 @njit(types.void(_C, _INT))
 def release(c, warp):
-    """What a warp did and knows is published; it begins a new epoch."""
-    if c.what & RACES:
-        known, published = flat_i32(c.clocks, MAX_WARPS * MAX_WARPS), flat_i32(c.published, MAX_WARPS)
-        for k in range(MAX_WARPS):
-            published[k] = max(published[k], known[warp * MAX_WARPS + k])
-        known[warp * MAX_WARPS + warp] += 1
+    """Publish the accesses of a warp, and those ordered before them; the warp begins a new epoch."""
+    if c.what & state.RACES:
+        known, published = (
+            flat_i32(c.clocks, state.MAX_WARPS * state.MAX_WARPS),
+            flat_i32(c.published, state.MAX_WARPS),
+        )
+        for k in range(state.MAX_WARPS):
+            published[k] = max(published[k], known[warp * state.MAX_WARPS + k])
+        known[warp * state.MAX_WARPS + warp] += 1

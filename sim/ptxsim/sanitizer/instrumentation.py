@@ -1,8 +1,8 @@
 """What the checks know of every instruction of a program: registers, memory, order, calls.
 
 An instruction that accesses memory more than once (`wmma.load`, operands of PTXPlus) is executed in pieces, one for
-each access, so that each is looked at when it is made; so are the arguments of a call. Left whole are those of which
-only some lanes make an access.
+each access, so that each access is checked when it happens; so are the arguments of a call. Instructions in which only
+some lanes access memory are not split.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,60 +12,37 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.program import ATOMIC, INSTRUCTION, INVOKE, LOAD, NO_ACCESS, PLAIN, STORE, Program
-from ptxsim.execute.codes import (
-    ACCESS32,
-    ACCESS64,
-    ATOMIC32,
-    COPY,
-    FIRST,
-    MBARRIER,
-    MEMBERS,
-    MEMORY_END,
-    NARROW,
-    PREDICATE,
-    SHUFFLE,
-    SHUFFLE_TEST,
-    STORE_8,
-    STORE_64,
-)
-from ptxsim.sanitizer.frames import CALLEE_BYTES, CALLER_BYTES, FRAME_WORDS, N_BEFORE, N_BEHIND, N_CLEARED
-from ptxsim.sanitizer.shadow_state import (
-    ACQUIRES,
-    AWAITS,
-    CHECKED,
-    COMMITS,
-    COPIES,
-    ORDERS_WARP,
-    RELEASES,
-    TRACKS,
-)
+from ptxsim.execute import codes
+from ptxsim.sanitizer import shadow_state as state
+from ptxsim.sanitizer.frames import CALLEE_BYTES, CALLER_BYTES, FRAME_WORDS, N_AFTER, N_BEFORE, N_CLEARED
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name
 from ptxtool.isa.literals import integer
 
 _ORDERS = {
-    "bar.warp.sync": ORDERS_WARP,
-    "mbarrier.test_wait": ACQUIRES,
-    "mbarrier.try_wait": ACQUIRES,
-    "mbarrier.": RELEASES,
-    "cp.async.mbarrier": RELEASES,
+    "bar.warp.sync": state.ORDERS_WARP,
+    "mbarrier.test_wait": state.ACQUIRES,
+    "mbarrier.try_wait": state.ACQUIRES,
+    "mbarrier.": state.RELEASES,
+    "cp.async.mbarrier": state.RELEASES,
     "fence.proxy": 0,
-    "fence": RELEASES | ACQUIRES,
-    "membar": RELEASES | ACQUIRES,
+    "fence": state.RELEASES | state.ACQUIRES,
+    "membar": state.RELEASES | state.ACQUIRES,
 }
-"""What instructions order, by the beginning of their opcode: the first that fits."""
+"""What instructions order, by the beginning of their opcode; the first entry that matches counts."""
 _COPIES = {
-    "cp.async.commit_group": COMMITS,
-    "cp.async.wait_group": AWAITS,
-    "cp.async.wait_all": AWAITS,
-    "cp.async.mbarrier.arrive": TRACKS,
+    "cp.async.commit_group": state.COMMITS,
+    "cp.async.wait_group": state.AWAITS,
+    "cp.async.wait_all": state.AWAITS,
+    "cp.async.mbarrier.arrive": state.TRACKS,
 }
 _MODIFIERS = {
-    "release": RELEASES,
-    "mbarrier::complete_tx::bytes": RELEASES,
-    "acquire": ACQUIRES,
-    "acq_rel": RELEASES | ACQUIRES,
+    "release": state.RELEASES,
+    "mbarrier::complete_tx::bytes": state.RELEASES,
+    "acquire": state.ACQUIRES,
+    "acq_rel": state.RELEASES | state.ACQUIRES,
 }
+_PASSING = (codes.PREDICATE, codes.SHUFFLE, codes.SHUFFLE_TEST)
 _WEAK = ("mbarrier.init", "mbarrier.inval")
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 
@@ -75,7 +52,7 @@ class Tables:
     """The arrays that compiled code reads."""
 
     checked: Any
-    """A CHECKED record for every instruction, and behind them one for every piece."""
+    """A CHECKED record for every instruction, then one for every piece."""
     registers: Any
     """The registers that instructions name."""
     pieces: Any
@@ -85,20 +62,20 @@ class Tables:
 
     @classmethod
     def empty(cls, program: Program) -> "Tables":
-        """Nothing is asked of any instruction."""
-        checked = np.zeros(max(1, len(program.instructions)), CHECKED)
+        """Tables that check no instruction."""
+        checked = np.zeros(max(1, len(program.instructions)), state.CHECKED)
         checked["call"] = -1
         return cls(checked, np.zeros(1, np.int32), np.zeros(0, INSTRUCTION), np.zeros(1, np.int32))
 
     @classmethod
     def of(cls, program: Program) -> "Tables":
-        checked = np.zeros(max(1, len(program.instructions)), CHECKED)
+        checked = np.zeros(max(1, len(program.instructions)), state.CHECKED)
         checked["guard"] = checked["passed"] = checked["call"] = -1
         registers: list[int] = []
         parts: list[tuple[int, int, Any]] = []
         firsts = {function.name: first for function, first in program.first_registers}
         facts = {function.name: function.def_uses for function, _ in program.first_registers}
-        for i, (function, index) in enumerate(program.places):
+        for i, (function, index) in enumerate(program.positions):
             record, first = checked[i], firsts[function.name]
             record["reads"] = record["writes"] = record["end"] = len(registers)
             if index < 0:  # the end of a function, where results go to its frame
@@ -114,8 +91,8 @@ class Tables:
         pieces = np.zeros(len(parts), INSTRUCTION)
         for k, (start, end, _) in enumerate(parts):
             pieces[k]["uop_start"], pieces[k]["uop_end"] = start, end
-        behind = np.array([piece for *_, piece in parts], CHECKED)
-        both = np.concatenate([checked, behind]).view(CHECKED)
+        of_pieces = np.array([piece for *_, piece in parts], state.CHECKED)
+        both = np.concatenate([checked, of_pieces]).view(state.CHECKED)
         return cls(both, np.array(registers or [0], np.int32), pieces, calls)
 
 
@@ -147,23 +124,19 @@ def _memory(record: Any, program: Program, i: int, instruction: Instruction) -> 
 def _computes(program: Program, i: int) -> bool:
     """Whether an instruction computes lane by lane, or passes values on, and does nothing else."""
     timed = program.instructions[i]
-    uops = program.uops["op"][timed["uop_start"] : timed["uop_end"]]
-    known = ((uops < FIRST) | (uops == PREDICATE) | (uops == SHUFFLE) | (uops == SHUFFLE_TEST)).all()
-    return bool(known) and len(uops) > 0 and timed["kind"] == PLAIN and not timed["exit_after"]
+    uops = set(program.uops["op"][timed["uop_start"] : timed["uop_end"]].tolist())
+    known = all(op < codes.FIRST or op in _PASSING for op in uops)
+    return known and bool(uops) and bool(timed["kind"] == PLAIN) and not timed["exit_after"]
 
 
 def _passed(function: Function, instruction: Instruction, index: int) -> int:
-    """The register of which a shuffle passes on what lanes have; -1 none. Lanes that nobody reads may have nothing."""
-    if instruction.opcode.base != "shfl":
+    """The register whose values a shuffle passes between lanes, -1 if none: lanes that no other lane reads need not
+    have written it."""
+    if instruction.opcode.base != "shfl" or not isinstance(instruction.operands[1], Name):
         return -1
-    names = [
-        function.registers.resolve_index(o.text, index)
-        for o in instruction.operands[1:]
-        if isinstance(o, Name)
-    ]
-    return (
-        names[0] if names and isinstance(instruction.operands[1], Name) and names.count(names[0]) == 1 else -1
-    )
+    named = [o.text for o in instruction.operands[1:] if isinstance(o, Name)]
+    registers = [function.registers.resolve_index(text, index) for text in named]
+    return registers[0] if registers.count(registers[0]) == 1 else -1
 
 
 def _access(record: Any, program: Program, i: int) -> None:
@@ -171,10 +144,10 @@ def _access(record: Any, program: Program, i: int) -> None:
     timed = program.instructions[i]
     uops = program.uops[timed["uop_start"] : timed["uop_end"]]
     for uop in uops:
-        if uop["op"] in (ACCESS32, ACCESS64):
+        if uop["op"] in (codes.ACCESS32, codes.ACCESS64):
             record["bytes"] = uop["c"] >> 8
-        elif uop["op"] == COPY:
-            record["bytes"], record["copies"] = uop["e"], COPIES
+        elif uop["op"] == codes.COPY:
+            record["bytes"], record["copies"] = uop["e"], state.COPIES
     if record["copies"]:
         record["access"] = STORE
     elif timed["access"] != NO_ACCESS:
@@ -186,9 +159,10 @@ def _access(record: Any, program: Program, i: int) -> None:
 def _kind(operations: Iterable[int]) -> int:
     """What micro-operations do with the memory that they access."""
     kinds = {int(op) for op in operations}
-    if any(STORE_8 <= op <= STORE_64 for op in kinds):
+    if any(codes.STORE_8 <= op <= codes.STORE_64 for op in kinds):
         return STORE
-    return ATOMIC if any(ATOMIC32 <= op < MEMORY_END or op == MBARRIER for op in kinds) else LOAD
+    atomic = any(codes.ATOMIC32 <= op < codes.MEMORY_END or op == codes.MBARRIER for op in kinds)
+    return ATOMIC if atomic else LOAD
 
 
 def _order(record: Any, program: Program, i: int, instruction: Instruction) -> None:
@@ -216,16 +190,17 @@ def _pieces(record: Any, program: Program, i: int) -> Iterator[tuple[int, int, A
     timed = program.instructions[i]
     first, last = int(timed["uop_start"]), int(timed["uop_end"])
     operations = [int(op) for op in program.uops["op"][first:last]]
-    accesses = [first + k for k, op in enumerate(operations) if op in (ACCESS32, ACCESS64)]
+    accesses = [first + k for k, op in enumerate(operations) if op in (codes.ACCESS32, codes.ACCESS64)]
     is_call = record["access"] == NO_ACCESS and record["bytes"] == 0
-    if len(accesses) + is_call < 2 or not accesses or {NARROW, MEMBERS, COPY} & set(operations):
+    of_some_lanes = {codes.NARROW, codes.MEMBERS, codes.COPY} & set(operations)
+    if len(accesses) + is_call < 2 or not accesses or of_some_lanes:
         return
     starts = [first, *accesses[1:]]
     for start, end, access in zip(starts, [*starts[1:], last], accesses, strict=True):
         piece = record.copy()
         piece["bytes"] = program.uops[access]["c"] >> 8
         piece["access"] = _kind(operations[start - first : end - first])
-        piece["strong"] |= MBARRIER in operations[start - first : end - first]
+        piece["strong"] |= codes.MBARRIER in operations[start - first : end - first]
         yield start, end, piece
 
 
@@ -238,7 +213,7 @@ def _calls(checked: Any, program: Program) -> Any:
         checked[i]["call"] = len(table)
         words = [0] * FRAME_WORDS
         words[CALLER_BYTES], words[CALLEE_BYTES] = call.caller_bytes, call.callee_bytes
-        words[N_BEFORE], words[N_BEHIND] = len(call.arguments), len(call.results)
+        words[N_BEFORE], words[N_AFTER] = len(call.arguments), len(call.results)
         words[N_CLEARED] = len(call.entered)
         for copy in (*call.arguments, *call.results):
             words += copy

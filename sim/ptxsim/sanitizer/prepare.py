@@ -12,27 +12,16 @@ import numpy as np
 
 from ptxsim.base.program import Program
 from ptxsim.memory_image.image import MemoryImage
+from ptxsim.sanitizer import shadow_state as state
 from ptxsim.sanitizer.instrumentation import Tables
-from ptxsim.sanitizer.shadow_state import (
-    BARRIERS,
-    CHECKS,
-    GRANULE,
-    INIT,
-    MAX_REPORTS,
-    MAX_WARPS,
-    MEMORY,
-    RACES,
-    REPORT,
-    SEGMENT,
-)
 from ptxtool.base.diag import error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.ir.nodes import Function
 
-CHECK_NAMES = {"memory": MEMORY, "init": INIT, "races": RACES, "barriers": BARRIERS}
-"""What can be checked, by name."""
+CHECK_NAMES = {"memory": state.MEMORY, "init": state.INIT, "races": state.RACES, "barriers": state.BARRIERS}
+"""The checks by name."""
 _OF_CTA = frozenset(
-    {
+    [
         "written",
         "origins",
         "shared_shadow",
@@ -42,24 +31,23 @@ _OF_CTA = frozenset(
         "segments",
         "tests",
         "granules",
-    }
+    ]
 )
 
 
 def check_names(given: Collection[str]) -> tuple[str, ...]:
-    """The checks that are meant: names, or a text such as "memory,races" or "all"."""
+    """The names of the requested checks: a collection of names, or a text such as "memory,races" or "all"."""
     if isinstance(given, str):
         given = [name for name in map(str.strip, given.split(",")) if name]
     return tuple(CHECK_NAMES) if list(given) == ["all"] else tuple(given)
 
 
 def check_flags(names: Collection[str]) -> int:
-    """The bits of some checks. Raises E502 for a name that is none."""
+    """The bits of some checks. Raises E502 for an unknown name."""
     flags = 0
     for name in check_names(names):
         if name not in CHECK_NAMES:
-            near = nearest(name, CHECK_NAMES)
-            help = f"did you mean '{near}'?" if near else f"there are {', '.join(CHECK_NAMES)}"
+            help = did_you_mean(name, CHECK_NAMES, f"there are {', '.join(CHECK_NAMES)}")
             raise error("E502", f"no check is named '{name}'", help=help)
         flags |= CHECK_NAMES[name]
     return flags
@@ -72,11 +60,11 @@ class Checks:
     state: Any
     """One CHECKS record."""
     checked: Any
-    """A CHECKED record for every instruction, and behind them one for every piece."""
+    """A CHECKED record for every instruction, then one for every piece."""
     reports: Any
     """Room for MAX_REPORTS records."""
     of_cta: tuple[Any, ...] = field(default=(), repr=False)
-    """The arrays that are one CTA's."""
+    """The arrays that hold the state of one CTA."""
     keep: tuple[Any, ...] = field(default=(), repr=False)
 
     @classmethod
@@ -89,7 +77,7 @@ class Checks:
         flags: int,
         undefined: Sequence[Any] = (),
     ) -> "Checks":
-        """`undefined` are the buffers (by identity) of which nothing is written before the launch."""
+        """`undefined` are the buffers (by identity) whose contents are undefined before the launch."""
         tables = Tables.of(program) if flags else Tables.empty(program)
         checked = tables.checked
         x = image.context[0]
@@ -118,33 +106,31 @@ class Checks:
             "shared_shadow": np.zeros(shared_bytes + 16, np.uint8),
             "shared_start": shared_start,
             "local_shadow": np.zeros(int(x["local_bytes"]) * 32 * n_warps + 16, np.uint8),
-            "clocks": np.zeros(MAX_WARPS * MAX_WARPS, np.int32),
-            "published": np.zeros(MAX_WARPS, np.int32),
-            "granules": np.zeros(n_granules * GRANULE, np.int32),
+            "clocks": np.zeros(state.MAX_WARPS * state.MAX_WARPS, np.int32),
+            "published": np.zeros(state.MAX_WARPS, np.int32),
+            "granules": np.zeros(n_granules * state.GRANULE, np.int32),
         }
         if checked["copies"].any():
-            arrays["segments"] = np.zeros(n_warps * 32 * SEGMENT, np.int32)
-            arrays["tests"] = np.zeros(MAX_WARPS, np.int32)
-        if undefined and flags & INIT:
+            arrays["segments"] = np.zeros(n_warps * 32 * state.SEGMENT, np.int32)
+            arrays["tests"] = np.zeros(state.MAX_WARPS, np.int32)
+        if undefined and flags & state.INIT:
             arrays["global_shadow"] = _global_shadow(image, undefined)
         of_cta = tuple(array for name, array in arrays.items() if flags and name in _OF_CTA)
-        state = np.zeros(1, CHECKS)
+        record = np.zeros(1, state.CHECKS)
+        record[0]["what"], record[0]["n_warps"], record[0]["n_registers"] = flags, n_warps, n_registers
         for name, array in arrays.items():
-            state[0][name] = array.ctypes.data
-        state[0]["what"] = flags
-        state[0]["n_warps"] = n_warps
-        state[0]["n_registers"] = n_registers
-        state[0]["frame_row"] = layout.stack_rows.get("frame", -1)
-        state[0]["grown_row"] = layout.stack_rows.get("grown", -1)
-        state[0]["frame_end"] = layout.frame_end
-        state[0]["lockstep"] = in_lockstep(kernel)
-        state[0]["n_granules"] = n_granules
-        state[0]["granule_shift"] = shift
-        records = np.concatenate(
-            [program.instructions, tables.pieces]
-        )  # pieces are executed by their numbers too
+            record[0][name] = array.ctypes.data
+        for name in ("frame", "grown"):
+            record[0][f"{name}_row"] = layout.stack_rows.get(name, -1)
+        record[0]["frame_end"] = layout.frame_end
+        record[0]["lockstep"] = in_lockstep(kernel)
+        record[0]["n_granules"], record[0]["granule_shift"] = n_granules, shift
+        # pieces are executed by their numbers too
+        records = np.concatenate([program.instructions, tables.pieces])
         x["instructions"], x["n_instructions"] = records.ctypes.data, len(records)
-        return cls(state, checked, np.zeros(MAX_REPORTS, REPORT), of_cta, (*arrays.values(), records))
+        return cls(
+            record, checked, np.zeros(state.MAX_REPORTS, state.REPORT), of_cta, (*arrays.values(), records)
+        )
 
 
 def _granule_shift(checked: Any) -> int:

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.base.program import Program
 from ptxsim.lowering.timing_facts import architectural_number
 from ptxtool.formats.gpu_parts import Pipeline
 
-_banks: Remembered[tuple[Any, Any]] = Remembered(32)
+_banks: IdentityCache[tuple[Any, Any]] = IdentityCache(32)
 """Of programs: the banks that their instructions write and read, by the banks there are and those read at once."""
 
 
 def banks_of(program: Program, pipeline: Pipeline) -> tuple[Any, Any]:
+    """Per instruction, int64 masks of the banks that it writes and reads (see below); cached with the program."""
     n_banks, at_once = pipeline.register_banks, pipeline.collector_reads
     return _banks.get(
         program,

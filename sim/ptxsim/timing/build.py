@@ -1,5 +1,6 @@
-"""Build a simulation: lay out all state of a launch. Nothing has run yet."""
+"""Build a simulation: lay out all state of a launch before it runs."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,56 +19,53 @@ from ptxsim.timing.residency.switching_setup import Switcher
 from ptxsim.timing.run_record import run_record
 from ptxsim.timing.sharing.locks import active_marks
 from ptxsim.timing.sharing.pairs import pair_slots
-from ptxsim.timing.simulation import Configuration, Simulation
+from ptxsim.timing.simulation import LaunchPlan, Simulation
 from ptxsim.timing.sm_state import WHEEL_MARGIN
+from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.formats.gpu import Gpu
 
 _AHEAD = 64
 """Cycles that an SM may run ahead of the others: with more it is not faster."""
-_COUNTED = ("stall_warps", "stall_cycles", "stall_first", "stall_offset", "issues")
-"""Arrays with a number for every instruction, by their names in the record of a run."""
+_COUNTED = {"stall_warps": 0, "stall_cycles": 0, "stall_first": -1, "stall_offset": -1, "issues": 0}
+"""Arrays with a number for every instruction, by their names in the record of a run, and their initial values."""
 
 
 def build(
-    program: Program,
-    image: MemoryImage,
-    gpu: Gpu,
-    configuration: Configuration,
-    state: MachineState | None = None,
+    program: Program, image: MemoryImage, gpu: Gpu, plan: LaunchPlan, state: MachineState | None = None
 ) -> Simulation:
-    """Lay out the state of a launch, which follows the launches that `state` comes from."""
-    n_ctas = int(np.prod(configuration.grid, dtype=np.int64))
+    """Lay out the state of a launch; with `state`, on the machine that has run the launches before it."""
+    n_ctas = math.prod(plan.grid)
     per_sm = -(-n_ctas // gpu.sm.count)  # a small grid spreads over the SMs (timing-model section 1.8)
-    switching = configuration.switching
-    limit = switching.active.resident_ctas if switching else configuration.plan.resident_ctas
+    switching = plan.switching
+    limit = switching.active.resident_ctas if switching else plan.sharing.resident_ctas
     resident = min(limit, max(1, per_sm))
     switcher, ctas, contexts = None, resident, gpu.sm.warps
     if switching is not None:
         ctas = min(switching.ctas, max(1, per_sm))
         resident, contexts = min(resident, ctas), ctas * switching.warps
-        switcher = Switcher(switching, gpu, program.places[0][0], program, ctas)
+        switcher = Switcher(switching, gpu, program.positions[0][0], program, ctas)
     arrays = _arrays(program, image, gpu, contexts, ctas)
 
     run = run_record(gpu)
-    _describe_launch(run[0], program, configuration, n_ctas, resident, contexts)
-    _describe_sharing(run[0], gpu, configuration, resident)
+    _describe_launch(run[0], program, plan, n_ctas, resident, contexts)
+    _describe_sharing(run[0], gpu, plan.sharing, resident)
     if switcher is not None:
-        run[0]["switching"] = switcher.units.ctypes.data
+        run[0]["switching"] = switcher.records.ctypes.data
     for name in (*_COUNTED, "banks_written", "banks_read", "shared_image"):
         run[0][name] = arrays[name].ctypes.data
-    if configuration.hotspots:
+    if plan.hotspots:
         count_hotspots(run[0], gpu.sm.count, arrays)
 
-    records = [record_pool.take(sm_records, gpu)]
+    records = [record_pool.acquire(sm_records, gpu)]
     sms = records[0].array
     _set_up_sms(sms, run[0], arrays, resident, image.shared_image.nbytes)
-    dynamic = Controller(configuration.dynamic, gpu.sm.count) if configuration.dynamic else None
+    dynamic = Controller(plan.dynamic, gpu.sm.count) if plan.dynamic else None
     if dynamic is not None:
-        run[0]["dynamic"] = dynamic.units.ctypes.data
+        run[0]["dynamic"] = dynamic.records.ctypes.data
 
     copies = image.device.take_copies()
     if state is None or state.memory is None:
-        records += [record_pool.take(memory_records, gpu), record_pool.take(l1_records, gpu)]
+        records += [record_pool.acquire(memory_records, gpu), record_pool.acquire(l1_records, gpu)]
         memory, l1s = records[1].array, records[2].array
         if gpu.l2.copies_fill:
             leave_in_empty(memory, gpu, copies)
@@ -76,26 +74,14 @@ def build(
         if gpu.l2.copies_fill:
             leave(memory, copies)
     _connect(run[0], sms, memory, l1s, gpu, resident)
-    if configuration.event_skip and not _needs_order(program, configuration, memory):
+    if plan.event_skip and not _needs_order(program, plan, memory):
         run[0]["ahead"] = _AHEAD
-    return Simulation(
-        program,
-        gpu,
-        configuration,
-        run,
-        sms,
-        l1s,
-        memory,
-        image.context,
-        arrays,
-        records,
-        dynamic=dynamic,
-        switcher=switcher,
-    )
+    parts = run, sms, l1s, memory, image.context, arrays, records
+    return Simulation(program, gpu, plan, *parts, dynamic=dynamic, switcher=switcher)
 
 
 def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas: int) -> dict[str, Any]:
-    """The arrays whose sizes depend on the kernel: per SM, for so many warps and CTAs, or per instruction."""
+    """The arrays whose sizes depend on the kernel: per SM, for `contexts` warps and `ctas` CTAs, or per instruction."""
     n_sms, n_instructions = gpu.sm.count, len(program.instructions)
     per_register = n_sms, contexts * max(1, program.n_registers)
     banks_written, banks_read = banks_of(program, gpu.pipeline)
@@ -103,11 +89,7 @@ def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas:
         "ready_at": np.empty(per_register, np.int64),
         "long_set": np.zeros(per_register, np.uint8),
         "shared": np.empty((n_sms, max(1, ctas * image.shared_image.nbytes)), np.uint8),
-        "stall_warps": np.zeros(n_instructions, np.int64),
-        "stall_cycles": np.zeros(n_instructions, np.int64),
-        "stall_first": np.full(n_instructions, -1, np.int64),
-        "stall_offset": np.full(n_instructions, -1, np.int64),
-        "issues": np.zeros(n_instructions, np.int64),
+        **{name: np.full(n_instructions, start, np.int64) for name, start in _COUNTED.items()},
         "banks_written": banks_written,
         "banks_read": banks_read,
         "shared_image": image.shared_image,
@@ -117,31 +99,27 @@ def _arrays(program: Program, image: MemoryImage, gpu: Gpu, contexts: int, ctas:
 
 
 def _describe_launch(
-    r: Any, program: Program, configuration: Configuration, n_ctas: int, resident: int, contexts: int
+    r: Any, program: Program, plan: LaunchPlan, n_ctas: int, resident: int, contexts: int
 ) -> None:
     """Write program, grid and options into the record of a run."""
-    block = configuration.block
-    threads = block[0] * block[1] * block[2]
-    r["max_cycles"] = configuration.max_cycles
-    r["event_skip"] = configuration.event_skip
-    r["lock_as_stall"] = configuration.lock_as_stall
-    r["model_banks"] &= configuration.bank_conflicts
+    threads = math.prod(plan.block)
+    for name in ("max_cycles", "event_skip", "lock_as_stall", "grid", "block"):
+        r[name] = getattr(plan, name)
+    r["model_banks"] &= plan.bank_conflicts
     r["n_instructions"], r["n_registers"] = len(program.instructions), max(1, program.n_registers)
     longest = int(program.instructions["latency"].max())
     r["wheel"] = max(64, 1 << (longest + WHEEL_MARGIN - 1).bit_length()) - 1
     r["code"] = program.instructions.ctypes.data
     r["n_ctas"] = n_ctas
-    r["grid"], r["block"] = configuration.grid, block
     r["threads_per_cta"], r["warps_per_cta"] = threads, -(-threads // 32)
     r["resident_ctas"], r["contexts"] = resident, contexts
 
 
-def _describe_sharing(r: Any, gpu: Gpu, configuration: Configuration, resident: int) -> None:
-    """Write the sharing plan into the record of a run, if anything is shared."""
-    plan = configuration.plan
+def _describe_sharing(r: Any, gpu: Gpu, plan: SharingPlan, resident: int) -> None:
+    """Write the sharing plan into the record of a run, if it shares a resource."""
     if not plan.shared_pairs:
         return
-    # fewer CTAs than the plan has need fewer pairs: a CTA with room of its own is not paired
+    # fewer resident CTAs than planned need fewer pairs: a CTA whose resources fit unshared is not paired
     pairs = min(plan.shared_pairs, resident // 2)
     if gpu.sharing.pairs == "fewest":
         pairs = max(0, resident - (plan.unshared.limits[plan.resource] or resident))
@@ -165,14 +143,13 @@ def _set_up_sms(sms: Any, r: Any, arrays: dict[str, Any], resident: int, shared_
 
 
 def _connect(r: Any, sms: Any, memory: Any, l1s: Any, gpu: Gpu, resident: int) -> None:
-    """Tell the run where SMs and L1s lie, and how far ahead a reply can be."""
+    """Write the addresses of SMs and L1s into the record of a run, and the shortest time of a reply in the network."""
     r["sms"], r["l1s"] = sms.ctypes.data, l1s.ctypes.data
     r["open_sms"] = np.uint64((1 << gpu.sm.count) - 1).astype(np.int64) if resident > 0 else 0
     r["horizon"] = 1 + int(memory["replies"]["unloaded"][0, 1:].min()) + gpu.ldst.response_hops
 
 
-def _needs_order(program: Program, configuration: Configuration, memory: Any) -> bool:
-    """Whether the order of SMs matters: they print, draw, stop at a limit or wait in a queue."""
-    queues = memory["requests"]["by_output"].any() or configuration.dynamic is not None
-    queues |= configuration.switching is not None
-    return bool(queues or configuration.max_cycles or (program.uops["op"] >= FIRST_HOST_CODE).any())
+def _needs_order(program: Program, plan: LaunchPlan, memory: Any) -> bool:
+    """Whether the order of SMs matters: they print, draw random numbers, stop at a limit or share a queue."""
+    queues = memory["requests"]["by_output"].any() or plan.dynamic is not None or plan.switching is not None
+    return bool(queues or plan.max_cycles or (program.uops["op"] >= FIRST_HOST_CODE).any())

@@ -1,31 +1,20 @@
-"""Nothing can ever happen again in a run: which warps wait, where, for what, and who waits for whom in a circle.
+"""The report of a deadlock: which warps wait, where, for what, and which wait for each other in a circle.
 
-A warp at a barrier waits for the warps of its CTA that have not come to it; a warp at a lock for those that have to
-give it back. Where locks are part of it the report is the circle, otherwise it is the warps at the barrier.
+A warp at a barrier waits for the warps of its CTA that have not reached it; a warp at a lock for those that have to
+release it. Where locks are involved the report is the circle, otherwise the warps at the barrier.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from ptxsim.base.program import Program
+from ptxsim.memory_image.faults import coordinates
 from ptxsim.timing.sharing.pairs import STRICT
 from ptxsim.timing.simulation import Simulation
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 
 _SHOWN = 4
-
-
-def cta_name(simulation: Simulation, number: int) -> str:
-    """The coordinates of a CTA."""
-    x, y, _ = simulation.configuration.grid
-    return f"({number % x},{number // x % y},{number // (x * y)})"
-
-
-def thread_name(simulation: Simulation, number: int) -> str:
-    """The coordinates of a thread of a CTA."""
-    x, y, _ = simulation.configuration.block
-    return f"({number % x},{number // x % y},{number // (x * y)})"
 
 
 def shared_register(simulation: Simulation, i: int) -> int:
@@ -36,30 +25,31 @@ def shared_register(simulation: Simulation, i: int) -> int:
 
 @dataclass(frozen=True)
 class _Wait:
-    """A warp that waits: at which instruction and for what, and for which warps of its SM, in words and by number."""
+    """A warp that waits: the instruction, the reason in words, and the warps of its SM that it waits for."""
 
     sm: Any
     warp: int
     instruction: int
     is_lock: bool
     text: str
-    whom: str
+    awaited: str
+    """The others in words, to follow `text`."""
     others: tuple[int, ...]
 
 
 def deadlock(kernel: Function, simulation: Simulation) -> PtxError:
     """E407 where warps wait for locks, E406 where they only wait at barriers."""
-    waits = [_wait(simulation, sm, w) for sm in simulation.sms for w in _waiting(sm)]
+    waits = [_wait(simulation, sm, w) for sm in simulation.sms for w in _unfinished(sm)]
     found = [wait for wait in waits if wait is not None]
     locks = [wait for wait in found if wait.is_lock]
     circle = next(filter(None, (_circle(wait, found) for wait in locks)), [])
     listed = circle or [*locks, *(wait for wait in found if not wait.is_lock)]
     if circle:
         title = "deadlock, warps wait for each other in a circle"
-        shown = [_told(simulation, wait) + wait.whom for wait in circle]
+        shown = [_described(simulation, wait) + wait.awaited for wait in circle]
     else:
         title = "deadlock" if locks else "a barrier can never complete"
-        shown = [_told(simulation, wait) for wait in listed[:_SHOWN]]
+        shown = [_described(simulation, wait) for wait in listed[:_SHOWN]]
         shown += [f"and {len(listed) - _SHOWN} more"] * (len(listed) > _SHOWN)
     return error(
         "E407" if locks else "E406",
@@ -78,38 +68,36 @@ def _advice(simulation: Simulation, locks: bool) -> str:
     return f'this must not happen under the rule "{rule}": please report it, with the kernel and its launch'
 
 
-def _waiting(sm: Any) -> list[int]:
+def _unfinished(sm: Any) -> list[int]:
     left = int(sm["resident"]) & ~int(sm["finishing"])
     return [w for w in range(len(sm["ib_pc"])) if left >> w & 1]
 
 
 def _wait(simulation: Simulation, sm: Any, w: int) -> _Wait | None:
-    """What a warp waits for; None for neither a barrier nor a lock."""
+    """The wait of a warp at a barrier or for a lock; None if it waits for neither."""
     program, top = simulation.program, int(sm["depth"][w]) - 1
     i = int(sm["stack_pc"][top, w])
     if int(sm["at_barrier"]) >> w & 1:
-        i = max(0, i - 1)  # a warp at a barrier goes on behind it
+        i = max(0, i - 1)  # the PC of a warp at a barrier is after it
         slot, number = int(sm["cta_slot"][w]), int(sm["stack_wait"][top, w]) - 1
         seen = int(sm["cta_seen"][slot, number])
-        others = tuple(o for o in _waiting(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
-        where = f"at '{program.texts[i]}' in line {_line(program, i)}"
-        whom = f" for {_names(simulation, sm, others)}" if others else ""
-        return _Wait(sm, w, i, False, f"waits {where}", whom, others)
+        others = tuple(o for o in _unfinished(sm) if int(sm["cta_slot"][o]) == slot and not seen >> o & 1)
+        awaited = f" for {_names(simulation, sm, others)}" if others else ""
+        return _Wait(sm, w, i, False, _place(program, i), awaited, others)
     if not int(sm["lock_wait"]) >> w & 1:
         return None
-    where = f"waits at '{program.texts[i]}' in line {_line(program, i)}"
     if not _asks(simulation, i):
-        return _Wait(sm, w, i, True, f"{where}, held back by dynamic warp execution", "", ())
-    others = _who_locks(simulation, sm, w)
+        return _Wait(sm, w, i, True, f"{_place(program, i)}, held back by dynamic warp execution", "", ())
+    others = _holders(simulation, sm, w)
     if simulation.run["shares_scratchpad"][0]:
         what = "the scratchpad lock"
     else:
         register = program.register_names[shared_register(simulation, i)]
         what = f"the lock on {register}"
-    holders = [o for o in others if _holds(simulation, sm, o, w)]
-    verb = "that {} has" if len(holders) == len(others) else "until {} has ended"
-    whom = f" {verb.format(_names(simulation, sm, others))}" if others else ""
-    return _Wait(sm, w, i, True, f"{where} for {what}", whom, others)
+    all_hold = all(_holds(simulation, sm, o, w) for o in others)
+    verb = "that {} has" if all_hold else "until {} has ended"
+    awaited = f" {verb.format(_names(simulation, sm, others))}" if others else ""
+    return _Wait(sm, w, i, True, f"{_place(program, i)} for {what}", awaited, others)
 
 
 def _asks(simulation: Simulation, i: int) -> bool:
@@ -120,17 +108,11 @@ def _asks(simulation: Simulation, i: int) -> bool:
     return bool(record["max_sequence"] > run["private_registers"])
 
 
-def _partners(simulation: Simulation, sm: Any, w: int) -> tuple[int, ...]:
-    """The warps of the partner CTA, by position."""
-    per_cta = int(simulation.run["warps_per_cta"][0])
-    first = int(sm["partner"][sm["cta_slot"][w]]) * per_cta
-    return tuple(range(first, first + per_cta))
-
-
-def _who_locks(simulation: Simulation, sm: Any, w: int) -> tuple[int, ...]:
-    """The warps that have to give something back before warp w may go on."""
+def _holders(simulation: Simulation, sm: Any, w: int) -> tuple[int, ...]:
+    """The warps of the partner CTA that have to release a lock, or exit, before warp w may go on."""
     run, slot = simulation.run[0], int(sm["cta_slot"][w])
-    partners, done = _partners(simulation, sm, w), int(sm["done"][sm["partner"][slot]])
+    per_cta, partner = int(run["warps_per_cta"]), int(sm["partner"][slot])
+    partners, done = range(partner * per_cta, (partner + 1) * per_cta), int(sm["done"][partner])
     left = tuple(o for k, o in enumerate(partners) if not done >> k & 1)
     if run["shares_scratchpad"]:
         return left
@@ -149,7 +131,7 @@ def _holds(simulation: Simulation, sm: Any, o: int, w: int) -> bool:
 
 
 def _circle(start: _Wait, waits: list[_Wait]) -> list[_Wait] | None:
-    """The shortest way from a warp that waits, by way of those that it waits for, back to it."""
+    """The shortest circle of waiting warps through `start`, each waiting for the next; None if there is none."""
     here = {wait.warp: wait for wait in waits if wait.sm["index"] == start.sm["index"]}
     paths = [[start]]
     seen: set[int] = set()
@@ -163,15 +145,16 @@ def _circle(start: _Wait, waits: list[_Wait]) -> list[_Wait] | None:
     return None
 
 
-def _told(simulation: Simulation, wait: _Wait) -> str:
+def _described(simulation: Simulation, wait: _Wait) -> str:
     number = int(wait.sm["warp_in_cta"][wait.warp])
     last = min(32 * number + 31, int(simulation.run["threads_per_cta"][0]) - 1)
-    threads = f"threads {thread_name(simulation, 32 * number)} to {thread_name(simulation, last)}"
+    block = simulation.plan.block
+    threads = f"threads {coordinates(32 * number, block)} to {coordinates(last, block)}"
     return f"{_name(simulation, wait.sm, wait.warp)} ({threads}, SM {int(wait.sm['index'])}) {wait.text}"
 
 
 def _name(simulation: Simulation, sm: Any, w: int) -> str:
-    cta = cta_name(simulation, int(sm["cta_id"][sm["cta_slot"][w]]))
+    cta = coordinates(int(sm["cta_id"][sm["cta_slot"][w]]), simulation.plan.grid)
     return f"CTA {cta} warp {int(sm['warp_in_cta'][w])}"
 
 
@@ -180,5 +163,6 @@ def _names(simulation: Simulation, sm: Any, warps: tuple[int, ...]) -> str:
     return ", ".join(names) + (f" and {len(warps) - _SHOWN} more" if len(warps) > _SHOWN else "")
 
 
-def _line(program: Program, i: int) -> int:
-    return int(program.instructions[min(i, len(program.instructions) - 1)]["line"])
+def _place(program: Program, i: int) -> str:
+    line = int(program.instructions[min(i, len(program.instructions) - 1)]["line"])
+    return f"waits at '{program.texts[i]}' in line {line}"

@@ -32,11 +32,11 @@ Progress = Callable[[ProgressSnapshot], object]
 
 _SLICE_SECONDS = 0.2
 _FIRST_CYCLES = 2_000 if JIT_DISABLED else 16_000
-"""Of the first slice: few enough for a large machine, and enough for a short run, which is called once then."""
+"""Of the first slice: few enough for a large machine, enough for a short run to need one call only."""
 
 
-def settle_accounts(simulation: Simulation, policy: Policy) -> None:
-    """Bring the counters up to the current cycle, for a run that was interrupted."""
+def account_interrupted(simulation: Simulation, policy: Policy) -> None:
+    """Bring the counters of an interrupted run up to the current cycle."""
     simulation.run["max_cycles"] = max(1, simulation.cycles)
     drive(simulation, policy)
 
@@ -57,27 +57,20 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
     stop, started = simulation.cycles + step, time.perf_counter()
     while True:
         run["stop_cycle"] = _next_stop(simulation, stop)
+        special_rows, memory = simulation.arrays["special_rows"], simulation.memory
+        arguments = run, simulation.context, special_rows, memory, policy.pick, policy.window
         with np.errstate(all="ignore"):  # without compilation too, arithmetic wraps and rounds in silence
-            reason = int(
-                cycle.simulator()(
-                    run,
-                    simulation.context,
-                    simulation.arrays["special_rows"],
-                    simulation.memory,
-                    policy.pick,
-                    policy.window,
-                )
-            )
-        simulation.printer.take(simulation.arrays["image"])
+            reason = int(cycle.simulator()(*arguments))
+        simulation.printer.drain(simulation.arrays["image"])
         if observer is not None:
-            observer.take()
+            observer.loop_stopped()
         if reason != cycle.PAUSED:
             return reason
         if simulation.dynamic is not None:
             simulation.dynamic.end_period(simulation, policy)
         if (
             simulation.cycles < stop
-        ):  # only to empty a buffer, for the timeline, or for dynamic warp execution
+        ):  # a stop to empty a buffer, for the timeline, or for dynamic warp execution
             continue
         seconds = time.perf_counter() - started
         step = max(500, min(2 * step, int(step * _SLICE_SECONDS / max(seconds, 1e-6)), 2_000_000))
@@ -87,7 +80,7 @@ def drive(simulation: Simulation, policy: Policy, progress: Progress | None = No
 
 
 def _next_stop(simulation: Simulation, stop: int) -> int:
-    """The cycle in which something is to be done on the host, at the latest `stop`."""
+    """The cycle of the next stop, at the latest `stop`."""
     if simulation.observer is not None:
         stop = simulation.observer.next_stop(stop)
     return stop if simulation.dynamic is None else min(stop, simulation.dynamic.next_cycle)

@@ -1,6 +1,6 @@
-"""Dynamic warp execution on the host: its options, its state in a run, and what came of it.
+"""Dynamic warp execution on the host: its options, its state in a run, and its result.
 
-`timing/sharing/hold_back.py` says what it is.
+`timing/sharing/hold_back.py` describes the mechanism.
 """
 
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 
 STALLS = ("window", "cumulative")
 DRAWS = ("cycle", "sticky")
@@ -19,11 +19,11 @@ DRAWS = ("cycle", "sticky")
 
 @dataclass(frozen=True)
 class DynamicExecution:
-    """Options of dynamic warp execution; the defaults are the papers', or the plainest choice where they say nothing.
+    """Options of dynamic warp execution; the defaults are the papers', or the simplest choice where these give none.
 
-    Every `period` cycles the chance of non-owners' memory instructions moves by `step`. `stalls` compares those of the
-    period ("window") or all since the start ("cumulative"). `draws` are made in every "cycle", or once for an
-    instruction and the rest of the period ("sticky"), from `seed`.
+    Every `period` cycles the chance of non-owners' memory instructions moves by `step`. `stalls` compares the stalls of
+    the period ("window") or all since the start ("cumulative"). `draws` happen in every "cycle", or once per
+    instruction for the rest of the period ("sticky"), from `seed`.
     """
 
     period: int = 1000
@@ -33,17 +33,14 @@ class DynamicExecution:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raise E502 for what cannot be."""
+        """Raise E502 for invalid options."""
         for name, least, most in (("period", 1, 1 << 40), ("seed", 0, (1 << 63) - 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise _wrong(name, value, f"give a whole number from {least} to {most}")
-        if (
-            isinstance(self.step, bool)
-            or not isinstance(self.step, int | float)
-            or not 1e-6 <= self.step <= 1
-        ):
-            raise _wrong("step", self.step, "give a number above 0, at most 1")
+        step = self.step
+        if isinstance(step, bool) or not isinstance(step, int | float) or not 1e-6 <= step <= 1:
+            raise _wrong("step", step, "give a number above 0, at most 1")
         for name, known in (("stalls", STALLS), ("draws", DRAWS)):
             if getattr(self, name) not in known:
                 raise _wrong(name, getattr(self, name), f"there are {' and '.join(map(repr, known))}")
@@ -60,10 +57,9 @@ def dynamic_options(text: str) -> DynamicExecution:
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
         if name not in known:
-            near = nearest(name, known)
-            guess = f"did you mean '{near}'? " if near else ""
             what = f"dynamic warp execution has no option '{name}'"
-            raise error("E502", what, help=f"{guess}there are {', '.join(known)}: {name}=VALUE,...")
+            help = did_you_mean(name, known, then=f"there are {', '.join(known)}: {name}=VALUE,...")
+            raise error("E502", what, help=help)
         try:
             given[name] = known[name](value)
         except ValueError:
@@ -73,7 +69,7 @@ def dynamic_options(text: str) -> DynamicExecution:
 
 @dataclass(frozen=True)
 class DynamicResult:
-    """What came of dynamic warp execution. Chances are of each SM, SM 0 being the reference that has none."""
+    """The result of dynamic warp execution. Chances are per SM; SM 0 is the reference, whose chance is 0."""
 
     options: DynamicExecution
     periods: int
@@ -85,7 +81,7 @@ class DynamicResult:
     stops: int
     """Memory instructions of non-owner warps that were held back."""
     held_cycles: int
-    """Warp-cycles that they waited for it."""
+    """Warp-cycles for which they were held back."""
 
     def __str__(self) -> str:
         others = self.chances[1:] or (0.0,)
@@ -102,41 +98,30 @@ class Controller:
         self.options = options
         self.next_cycle = options.period
         self.periods = 0
-        self.units: Any = np.zeros(n_sms, DYNAMIC)
-        self.units["seed"] = options.seed
-        self.units["sticky"] = options.draws == "sticky"
-        self.units["cumulative"] = options.stalls == "cumulative"
-        self.units["step"] = round(Fraction(str(options.step)) * CERTAIN)
-        self.units["chance"] = self.units["lowest"] = CERTAIN
-        self.units["chance"][0] = self.units["lowest"][0] = 0
+        self.records: Any = np.zeros(n_sms, DYNAMIC)
+        self.records["seed"] = options.seed
+        self.records["sticky"] = options.draws == "sticky"
+        self.records["cumulative"] = options.stalls == "cumulative"
+        self.records["step"] = round(Fraction(str(options.step)) * CERTAIN)
+        self.records["chance"][1:] = self.records["lowest"][1:] = CERTAIN
 
     def end_period(self, simulation: Any, policy: Any) -> None:
-        """The period has ended if its last cycle has: see `timing/dynamic_period.py`."""
+        """Do what the end of a period asks for (`timing/dynamic_period.py`), if its last cycle has passed."""
         if simulation.cycles < self.next_cycle:
             return
         from ptxsim.timing.dynamic_period import end_period
 
         with np.errstate(all="ignore"):
-            end_period()(
-                simulation.run,
-                simulation.sms,
-                simulation.l1s,
-                self.units,
-                policy.window,
-            )
+            end_period()(simulation.run, simulation.sms, simulation.l1s, self.records, policy.window)
         self.next_cycle += self.options.period
         self.periods += 1
 
     def result(self) -> DynamicResult:
-        """What the records say now."""
-        units = self.units
+        """The result as the records are now."""
+        records = self.records
         return DynamicResult(
-            options=self.options,
-            periods=self.periods,
-            chances=tuple(float(c) / CERTAIN for c in units["chance"]),
-            lowest=tuple(float(c) / CERTAIN for c in units["lowest"]),
-            raised=int(units["raised"].sum()),
-            lowered=int(units["lowered"].sum()),
-            stops=int(units["stops"].sum()),
-            held_cycles=int(units["held_cycles"].sum()),
+            self.options,
+            self.periods,
+            *(tuple((records[name] / CERTAIN).tolist()) for name in ("chance", "lowest")),
+            *(int(records[name].sum()) for name in ("raised", "lowered", "stops", "held_cycles")),
         )

@@ -1,4 +1,4 @@
-"""The end of a period of dynamic warp execution: every SM's chance moves, and what is held back may draw again.
+"""The end of a period of dynamic warp execution: every SM's chance moves, and held-back warps draw again.
 
 Compiled when a run first asks for it, apart from the cycle loop, which stops for it.
 
@@ -15,7 +15,7 @@ from ptxsim.timing.core.cycle import account_skipped
 from ptxsim.timing.memory.memory_state import L1
 from ptxsim.timing.schedulers.signature import WINDOW
 from ptxsim.timing.sharing.hold_back import CERTAIN, DYNAMIC
-from ptxsim.timing.sharing.locks import settle_wait
+from ptxsim.timing.sharing.locks import end_lock_wait
 from ptxsim.timing.sm_state import RUN, SM, STALL
 
 
@@ -41,7 +41,7 @@ def _stalls(run, sm):
 
 
 def _end_period(run_array, sms, l1s, units, window):
-    """Between two cycles: bring all counters up to date, move the chances, let the warps held back be tested again."""
+    """Between two cycles: bring all counters up to date, move the chances, let the held-back warps be tested again."""
     run = run_array[0]
     reference = 0
     for index in range(run.n_sms):
@@ -59,7 +59,7 @@ def _end_period(run_array, sms, l1s, units, window):
         d.passed = 0
         held = d.held
         while held:
-            settle_wait(run, sm, ctz(held))
+            end_lock_wait(run, sm, ctz(held))
             held &= held - 1
         run.sm_next[index] = min(run.sm_next[index], run.cycle)
 

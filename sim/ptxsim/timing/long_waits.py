@@ -1,4 +1,4 @@
-"""Which warps wait for memory: what the timeline shows, and what CTA switching waits for."""
+"""Which warps wait for memory: for the timeline, and for the trigger of CTA switching."""
 
 from ptxsim.base.jit import flat_i64, njit
 from ptxsim.base.program import instruction_at

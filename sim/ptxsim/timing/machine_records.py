@@ -1,9 +1,9 @@
-"""The records of a machine as they are before anything of a launch is known, and what of them a launch can touch.
+"""The records of a machine before a launch, and the parts of them that a launch can change.
 
-For `drive.py`, which writes over them what the launch brings along: its CTAs' slots, its registers' places, pairs that
-share. What a launch touches follows from the machine's sizes, but for the depth of stacks; a test holds that arrays
-are the same bytes when they come back from a launch.
-Reference: the records are those of `state.py` and `timing/memory/memory_state.py`, the numbers the GPU file's.
+For `build.py`, which adds the state of the launch: CTA slots, addresses of arrays, pairs that share. The parts that a
+launch changes follow from the machine's sizes, except for the depth of stacks; a test checks that the arrays have the
+same bytes after they are restored.
+Reference: the records are those of `sm_state.py` and `timing/memory/memory_state.py`, the numbers the GPU file's.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import MAX_STACK
-from ptxsim.base.record_pool import Records, Step
+from ptxsim.base.program import MAX_STACK, stack_fields
+from ptxsim.base.record_pool import PooledRecords, RestoreStep
 from ptxsim.timing.memory import texture_cache as texture
+from ptxsim.timing.memory.counts import NETWORKS
 from ptxsim.timing.memory.memory_state import POOL, SECTORS, make_l1, make_memory
 from ptxsim.timing.memory.readonly import MAX_ENTRIES, MAX_LINES, MAX_WAITERS
 from ptxsim.timing.sharing.pairs import pair_slots
@@ -37,14 +38,14 @@ from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t
 
-_STACKS = ("stack_mask", "stack_pc", "stack_rpc", "stack_call", "stack_wait", "waits_since", "waiting_lanes")
+_STACKS = [name for name, *_ in stack_fields(1)]
 _DEPTH = 4
 """Entries of a stack that are put back or looked at together."""
 _REQUESTS = 256
 """Requests that are looked at together."""
 
 
-def sm_records(gpu: Gpu) -> Records:
+def sm_records(gpu: Gpu) -> PooledRecords:
     """A record of every SM, idle and empty. Raises E502 for a machine that the records cannot hold."""
     _check_machine(gpu)
     sms: Any = np.zeros(gpu.sm.count, SM)
@@ -62,32 +63,29 @@ def sm_records(gpu: Gpu) -> Records:
     _set_readonly(sms["l1i"], "fetch", gpu.fetch)
     _set_readonly(sms["l1c"], "l1c", gpu.l1c)
     _set_textures(sms["l1t"], gpu.l1t)
-    records = Records(gpu, sms)
-    records.of_each(sms, _of_sm(gpu))
+    records = PooledRecords(gpu, sms)
+    records.restore_fields(sms, _of_sm(gpu))
 
-    def deeper() -> Iterator[Step]:
-        """Entries that were pushed have lanes, or where these have left a PC or one to meet others at."""
+    def deeper() -> Iterator[RestoreStep]:
+        """A pushed entry has lanes or, after they have left, a PC or a reconvergence PC."""
         for depth in range(_DEPTH, MAX_STACK, _DEPTH):
             columns = [sms[name][:, depth : depth + _DEPTH] for name in _STACKS]
             yield columns[:3], [(column, 0) for column in columns[3:]]
 
-    records.while_used(deeper)
+    records.restore_while_used(deeper)
     return records
 
 
 def _check_machine(gpu: Gpu) -> None:
-    """Raise E502 where the records of `state.py` cannot hold a machine."""
+    """Raise E502 where the records of `sm_state.py` cannot hold a machine."""
     pipeline = gpu.pipeline
     widths = [pipeline.id_oc_sp, pipeline.id_oc_sfu, pipeline.id_oc_mem]
     widths += [pipeline.oc_ex_sp, pipeline.oc_ex_sfu, pipeline.oc_ex_mem]
     collectors = pipeline.collectors_sp + pipeline.collectors_sfu + pipeline.collectors_mem
     longest = max(t.latency for kinds in gpu.latency.values() for t in kinds.values())
     if gpu.sm.warp_size != 32:
-        raise error(
-            "E502",
-            f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}",
-            help="the simulator's warps have 32 lanes",
-        )
+        what = f"{gpu.name}: sm.warp_size is {gpu.sm.warp_size}"
+        raise error("E502", what, help="the simulator's warps have 32 lanes")
     limits = (
         ("sm.warps", gpu.sm.warps, MAX_WARPS),
         ("sm.ctas", gpu.sm.ctas, MAX_CTAS),
@@ -97,11 +95,7 @@ def _check_machine(gpu: Gpu) -> None:
         ("pipeline entries and collectors together", sum(widths) + collectors, FRONT),
         ("pipeline.register_banks", pipeline.register_banks, 32),
         ("pipeline.sp_units and sfu_units", pipeline.sp_units + pipeline.sfu_units, UNITS),
-        (
-            "pipeline entries before the LDST unit",
-            widths[2] + widths[5] + pipeline.collectors_mem + 1,
-            LDST_QUEUE,
-        ),
+        ("pipeline entries before the LDST unit", _before_unit(gpu), LDST_QUEUE),
         ("ldst.shared_pipe_cycles", gpu.ldst.shared_pipe_cycles, SHARED_PIPE),
         ("longest latency", longest, WHEEL - WHEEL_MARGIN),
     )
@@ -113,14 +107,17 @@ def _check_machine(gpu: Gpu) -> None:
         raise error("E502", what, help="it has to be a power of two")
 
 
+def _before_unit(gpu: Gpu) -> int:
+    """Memory instructions between issue and the end of the LDST unit."""
+    return gpu.pipeline.id_oc_mem + gpu.pipeline.collectors_mem + gpu.pipeline.oc_ex_mem + 1
+
+
 def _of_sm(gpu: Gpu) -> dict[str, int]:
-    """What is used of a record of `SM`, without the deeper entries of stacks, the wheel, of which the program says how
-    much, and the index, which is each SM's own."""
-    pipeline, used = gpu.pipeline, {"index": 0, "wheel": 0}
-    before_unit = pipeline.id_oc_mem + pipeline.collectors_mem + pipeline.oc_ex_mem + 1
-    used |= dict.fromkeys(_STACKS, _DEPTH)
+    """The used part of an `SM` record, without the deeper entries of stacks, the wheel (whose part depends on the
+    program) and the index (which never changes)."""
+    used = {"index": 0, "wheel": 0} | dict.fromkeys(_STACKS, _DEPTH)
     used |= dict.fromkeys(("slots", "policy"), gpu.sm.schedulers)
-    used |= dict.fromkeys(("memory_line", "memory_bytes", "memory_words"), before_unit)
+    used |= dict.fromkeys(("memory_line", "memory_bytes", "memory_words"), _before_unit(gpu))
     used |= dict.fromkeys(
         ("cta_arrived", "cta_counted", "cta_expected", "cta_holds", "cta_seen"), gpu.sm.ctas
     )
@@ -130,43 +127,38 @@ def _of_sm(gpu: Gpu) -> dict[str, int]:
     return used | {"l1i.waiter": gpu.fetch.mshr_entries, "l1c.waiter": gpu.l1c.mshr_entries}
 
 
-def l1_records(gpu: Gpu) -> Records:
+def l1_records(gpu: Gpu) -> PooledRecords:
     """A record of every L1 data cache, empty. Raises E502."""
     l1s = make_l1(gpu, gpu.sm.count)
-    records = Records(gpu, l1s)
-    lines = gpu.l1d.sets * gpu.l1d.ways
-    records.of_each(l1s, _of_cache(gpu.l1d, lines))
+    records = PooledRecords(gpu, l1s)
+    records.restore_fields(l1s, _of_cache(gpu.l1d, gpu.l1d.sets * gpu.l1d.ways))
     return records
 
 
-def memory_records(gpu: Gpu) -> Records:
-    """The record of what the SMs share, all of it empty. Raises E502 for a machine that the records cannot hold."""
+def memory_records(gpu: Gpu) -> PooledRecords:
+    """The record of the memory side, empty. Raises E502 for a machine that the records cannot hold."""
     memory = make_memory(gpu)
     m = memory[0]
-    records = Records(gpu, memory)
-    ports = max(gpu.sm.count, gpu.l2.slices)
-    used = {
-        f"{net}.{name}": ports
-        for net in ("requests", "replies")
-        for name in ("input", "output", "fifo", "queue")
-    }
-    records.of_each(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
+    records = PooledRecords(gpu, memory)
+    names = [f"{net}.{name}" for net in NETWORKS for name in ("input", "output", "fifo", "queue")]
+    used = dict.fromkeys(names, max(gpu.sm.count, gpu.l2.slices))
+    records.restore_fields(memory, used | {"channel": gpu.dram.channels, "slice": 0, "request": 0, "free": 0})
     places = gpu.l2.sets * gpu.l2.ways * (SECTORS if m["sector_bytes"] else 1)
-    records.of_each(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
+    records.restore_fields(m["slice"][: gpu.l2.slices], _of_cache(gpu.l2, places) | {"written": places})
 
-    def requests() -> Iterator[Step]:
-        """Free requests are a stack with its top at the end of the array: those that were ever taken come first."""
+    def requests() -> Iterator[RestoreStep]:
+        """Free requests are a stack that begins with request 0 on top: requests that were ever taken come first."""
         data = m["request"].view(np.uint8).reshape(POOL, -1)
         for k in range(0, POOL, _REQUESTS):
             places = m["free"][POOL - k - _REQUESTS : POOL - k]
             yield [data[k : k + _REQUESTS]], [(places, np.arange(k + _REQUESTS - 1, k - 1, -1))]
 
-    records.while_used(requests)
+    records.restore_while_used(requests)
     return records
 
 
 def _of_cache(cache: L1d | L2, places: int) -> dict[str, int]:
-    """What is used of a record of `CACHE` that has states of so many lines or sectors."""
+    """The used part of a `CACHE` record with states of `places` lines or sectors."""
     lines = cache.sets * cache.ways
     return {
         "cache.miss": cache.mshr_entries,
@@ -189,7 +181,7 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
     caches["sets"], caches["ways"], caches["line_bytes"] = given.sets, given.ways, given.line_bytes
     caches["n_entries"], caches["max_waiters"] = given.mshr_entries, given.mshr_waiters
     caches["miss_capacity"] = given.miss_queue
-    if given.perfect:  # one line has every address, and it is there
+    if given.perfect:  # one line, present, that contains every address
         caches["sets"] = caches["ways"] = 1
         caches["line_bytes"] = 1 << 40
         caches["tag"][:, 0] = 1
@@ -201,7 +193,7 @@ def _set_readonly(caches: Any, name: str, given: Fetch | L1c) -> None:
 def _set_textures(caches: Any, given: L1t) -> None:
     """Configure empty texture caches."""
     limits = (
-        ("sets x ways", given.sets * given.ways, texture.MAX_LINES),
+        ("sets x ways", given.sets * given.ways, MAX_LINES),
         ("fragment_fifo", given.fragment_fifo, texture.QUEUE),
         ("request_fifo", given.request_fifo, texture.QUEUE),
         ("result_fifo", given.result_fifo, texture.RESULTS),
@@ -213,7 +205,7 @@ def _set_textures(caches: Any, given: L1t) -> None:
 
 
 def _check_cache(name: str, limits: tuple[tuple[str, int, int], ...]) -> None:
-    """Raise E502 where the records of a cache cannot hold what the table `name` says: key, value, and the most."""
+    """Raise E502 where the records of a cache cannot hold table `name` of the GPU file; limits: key, value, maximum."""
     for what, value, most in limits:
         if value > most:
             raise error("E502", f"'{name}.{what}' is {value}", help=f"the simulator holds at most {most}")

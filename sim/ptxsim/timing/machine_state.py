@@ -1,11 +1,11 @@
-"""What a machine keeps between two launches: memory, caches, DRAM rows, and where its round robins stand.
+"""The state that a machine keeps between two launches: memory, caches, DRAM rows, and its round-robin positions.
 
-For `launcher.py` and `build.py`, by way of `machine.py`. Everything else of an SM begins anew: a launch ends when
-nothing of it is left in the pipelines.
+For `launcher.py` and `build.py`, by way of `machine.py`. All other state of an SM starts empty: a launch ends when
+its pipelines are empty.
 
-As in GPGPU-Sim: the next CTA goes to the SM behind the one that got the last; fetch, collector units, write-back and
-schedulers go on where they were (a scheduler, while its name stays the same). The L1 data cache is kept, or was
-emptied by the end of the launch where the GPU file says so (`l1d.flush_when_empty`).
+As in GPGPU-Sim: the next CTA goes to the SM after the one that got the last; fetch, collector units, write-back and
+schedulers keep their turns (a scheduler only while its name stays the same). The L1 data cache is kept, or was emptied
+at the end of the launch where the GPU file says so (`l1d.flush_when_empty`).
 Reference: timing-model sections 1.8 and 3.3; timing-model-42 sections 1.2, 1.8, 1.10, 3.3, 3.6 and 4.2.
 """
 
@@ -50,8 +50,8 @@ class MachineState:
         origin = self.device.origin(kernel.module)
         return lower(kernel, self.gpu, block, ptxplus_semantics, stack_bytes, origin)
 
-    def put(self, simulation: Simulation, scheduler: str) -> None:
-        """Put what was kept into a simulation that is about to begin."""
+    def resume(self, simulation: Simulation, scheduler: str) -> None:
+        """Copy the kept state into a simulation that is about to begin."""
         self._running = simulation.program.name
         if self._last is not None:
             for name in _OF_SM:
@@ -62,11 +62,11 @@ class MachineState:
                 simulation.sms["policy"] = self._last.sms["policy"]
         self._scheduler = scheduler
 
-    def take(self, simulation: Simulation) -> None:
-        """Keep what a simulation that has ended leaves behind."""
+    def keep(self, simulation: Simulation) -> None:
+        """Keep the state of a simulation that has ended."""
         cycles = simulation.cycles
         if self._last is not None:
-            self._last.give_back()
+            self._last.recycle()
         self._last = simulation
         simulation.keep_memory()
         for name in ("l1i", "l1c", "l1t"):

@@ -1,21 +1,21 @@
-"""The `RUN` record of a machine: what the cycle loop has to know of it, whatever it runs."""
+"""The `RUN` record of a machine: its settings for the cycle loop, the same for every launch."""
 
 from typing import Any
 
 import numpy as np
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.timing.sharing.pairs import NON_OWNER, OWNER, SAFE, STRICT, SYMMETRIC, UNSHARED
 from ptxsim.timing.sm_state import RUN
 from ptxtool.formats.gpu import Gpu
 
 _CLASSES = {"owner": OWNER, "unshared": UNSHARED, "non-owner": NON_OWNER}
 _LOCK_RULES = {"safe": SAFE, "strict": STRICT, "symmetric": SYMMETRIC}
-_runs: Remembered[Any] = Remembered(8)
+_runs: IdentityCache[Any] = IdentityCache(8)
 
 
 def run_record(gpu: Gpu) -> Any:
-    """A new `RUN` record of a machine, as an array of one; what depends on the launch is 0 in it."""
+    """A new `RUN` record of a machine, as an array of one; fields that depend on the launch are 0."""
     return _runs.get(gpu, None, lambda: _run_of(gpu)).copy()
 
 

@@ -1,11 +1,11 @@
-"""One timed launch, built and ready to run: its configuration, and the arrays that compiled code works on."""
+"""One timed launch, built and ready to run: its plan, and the arrays that compiled code works on."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ptxsim.base import record_pool
 from ptxsim.base.program import Program
-from ptxsim.base.record_pool import Records
+from ptxsim.base.record_pool import PooledRecords
 from ptxsim.memory_image.printing import Printer
 from ptxsim.timing.dynamic_execution import Controller, DynamicExecution
 from ptxsim.timing.residency.switching_setup import Switcher
@@ -15,22 +15,22 @@ from ptxtool.formats.gpu import Gpu
 
 
 class Observer(Protocol):
-    """What looks at a run while it goes on, such as the recorder of a timeline."""
+    """An observer of a run in progress, such as the recorder of a timeline."""
 
     def next_stop(self, cycle: int) -> int:
-        """The cycle at which the loop has to stop for it, `cycle` at the latest."""
+        """The cycle at which the loop has to stop for the observer, `cycle` at the latest."""
 
-    def take(self) -> None:
+    def loop_stopped(self) -> None:
         """The loop has stopped."""
 
 
 @dataclass(frozen=True)
-class Configuration:
-    """What a run is besides program, memory and machine."""
+class LaunchPlan:
+    """The parameters of a launch besides program, memory and machine."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    plan: SharingPlan
+    sharing: SharingPlan
     max_cycles: int = 0
     event_skip: bool = True
     lock_as_stall: bool = False
@@ -46,15 +46,15 @@ class Simulation:
 
     program: Program
     gpu: Gpu
-    configuration: Configuration
+    plan: LaunchPlan
     run: Any
     sms: Any
     l1s: Any
     memory: Any
     context: Any
     arrays: dict[str, Any]
-    records: list[Records]
-    """Of `sms`, and those of `memory` and `l1s` that are of this run alone."""
+    records: list[PooledRecords]
+    """The pooled records of `sms`, and those of `memory` and `l1s` that belong to this run alone."""
     printer: Printer = field(default_factory=Printer)
     observer: Observer | None = None
     dynamic: Controller | None = None
@@ -65,12 +65,12 @@ class Simulation:
         return int(self.run["cycle"][0])
 
     def keep_memory(self) -> None:
-        """Give back no memory and no caches: they are the next run's."""
+        """Do not recycle memory and caches: the next run uses them."""
         self.records = self.records[:1]
 
-    def give_back(self) -> None:
-        """Let launches to come have the records: nothing of the run is looked at any more."""
+    def recycle(self) -> None:
+        """Return the records to the pool for later launches: the state of the run is not read any more."""
         self.sms["wheel"][:, : int(self.run["wheel"][0]) + 1] = 0
         for records in self.records:
-            record_pool.give_back(records)
+            record_pool.release(records)
         self.records = []

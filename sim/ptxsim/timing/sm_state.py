@@ -1,18 +1,18 @@
 """The records the cycle loop works on: one `RUN` for the grid, one `SM` per streaming multiprocessor.
 
 Masks over warps and lanes are int64, bit k for warp or lane k. Times are core cycles. Arrays whose size depends on
-the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `drive.py` builds the arrays.
+the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `build.py` makes the arrays.
 """
 
 from ptxsim.base.jit import record, record_at
-from ptxsim.base.program import COPY_GROUPS, MAX_STACK
+from ptxsim.base.program import COPY_GROUPS, stack_fields
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
 
 MAX_WARPS = 64
 MAX_CTAS = 32
-MAX_CONTEXTS = 512  # warps of resident CTAs, active or not (`switching/`)
+MAX_CONTEXTS = 512  # warps of resident CTAs, active or not (`residency/`)
 MAX_RESIDENT = 128  # such CTAs
 MAX_SCHEDULERS = 4
 FRONT = 64  # instructions between issue and their unit
@@ -21,8 +21,8 @@ CLASSES = 3  # SP, SFU, LDST (program.py's port numbers)
 COLLECTORS = 48  # collector units of all classes
 WHEEL = 1024  # cycles the event wheel looks ahead at most; longer than any fixed latency
 WHEEL_MARGIN = 8  # of those, beyond the longest latency
-# what the wheel has of a cycle: warps whose head becomes ready then (a mask); and which cycle that is to which the rest
-# belongs: register banks that are written, units that complete an instruction (masks), a number of result buses
+# a slot of the wheel: warps whose head becomes ready in its cycle (a mask); and, of the cycle in CYCLE, register banks
+# that are written, units that complete an instruction (masks), the number of result buses in use
 WAKES, CYCLE, BANK_WRITES, UNITS_DONE, BUSES_USED = range(5)
 WHEEL_KINDS = 5
 UNITS = 48  # SP units, then SFU units
@@ -31,9 +31,9 @@ ACCESSES = 128  # of one memory instruction: 32 lanes of 16 bytes in local memor
 LDST_QUEUE = 16  # memory instructions between issue and acceptance
 ALL_MEMORY_FREE = (1 << LDST_QUEUE) - 1
 BARRIERS = 16
-SHARED_PIPE = 64  # loads behind the banks of shared memory
+SHARED_PIPE = 64  # loads in the pipe after the banks of shared memory
 CONSTANT_BASE = 256  # where module constants lie for the caches; parameters lie below
-CODE_BASE = 0xF000_0000  # and code
+CODE_BASE = 0xF000_0000  # where code lies
 VECTORS_BASE = 0xF800_0000  # and the live-register vectors of FineReg
 POLICY = 8 + 2 * MAX_WARPS  # numbers that a scheduling policy may keep: a few, and two lists of warps
 FOREVER = 1 << 62
@@ -48,50 +48,44 @@ RUN = record(
         ("cycle", "i8"),
         ("max_cycles", "i8"),  # 0: no limit
         ("event_skip", "i8"),
-        (
-            "ahead",
-            "i8",
-        ),  # cycles that an SM may run before the others, where it needs nothing of them; 0: none
-        ("horizon", "i8"),  # cycles in which no reply can come that is not on its last way yet
+        ("ahead", "i8"),  # cycles that an SM may run ahead of the others (core/ahead.py)
+        ("horizon", "i8"),  # cycles in which no reply can arrive that is still in the network
         ("stop_cycle", "i8"),  # the loop returns to Python when it reaches this cycle (progress, Ctrl-C)
         ("n_sms", "i8"),
         ("open_sms", "i8"),  # SMs with a free CTA slot
         ("sms", "u8"),  # address of the SM records
         ("l1s", "u8"),  # of the L1 records
-        # what the loop asks of every SM in every cycle, side by side
-        ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which anything can happen there, replies apart
+        # read for every SM in every cycle, therefore adjacent
+        ("sm_next", "i8", (MAX_SMS,)),  # next cycle in which the SM can change, replies not considered
         ("code", "u8"),  # address of the program's INSTRUCTION records
         ("n_instructions", "i8"),
         ("n_registers", "i8"),
-        ("wheel", "i8"),  # slots of the event wheel in use, less one: no more than the latencies ask for
+        ("wheel", "i8"),  # slots of the event wheel in use, less one: as many as the latencies need
         # grid
         ("n_ctas", "i8"),
         ("next_cta", "i8"),
         ("ctas_done", "i8"),
         ("last_sm", "i8"),  # SM that got the last CTA of the last cycle with a launch
         ("launched_sm", "i8"),
-        ("shared_image", "u8"),  # address of what a CTA's shared memory holds at its start
+        ("shared_image", "u8"),  # address of the initial contents of a CTA's shared memory
         ("grid", "i8", (3,)),
         ("block", "i8", (3,)),
         ("threads_per_cta", "i8"),
         ("warps_per_cta", "i8"),
         ("resident_ctas", "i8"),  # CTA slots in use per SM
         ("contexts", "i8"),  # warps that can be resident on an SM: as many as slots where no CTA is switched
-        (
-            "switching",
-            "u8",
-        ),  # address of a SWITCH record of timing/residency/switch_records.py for every SM; 0: none
+        ("switching", "u8"),  # address of SWITCH records (residency/switch_records.py), one per SM; 0: none
         # machine
         ("n_schedulers", "i8"),
-        ("rotate_schedulers", "i8"),  # another one is first in every cycle; 0: scheduler 0
+        ("rotate_schedulers", "i8"),  # the first scheduler changes every cycle; 0: scheduler 0 is first
         ("taken_first", "i8"),  # a divergent branch's taken path runs first; 0: that without the highest lane
         ("count_idle", "i8"),  # an SM without a CTA counts its slots while CTAs remain to be launched
-        ("long_lasting", "i8"),  # what a load wrote counts as long until an ALU instruction writes it
-        ("has_window", "i8"),  # the policy looks at some warps only
         (
-            "eager_slots",
+            "long_lasting",
             "i8",
-        ),  # a slot's kind depends on more than the valid and ready warps: it is counted at once
+        ),  # a register that a load wrote counts as long until an ALU instruction writes it
+        ("has_window", "i8"),  # the policy looks at some warps only
+        ("eager_slots", "i8"),  # the kind of a slot depends on more than valid and ready warps: count at once
         ("port_width", "i8", (CLASSES,)),  # ID_OC entries
         ("oc_ex_width", "i8", (CLASSES,)),
         ("collectors", "i8", (CLASSES,)),  # collector units of a class
@@ -99,7 +93,7 @@ RUN = record(
         ("collector_ports", "i8", (CLASSES,)),
         ("n_banks", "i8"),
         ("model_banks", "i8"),  # 0: operand reads never conflict
-        ("collector_stage", "i8"),  # the collector steps behind the LDST unit; 0: inside its cycle
+        ("collector_stage", "i8"),  # the collector steps after the LDST unit; 0: inside its cycle
         ("collector_reads", "i8"),  # operands that a collector unit reads in a cycle
         # addresses of int64 per static instruction: the banks of warp 0 that it writes, and those that it reads if it
         # reads them all at once and none twice (0: not so)
@@ -114,7 +108,7 @@ RUN = record(
         ("response_hops", "i8"),  # cycles from a packet's arrival at the SM to the LDST unit
         ("shared_pipe", "i8"),
         ("atomic_parts", "i8"),  # parts of a warp that atomics go by
-        ("uncached_segment", "i8"),  # bytes of a segment of what passes the L1 by; 0: as of other accesses
+        ("uncached_segment", "i8"),  # bytes of a segment of accesses that bypass the L1; 0: as for others
         # resource sharing (timing-model section 5)
         ("shared_pairs", "i8"),
         ("first_shared_slot", "i8"),
@@ -123,24 +117,21 @@ RUN = record(
         ("private_scratchpad", "i8"),  # bytes
         ("unowned_class", "i8"),  # of the warps of a pair without an owner
         ("lock_rule", "i8"),
-        ("active_marks", "i8"),  # the release marks of what is shared
+        ("active_marks", "i8"),  # the release marks of the shared resource
         ("lock_as_stall", "i8"),
-        ("dynamic", "u8"),  # address of a DYNAMIC record of timing/sharing/hold_back.py for every SM; 0: none
+        ("dynamic", "u8"),  # address of DYNAMIC records (sharing/hold_back.py), one per SM; 0: none
         # per static instruction, int64 each: for the stall-point report and hot spots
         ("stall_warps", "u8"),
         ("stall_cycles", "u8"),
         ("stall_first", "u8"),
-        ("stall_offset", "u8"),  # where in the scratchpad the first of them wanted to go
+        ("stall_offset", "u8"),  # the scratchpad offset that the first of them wanted to access
         ("issues", "u8"),
-        (
-            "hotspots",
-            "u8",
-        ),  # address of a record of timing/core/reasons.py; 0: nobody asks where the time goes
+        ("hotspots", "u8"),  # address of a HOTSPOTS record (core/reason_codes.py); 0: not counted
         # timeline (timing/timeline_events.py)
         ("timeline", "u8"),  # address of its records; 0: there is none
         ("timeline_used", "i8"),  # numbers in them
-        ("timeline_states", "u8"),  # address of int64 [SMs][MAX_WARPS]: what was noted last of each warp
-        ("timeline_sms", "i8"),  # SMs that are seen
+        ("timeline_states", "u8"),  # address of int64 [SMs][MAX_WARPS]: the last noted state of each warp
+        ("timeline_sms", "i8"),  # SMs in the timeline
         # first fault
         ("fault_sm", "i8"),
         ("fault_cta", "i8"),
@@ -152,8 +143,8 @@ RUN = record(
     ]
 )
 
-# In the order in which a cycle wants it: what every cycle looks at side by side, then a line or two per array of what
-# a warp needs to issue, then large arrays of which little is live. The time of the loop is that of cache misses.
+# In the order of use, because the time of the loop is that of cache misses: first the fields that every cycle reads,
+# then arrays of a line or two that issue needs, then large arrays of which little is live.
 SM = record(
     [
         ("index", "i8"),
@@ -161,8 +152,8 @@ SM = record(
         ("counting", "i8"),  # scheduler slots are being counted: work is here or to come
         ("active_cycles", "i8"),
         ("charged", "i8"),  # last cycle whose scheduler slots are counted
-        ("seen_valid", "i8"),  # valid and ready warps in the cycles since
-        ("seen_ready", "i8"),
+        ("seen_valid", "i8"),  # valid warps in the cycles since then
+        ("seen_ready", "i8"),  # and ready ones
         # warps
         ("resident", "i8"),
         ("finishing", "i8"),  # all lanes exited, not yet retired
@@ -178,20 +169,17 @@ SM = record(
         ("in_atomic", "i8"),
         ("head_class", "i8", (4,)),  # warps whose head wants SP, SFU, LDST, EITHER
         ("outside", "i8"),  # head accesses memory beyond the SM
-        (
-            "needs_lock",
-            "i8",
-        ),  # head may touch what is shared or has a mark: timing/sharing/locks.py wants to see it
+        ("needs_lock", "i8"),  # head may touch a shared resource, or has a mark: sharing/locks.py decides
         ("lock_wait", "i8"),
         ("release_cycle", "i8"),  # cycle in which lock waiters are tested again
         ("supervised", "i8", (MAX_SCHEDULERS,)),
-        ("inner_wait", "i8"),  # warps of which an entry below the top may wait
+        ("inner_wait", "i8"),  # warps with an entry below the top that may wait
         # fetch
         ("imiss", "i8"),  # warps that wait for an instruction miss
         ("last_fetched", "i8"),
         ("latch_warp", "i8"),  # -1 empty
         ("latch_pc", "i8"),
-        ("fetch_stuck", "i8"),  # warps that L1I has refused, where nothing has changed since
+        ("fetch_stuck", "i8"),  # warps that L1I has refused and that need not try again yet
         # between issue and the units
         ("front_free", "i8"),
         ("id_oc_n", "i4", (CLASSES,)),
@@ -202,10 +190,7 @@ SM = record(
         ("cu_last", "i4", (CLASSES,)),
         # LDST unit
         ("head", "i4"),  # front entry in the head register; -1 empty
-        (
-            "head_stuck",
-            "i4",
-        ),  # 1: L1D, 2: L1C, 3: L1T has refused the head, and nothing has changed there since
+        ("head_stuck", "i4"),  # 1: L1D, 2: L1C, 3: L1T has refused the head, and has not changed since
         ("latch_load", "i4"),  # pending-load index in the writeback latch; -1 empty
         ("writeback_client", "i4"),
         ("memory_free", "i8"),
@@ -220,11 +205,8 @@ SM = record(
         ("id_oc", "i8", (CLASSES,)),
         ("cu_entry", "i4", (COLLECTORS,)),
         ("cu_order", "i4", (COLLECTORS,)),  # units with operands to read, the longest busy first
-        # addresses
-        (
-            "long_set",
-            "u8",
-        ),  # address of bytes [contexts][registers]: written by a load from beyond the SM, not since by an ALU
+        # address of bytes [contexts][registers]: written by a load from beyond the SM, and not since by an ALU
+        ("long_set", "u8"),
         ("ready_at", "u8"),  # address of int64 [contexts][registers]: scoreboard release cycles
         ("shared_memory", "u8"),
         ("shared_bytes", "i8"),
@@ -250,7 +232,7 @@ SM = record(
         ("front_count", "i4", (MAX_WARPS,)),  # instructions issued, not yet in a unit
         ("done_at", "i8", (MAX_WARPS,)),  # cycle after which the pipes hold nothing of this warp
         ("wake", "i8", (MAX_WARPS,)),
-        # which of the resident warps is in a slot: functional rows, scoreboard, what is in flight go by context
+        # the resident warp in a slot: functional rows, scoreboard and loads in flight are indexed by context
         ("context", "i4", (MAX_WARPS,)),
         ("first_register", "i8", (MAX_WARPS,)),  # of the context, in `ready_at` and `long_set`
         ("dynamic_id", "i8", (MAX_WARPS,)),
@@ -260,21 +242,10 @@ SM = record(
         ("front_warp", "i4", (FRONT,)),
         ("front_memory", "i4", (FRONT,)),
         ("front_reads", "i8", (FRONT,)),  # bit k: source k still to be read
-        (
-            "front_banks",
-            "i8",
-            (FRONT,),
-        ),  # instead, where all sources are read at once: banks still to be read
-        # what happens at a cycle, modulo the wheel's size in use
+        ("front_banks", "i8", (FRONT,)),  # banks still to be read, where all sources are read at once
+        # events of a cycle, modulo the part of the wheel in use
         ("wheel", "i8", (WHEEL, WHEEL_KINDS)),
-        # SIMT stack: entries of one depth side by side, as few warps are deep in it
-        ("stack_pc", "i4", (MAX_STACK, MAX_WARPS)),
-        ("stack_rpc", "i4", (MAX_STACK, MAX_WARPS)),
-        ("stack_mask", "i8", (MAX_STACK, MAX_WARPS)),
-        ("stack_call", "i4", (MAX_STACK, MAX_WARPS)),
-        ("stack_wait", "i4", (MAX_STACK, MAX_WARPS)),  # 1 + the barrier an entry waits at; 0: it does not
-        ("waits_since", "i4", (MAX_STACK, MAX_WARPS)),  # the barrier instruction
-        ("waiting_lanes", "i8", (MAX_STACK, MAX_WARPS)),
+        *stack_fields(MAX_WARPS),
         ("l1i", READONLY),
         ("l1c", READONLY),
         ("l1t", TEXTURES),
@@ -284,7 +255,7 @@ SM = record(
         ("memory_pending", "i4", (LDST_QUEUE,)),
         ("memory_space", "i4", (LDST_QUEUE,)),
         ("memory_kind", "i4", (LDST_QUEUE,)),
-        ("memory_bypass", "i4", (LDST_QUEUE,)),  # passes the L1 by
+        ("memory_bypass", "i4", (LDST_QUEUE,)),  # bypasses the L1
         ("shared_load", "i4", (SHARED_PIPE,)),  # ring of pending-load indices: the pipe of shared memory
         ("shared_due", "i8", (SHARED_PIPE,)),  # when they are at its end
         ("memory_line", "i8", (LDST_QUEUE, ACCESSES)),
@@ -296,12 +267,8 @@ SM = record(
         ("pending_ins", "i4", (PENDING,)),
         ("pending_left", "i4", (PENDING,)),
         ("pending_group", "i4", (PENDING,)),
-        (
-            "copies",
-            "i4",
-            (MAX_WARPS, COPY_GROUPS),
-        ),  # asynchronous copies on their way, by group modulo COPY_GROUPS
-        ("copy_group", "i4", (MAX_WARPS,)),  # the group that is being made
+        ("copies", "i4", (MAX_WARPS, COPY_GROUPS)),  # asynchronous copies on their way, by group
+        ("copy_group", "i4", (MAX_WARPS,)),  # the open group
         ("groups_left", "i4", (MAX_WARPS,)),  # groups that a waiting warp does not wait for
         # CTA slots
         ("free_slots", "i8"),
@@ -309,25 +276,25 @@ SM = record(
         ("cta_id", "i8", (MAX_CTAS,)),
         ("cta_warps", "i4", (MAX_CTAS,)),  # warps not yet retired
         ("cta_arrived", "i4", (MAX_CTAS, BARRIERS)),  # threads
-        ("cta_counted", "i4", (MAX_CTAS, BARRIERS)),  # the same, with those that warps do not have
+        ("cta_counted", "i4", (MAX_CTAS, BARRIERS)),  # the same, partial warps counted as whole ones
         ("cta_expected", "i4", (MAX_CTAS, BARRIERS)),  # thread count; 0: all
         ("cta_holds", "i4", (MAX_CTAS, BARRIERS)),  # threads whose predicate holds
-        ("cta_seen", "i8", (MAX_CTAS, BARRIERS)),  # warps of which lanes have arrived
+        ("cta_seen", "i8", (MAX_CTAS, BARRIERS)),  # warps with lanes that have arrived
         # scratch of the scheduling policy, which names its own places
         ("policy", "i8", (MAX_SCHEDULERS, POLICY)),
-        ("policy_number", "i8"),  # the number behind its name
+        ("policy_number", "i8"),  # the number that follows its name
         # resource sharing
         ("pair", "i4", (MAX_CTAS,)),  # pair of a CTA slot, -1 unshared
         ("side", "i4", (MAX_CTAS,)),
         ("owner", "i4", (MAX_CTAS,)),  # per pair: 0, 1 or -1
         ("partner", "i4", (MAX_CTAS,)),
-        # per pair and warp position: side holding it, -1 free; the lock of scratchpad is at position 0
+        # per pair and warp position: the side that holds it, -1 free; the lock of scratchpad is at position 0
         ("lock", "i4", (MAX_CTAS, MAX_WARPS)),
         ("done", "i8", (MAX_CTAS,)),  # per CTA slot: warp positions that have exited or passed a release mark
         ("fell_to", "i4", (MAX_WARPS,)),  # instruction that a warp fell through to, where a mark asks
         ("marked", "i8"),  # warps: head has a release mark that the warp has not passed
         ("within", "i8"),  # head is known to stay within the private part of the scratchpad
-        ("gave_back", "i8"),  # the warp has passed a release mark
+        ("has_released", "i8"),  # the warp has passed a release mark
         ("lock_since", "i8", (MAX_WARPS,)),
         ("lock_refused", "i8"),
         ("lock_wait_cycles", "i8"),
@@ -337,11 +304,11 @@ SM = record(
         ("loads", "i4", (MAX_CONTEXTS,)),
         ("stores", "i4", (MAX_CONTEXTS,)),
         ("cta_context", "i4", (MAX_CTAS,)),  # of a CTA slot: its scratchpad, and the first of its warps
-        ("aside", "i8"),  # CTAs that have been switched out
-        ("timeline_seen", "i8"),  # warps that were resident when the timeline looked last
+        ("swapped_out", "i8"),  # CTAs that have been switched out
+        ("timeline_seen", "i8"),  # warps that were resident when the timeline was last updated
     ]
 )
 
 sm_at = record_at(SM)
-"""`sm_at(address of the SM records, i)`. In a loop over `array[i]` LLVM keeps the address of every field in memory and
-counts it up; an address that it has to load spares that."""
+"""`sm_at(address of the SM records, i)`. In a loop over `array[i]` LLVM would keep the address of every field in memory
+and increment it; loading the address avoids that."""

@@ -15,7 +15,5 @@ ABSENT, RUNNING, FETCHING, MEMORY, LOCK, BARRIER, FENCE, COPIES, ATOMIC, EXITED 
 STATES = 16
 
 WORDS = 6  # of a record
-HALF = (
-    WORDS << 15
-)  # words that fill the buffer by half; the other half holds what happens in more than one cycle
+HALF = WORDS << 15  # words of half a buffer; the other half has room for the rest of the cycle
 SIZE = 2 * HALF

@@ -1,12 +1,12 @@
-"""What happens on the SMs, noted as it happens, for a timeline (ptxsim/observe/timeline.py).
+"""Events on the SMs, recorded as they happen, for a timeline (ptxsim/observe/timeline.py).
 
-The records (timeline_codes.py) stand in a buffer that Python empties: when it is half full the loop is told to stop
-behind this cycle, as at the end of a slice of cycles. Nothing here runs unless `run.timeline` is set; what callers pay
-otherwise is that test.
+The records (timeline_codes.py) go to a buffer that Python empties: when it is half full, the loop stops after this
+cycle, as at the end of a slice of cycles. Nothing here runs unless `run.timeline` is set; otherwise callers pay for
+that test only.
 
-A warp's state is looked at whenever its SM has run, and noted where it is another one than before: the places that
-change it know nothing of this. States are those at the end of a cycle. What a warp waits for and gets in one cycle is
-not seen, such as a barrier by its last warp.
+The state of a warp is derived whenever its SM has run, and recorded if it has changed, so the stages that change it
+need no code for the timeline. States are those at the end of a cycle: a wait that ends in the same cycle is not seen,
+such as that of the last warp at a barrier.
 """
 
 from typing import Any
@@ -16,26 +16,9 @@ from numba import types
 
 from ptxsim.base.jit import bit, ctz, flat_i64, njit, record_type
 from ptxsim.execute.boundary import boundary
+from ptxsim.timing import timeline_codes as codes
 from ptxsim.timing.long_waits import waits_long
 from ptxsim.timing.sm_state import MAX_WARPS, RUN, SM
-from ptxsim.timing.timeline_codes import (
-    ABSENT,
-    ATOMIC,
-    BARRIER,
-    COPIES,
-    EXITED,
-    FENCE,
-    FETCHING,
-    HALF,
-    KINDS,
-    LOCK,
-    MEMORY,
-    RUNNING,
-    SIZE,
-    STATES,
-    WARP,
-    WORDS,
-)
 
 
 @njit(
@@ -46,16 +29,16 @@ from ptxsim.timing.timeline_codes import (
 def _note(run, sm, kind, a, b, c, d):
     if run.timeline_sms & bit(sm.index) == 0:
         return
-    records = flat_i64(run.timeline, SIZE)
+    records = flat_i64(run.timeline, codes.SIZE)
     at = run.timeline_used
     records[at] = run.cycle
-    records[at + 1] = sm.index * KINDS + kind
+    records[at + 1] = sm.index * codes.KINDS + kind
     records[at + 2] = a
     records[at + 3] = b
     records[at + 4] = c
     records[at + 5] = d
-    run.timeline_used = at + WORDS
-    if at >= HALF:
+    run.timeline_used = at + codes.WORDS
+    if at >= codes.HALF:
         run.stop_cycle = run.cycle + 1
 
 
@@ -63,35 +46,35 @@ def _note(run, sm, kind, a, b, c, d):
 def _state(run, sm, w):
     me = bit(w)
     if sm.resident & me == 0:
-        return ABSENT
+        return codes.ABSENT
     if sm.finishing & me:
-        return EXITED
+        return codes.EXITED
     if sm.at_barrier & me:
-        return BARRIER
+        return codes.BARRIER
     if sm.in_membar & me:
-        return FENCE
+        return codes.FENCE
     if sm.in_wait & me:
-        return COPIES
+        return codes.COPIES
     if sm.in_atomic & me:
-        return ATOMIC
+        return codes.ATOMIC
     if sm.lock_wait & me:
-        return LOCK
+        return codes.LOCK
     if sm.blocked & sm.has_head & me and waits_long(run, sm, w):
-        return MEMORY
-    return FETCHING if sm.imiss & me else RUNNING
+        return codes.MEMORY
+    return codes.FETCHING if sm.imiss & me else codes.RUNNING
 
 
 @njit
 def _waits_at(sm, w, state):
     """The instruction at which a warp waits; -1 if it does not."""
     top = sm.depth[w] - 1
-    if state == MEMORY or state == LOCK:
+    if state == codes.MEMORY or state == codes.LOCK:
         return np.int64(sm.ib_pc[w])
-    if state == BARRIER:
+    if state == codes.BARRIER:
         return np.int64(sm.waits_since[top, w])
-    if state == FENCE or state == COPIES or state == ATOMIC:  # it has issued
+    if state == codes.FENCE or state == codes.COPIES or state == codes.ATOMIC:  # it has issued
         return np.int64(sm.stack_pc[top, w]) - 1
-    return np.int64(sm.fetch_pc[w]) if state == FETCHING else np.int64(-1)
+    return np.int64(sm.fetch_pc[w]) if state == codes.FETCHING else np.int64(-1)
 
 
 @njit(types.void(record_type(RUN), record_type(SM)))
@@ -107,14 +90,14 @@ def _observe(run, sm):
         left &= left - 1
         state = _state(run, sm, w)
         at = _waits_at(sm, w, state)
-        now = state + STATES * (at + 1)
+        now = state + codes.STATES * (at + 1)
         if before[base + w] != now:
             before[base + w] = now
-            _note(run, sm, WARP, w, state, at, 0)
+            _note(run, sm, codes.WARP, w, state, at, 0)
 
 
 note: Any = boundary("timeline_note", _note)
-"""`note(run, sm, kind, a, b, c, d)`: append a record, if this SM is to be seen."""
+"""`note(run, sm, kind, a, b, c, d)`: append a record, if this SM is in the timeline."""
 
 observe: Any = boundary("timeline_observe", _observe)
-"""`observe(run, sm)`: note the warps of an SM, which has run in this cycle, that are in another state than before."""
+"""`observe(run, sm)`: record the warps of an SM that has run in this cycle whose state has changed."""

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.formats.gpu import gpu_names, load_gpu
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu_names import gpu_names
 
 
 def refuse(path: Path, text: str) -> str:

@@ -6,7 +6,8 @@ import tomllib
 import pytest
 
 from ptxtool.base.resources import resource_dir
-from ptxtool.formats.gpu import gpu_names, load_gpu
+from ptxtool.formats.gpu import load_gpu
+from ptxtool.formats.gpu_names import gpu_names
 
 SOURCE = re.compile(
     r"\bTM(42)? \d|\bconfig\b|gpgpusim\.config|GPGPU-Sim (3|4)\.\d|HPDC 2016|Table I\b|\bchoice\b|\bguess\b|GTX750Ti"

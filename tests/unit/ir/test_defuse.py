@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
+from checkout import TESTS
 from kernels import ptx, ptxplus
 
 from ptxtool.ir.defuse import accesses, def_use, def_use_of
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.table import table
 from ptxtool.parse import parse
-
-TESTS = Path(__file__).resolve().parents[2]
 
 
 def sets(kernel: Function, i: int = 0) -> tuple[str, str, str]:

@@ -124,14 +124,14 @@ def test_what_a_name_means_wherever_it_stands() -> None:
     kernel = ptx(
         "{ .reg .b32 %a; mov.b32 %a, 1; } .reg .b32 %late<3>; mov.b32 %late1, %r1;", ".reg .b32 %r<9>;"
     )
-    settled = kernel.registers.settled
-    assert [settled[name] for name in ("%r8", "%r9", "%tid", "1")] == [(8,), (), (), ()]
-    assert [settled[name] for name in ("%a", "%late1", "%late3")] == [None, None, ()]
+    everywhere = kernel.registers.everywhere
+    assert [everywhere[name] for name in ("%r8", "%r9", "%tid", "1")] == [(8,), (), (), ()]
+    assert [everywhere[name] for name in ("%a", "%late1", "%late3")] == [None, None, ()]
 
 
 def test_a_large_range_settles_name_by_name() -> None:
-    settled = ptx("mov.b32 %r1, 1;", ".reg .b32 %r<1000000000>;").registers.settled
-    assert (settled["%r999999999"], settled["%r1000000000"], len(settled)) == ((999999999,), (), 2)
+    everywhere = ptx("mov.b32 %r1, 1;", ".reg .b32 %r<1000000000>;").registers.everywhere
+    assert (everywhere["%r999999999"], everywhere["%r1000000000"], len(everywhere)) == ((999999999,), (), 2)
 
 
 def test_registers_by_their_declarators() -> None:

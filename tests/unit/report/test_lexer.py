@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkout import CHECKOUT
 from hypothesis import given
 from hypothesis import strategies as st
 from pygments import lexers
@@ -12,7 +13,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation
 
 from ptxtool.report.lexer import PtxLexer
 
-SAMPLES = sorted((Path(__file__).resolve().parents[3] / "samples").glob("*/kernel.ptx*"))
+SAMPLES = sorted((CHECKOUT / "samples").glob("*/kernel.ptx*"))
 HEAD = "// a module\n/* of\n ours */ .version 8.0\n.target sm_80\n"
 
 

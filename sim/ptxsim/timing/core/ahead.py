@@ -1,17 +1,17 @@
 """Running ahead: an SM may do some cycles before the other SMs and the memory do theirs. For the cycle loop.
 
-What an SM looks at in a cycle is then still in the first-level cache for the next one. Results are the same because
-until its next cycle nothing can reach it, and nothing that it does there is seen by others out of order:
+This keeps the state of an SM in the host's first-level cache from one cycle to the next. Results are the same because
+nothing can reach the SM before its next cycle, and no other SM observes its actions out of order:
 
-* No reply comes. One that is on its last way has a known cycle. Another one takes its way through the network first:
-  `run.horizon` cycles. An SM that waits for nothing gets none at all.
-* It accesses no memory that others see: such an instruction is not at the head of a warp that is ready, will be ready
-  in that cycle, or may be made ready by what returns in it.
-* None of its requests waits before the network, so that there is room for what the cycle sends, and a request is alone
-  in its FIFO until the network has come to its cycle.
+* No reply arrives. A reply that has left the network has a known cycle of arrival; any other still has to pass the
+  network, which takes `run.horizon` cycles. An SM that waits for no reply gets none.
+* The SM accesses no memory that others see: such an instruction is not at the head of a warp that is ready, will be
+  ready in that cycle, or may become ready by a reply in that cycle.
+* None of its requests waits before the network: there is room for the requests of that cycle, and each is alone in its
+  FIFO until the network has reached the same cycle.
 * No CTA ends or starts there.
 
-Where the order in which SMs print, draw or ask matters, `run.ahead` is 0 (`drive.py`).
+Where the order in which SMs print, draw random numbers or ask for room matters, `run.ahead` is 0 (`build.py`).
 """
 
 from ptxsim.base.jit import bit, inline
@@ -37,5 +37,5 @@ def may_go_on(run, sm, memory, now):
 
 @inline
 def _waits(sm):
-    """Whether an SM waits for replies, or has memory instructions that may ask for some."""
+    """Whether an SM waits for replies, or has memory instructions that may send requests."""
     return sm.pending_free_n < PENDING or sm.storing or sm.imiss or sm.memory_free != ALL_MEMORY_FREE

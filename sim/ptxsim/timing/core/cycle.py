@@ -1,9 +1,9 @@
 """The loop: cycles of the whole GPU, skipping those in which nothing can change (timing-model section 1.1).
 
-Order in a step: memory side, then every SM (writeback, execute, LDST, with the operand collector in it or behind it,
-issue, decode, fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which anything can happen
-there; it may only ever be too early, never too late. An SM may run ahead of the others (`ahead.py`). Slots of skipped
-cycles are charged as the last state says, so results do not depend on skipping.
+Order in a step: memory side, then every SM (writeback, execute, LDST, with the operand collector in it or after it,
+issue, decode, fetch), then CTA dispatch. Each SM and the memory keep the next cycle at which their state can change;
+that cycle may be too early, never too late. An SM may run ahead of the others (`ahead.py`). Slots of skipped cycles
+are charged by the state before them, so results do not depend on skipping.
 """
 
 from functools import cache
@@ -25,7 +25,7 @@ from ptxsim.timing.core.ldst import (
     ldst_cycle,
     next_look_up,
     next_shared,
-    take_quietly,
+    take_reply_asleep,
 )
 from ptxsim.timing.core.operands import collect, is_frozen
 from ptxsim.timing.core.reasons import charge
@@ -35,7 +35,7 @@ from ptxsim.timing.memory.memory_state import MEMORY, l1_at
 from ptxsim.timing.memory.system import memory_cycle, reply_next
 from ptxsim.timing.residency.monitor import switch_ctas, switch_next
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
-from ptxsim.timing.sharing.locks import retest, settle_wait
+from ptxsim.timing.sharing.locks import end_lock_wait, retest
 from ptxsim.timing.sm_state import FOREVER, IDLE, RUN, SCOREBOARD, STALL, WAKES, sm_at
 from ptxsim.timing.timeline_events import observe
 from ptxsim.timing.warps.scoreboard import next_wake, writes_done
@@ -45,10 +45,10 @@ DONE, PAUSED, DEADLOCK, FAULT, LIMIT = range(5)
 
 @njit
 def _slot_kind(run, sm, own):
-    """What a slot of a cycle counts as in which none of a scheduler's warps has changed."""
+    """The kind of a slot in a cycle in which no warp of a scheduler has changed."""
     valid = sm.seen_valid & own
     if valid & sm.seen_ready & ~sm.lock_wait:
-        return STALL  # ready, but every port it could take was closed
+        return STALL  # ready, but every port that it could take was closed
     if valid:
         return STALL if run.lock_as_stall and valid & sm.lock_wait else SCOREBOARD
     return IDLE
@@ -56,14 +56,14 @@ def _slot_kind(run, sm, own):
 
 @njit
 def account_skipped(run, sm, l1, window):
-    """Bring the counters up to the cycle before this: nothing but a policy's window has changed since the SM ran."""
+    """Bring the counters up to the previous cycle: only a policy's window can have changed since the SM last ran."""
     _count_retries(run, sm, l1)
     charge_until(run, sm, window, run.cycle - 1)
 
 
 @inline
 def _count_retries(run, sm, l1):
-    """What caches have refused in the cycles since the SM last ran."""
+    """Count the accesses that caches have refused in the cycles since the SM last ran."""
     skipped = run.cycle - sm.last_cycle - 1
     if skipped > 0 and sm.counting:
         charge_stuck_head(sm, l1, skipped)
@@ -73,8 +73,7 @@ def _count_retries(run, sm, l1):
 
 @inline
 def charge_until(run, sm, window, cycle):
-    """Charge the slots of the cycles up to `cycle` that are not charged yet: the same warps were valid and ready in
-    all of them."""
+    """Charge the slots of all uncharged cycles up to `cycle`: the same warps were valid and ready in each of them."""
     cycles = cycle - sm.charged
     sm.charged = cycle
     if cycles <= 0 or not sm.counting:
@@ -91,7 +90,7 @@ def charge_until(run, sm, window, cycle):
 
 @inline
 def _look(run, sm, window, charged):
-    """See which warps are valid and ready; cycles up to `charged` are those of the warps seen before."""
+    """Note which warps are valid and ready; cycles up to `charged` are charged by those noted before."""
     valid = valid_warps(sm)
     ready = valid & sm.ready
     if valid != sm.seen_valid or ready != sm.seen_ready:
@@ -102,7 +101,7 @@ def _look(run, sm, window, charged):
 
 @inline
 def _charge_slots(run, sm, s, own, cycles):
-    """Charge slots of cycles in which none of the warps that a scheduler looks at has changed."""
+    """Charge slots of cycles in which no warp of a scheduler has changed."""
     kind = _slot_kind(run, sm, own)
     sm.slots[s, kind] += cycles
     if run.hotspots:
@@ -111,7 +110,7 @@ def _charge_slots(run, sm, s, own, cycles):
 
 @inline
 def _release_membars(run, sm, l1):
-    """A fence waits for the warp's pending register writes only (section 1.3), whatever became of its stores."""
+    """A fence waits for the warp's pending register writes only (section 1.3), not for its stores."""
     waiting = sm.in_membar
     while waiting:
         w = ctz(waiting)
@@ -130,7 +129,7 @@ def _release_membars(run, sm, l1):
 
 @njit
 def _next_membar(run, sm):
-    """When the next fence can be over as far as is known, FOREVER if all wait for loads."""
+    """The earliest cycle in which a fence can end as far as is known; FOREVER if all wait for loads."""
     following = FOREVER
     waiting = sm.in_membar
     while waiting:
@@ -172,19 +171,19 @@ def sm_cycle(run, sm, x, l1, memory, pick, window):
         fetch(run, sm, memory)
     if run.switching:
         switch_ctas(run, sm, x, memory)
-    if l1.flush and sm.resident == sm.finishing and sm.aside == 0:
+    if l1.flush and sm.resident == sm.finishing and sm.swapped_out == 0:
         l1_forget(l1)
     _look(run, sm, window, run.cycle)
     sm.last_cycle = run.cycle
     run.sm_next[sm.index] = _next_cycle(run, sm, l1, issued)
-    if sm.resident == 0 and sm.aside == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
+    if sm.resident == 0 and sm.swapped_out == 0 and (run.next_cta >= run.n_ctas or not run.count_idle):
         charge_until(run, sm, window, run.cycle)
         sm.counting = 0
 
 
 @inline
 def _next_cycle(run, sm, l1, issued):
-    """When this SM has to run next (replies from the network apart)."""
+    """The cycle in which this SM has to run next, replies from the network not considered."""
     soon = run.cycle + 1
     valid = valid_warps(sm)
     ready = valid & sm.ready & ~sm.lock_wait
@@ -197,7 +196,7 @@ def _next_cycle(run, sm, l1, issued):
     following = next_entry(run, sm)
     if following <= soon or ldst_busy(sm, l1) or not is_frozen(run, sm):
         return soon
-    # a ready warp has yet to ask for its lock, or another one to pass a release mark
+    # a ready warp has yet to ask for its lock, or another warp to pass a release mark
     if valid & sm.needs_lock and (ready & sm.needs_lock or valid & sm.marked):
         return soon
     if sm.lock_wait and sm.release_cycle > run.cycle:
@@ -223,12 +222,12 @@ def _finish(run, window):
         while waiting:
             w = ctz(waiting)
             waiting &= waiting - 1
-            settle_wait(run, sm, w)
+            end_lock_wait(run, sm, w)
         sm.lock_wait = held  # for the report of a deadlock
 
 
 def _simulate(run_array, contexts, special_rows, memories, pick, window):
-    """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; which of these."""
+    """Run until the grid is done, a fault, a deadlock, the cycle limit, or `stop_cycle`; returns which of these."""
     run = run_array[0]
     x = contexts[0]
     memory = memories[0]
@@ -248,7 +247,7 @@ def _simulate(run_array, contexts, special_rows, memories, pick, window):
             if due or reply <= run.cycle:
                 sm = sm_at(run.sms, index)
                 l1 = l1_at(run.l1s, index)
-                if due or not take_quietly(run, sm, l1, memory):
+                if due or not take_reply_asleep(run, sm, l1, memory):
                     now = run.cycle
                     while True:
                         sm_cycle(run, sm, x, l1, memory, pick, window)

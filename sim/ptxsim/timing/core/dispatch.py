@@ -1,18 +1,18 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
 
 from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
+from ptxsim.execute import simt_stack
 from ptxsim.execute.start import init_warp
 from ptxsim.timing.residency.monitor import cta_launched
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS, sm_at
 from ptxsim.timing.timeline_codes import CTA
 from ptxsim.timing.timeline_events import note
-from ptxsim.timing.warps import simt
 
 
 @inline
 def dispatch(run, x, special_rows):
-    """Launch CTAs behind the cores' cycle."""
+    """Launch CTAs after the SMs' cycle."""
     in_turn = run.open_sms & from_bit(run.last_sm + 1)
     for _ in range(2):
         while in_turn and run.next_cta < run.n_ctas:
@@ -22,7 +22,7 @@ def dispatch(run, x, special_rows):
             run.launched_sm = index
         in_turn = run.open_sms & ~from_bit(run.last_sm + 1)
     run.last_sm = run.launched_sm
-    if run.next_cta >= run.n_ctas:  # an SM that is left with nothing to do has to see it
+    if run.next_cta >= run.n_ctas:  # an SM without work has to notice that
         for index in range(run.n_sms):
             sm = sm_at(run.sms, index)
             run.sm_next[index] = max(min(run.sm_next[index], run.cycle + 1), sm.last_cycle + 1)
@@ -58,7 +58,7 @@ def _launch(run, sm, x, special_rows):
     cta_started(run, sm, slot)
     if run.timeline:
         note(run, sm, CTA, slot, cta, 0, 0)
-    if not sm.counting:  # the cycles in which it was idle do not count
+    if not sm.counting:  # its idle cycles do not count
         sm.last_cycle = sm.charged = run.cycle
         sm.counting = 1
     run.sm_next[sm.index] = min(run.sm_next[sm.index], run.cycle + 1)
@@ -73,7 +73,7 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     sm.first_register[w] = context * run.n_registers
     sm.slot_of[context] = w
     threads = min(32, run.threads_per_cta - 32 * k)
-    simt.start(sm, w, bit(threads) - 1)
+    simt_stack.start(sm, w, bit(threads) - 1)
     sm.resident |= me
     sm.inner_wait &= ~me
     sm.cta_slot[w] = slot

@@ -25,7 +25,7 @@ def execute_units(run, sm):
 
 @inline
 def next_entry(run, sm):
-    """When an instruction in OC_EX can enter an SP or SFU as far as is known, FOREVER if none waits there."""
+    """The earliest cycle in which an instruction in OC_EX can enter an SP or SFU; FOREVER if none waits there."""
     following = FOREVER
     if sm.oc_ex_n[0]:
         for unit in range(run.n_sp):
@@ -38,7 +38,7 @@ def next_entry(run, sm):
 
 @inline
 def _slot(run, sm, cycle):
-    """The slot of the wheel for a cycle to come; what it has of an earlier cycle is forgotten."""
+    """The slot of the wheel for a future cycle, cleared if it still describes an earlier cycle."""
     slot = cycle & run.wheel
     if sm.wheel[slot, CYCLE] != cycle:
         sm.wheel[slot, CYCLE] = cycle
@@ -68,7 +68,7 @@ def _enter(run, sm, k, unit):
     sm.front_count[w] -= 1
     writeback = done + 1
     sm.done_at[w] = max(sm.done_at[w], writeback)
-    if run.model_banks:  # no operand is read then from the banks that are written
+    if run.model_banks:  # no operand is read in that cycle from the banks that are written
         banks = rotated(flat_i64(run.banks_written, run.n_instructions)[i], w, run.n_banks)
         sm.wheel[_slot(run, sm, writeback), BANK_WRITES] |= banks
     release(run, sm, i, w, writeback)

@@ -1,8 +1,9 @@
 """Issue: each scheduler sends at most one ready warp instruction to a port per cycle (timing-model section 1.3).
 
-A warp is valid if its next instruction is decoded, on the right path, and nothing holds the warp back; ready if it has
-no scoreboard hazard and no lock refuses it; issuable if the port of its class is free. The policy picks among the
-issuable. The instruction executes functionally here; the SIMT stack moves; the rest of the pipeline only times it.
+A warp is valid if its next instruction is decoded and on the right path, and the warp waits at no barrier, fence or
+atomic; ready if it has no scoreboard hazard and no lock refuses it; issuable if the port of its class is free. The
+policy picks an issuable warp. The instruction executes functionally here and the SIMT stack moves; the rest of the
+pipeline only times it.
 Every scheduler slot of every cycle is charged to exactly one kind (section 4.1).
 """
 
@@ -26,6 +27,7 @@ from ptxsim.base.program import (
     instruction_at,
 )
 from ptxsim.base.program import LDST as LDST_PORT
+from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask
 from ptxsim.timing.core.fetch import flush
@@ -33,9 +35,8 @@ from ptxsim.timing.core.ldst import prepare_access
 from ptxsim.timing.core.operands import queued
 from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
-from ptxsim.timing.sharing.locks import ask, pass_marks, take
+from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
-from ptxsim.timing.warps import simt
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.scoreboard import new_head, reserve
 
@@ -45,7 +46,7 @@ WRONG_WARP = 101
 
 @inline
 def valid_warps(sm):
-    """Warps whose next instruction is decoded, on the right path, and held back by nothing but hazards and locks."""
+    """Warps whose next instruction is decoded and on the right path, and that wait for hazards and locks at most."""
     return sm.has_head & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)
 
 
@@ -66,13 +67,13 @@ def issue(run, sm, x, pick, window):
 
 @inline
 def _first_scheduler(cycles, n):
-    """Which of n schedulers is first after so many cycles; there are mostly two."""
+    """Which of n schedulers is first after this number of cycles; n is mostly 2."""
     return cycles & (n - 1) if n & (n - 1) == 0 else cycles % n
 
 
 @njit
 def _schedule(run, sm, x, pick, window, s):
-    """One cycle of a scheduler. By itself: in the loop over the schedulers everything's address is kept ready."""
+    """One cycle of a scheduler. Not inlined: in the loop over the schedulers LLVM would keep all addresses live."""
     own = sm.supervised[s]
     if run.has_window:
         own &= window(sm, s)
@@ -108,7 +109,7 @@ def _schedule(run, sm, x, pick, window, s):
 
 @inline
 def _chosen(run, sm, pick, s, candidates, stale):
-    """The warp that a policy chooses; wrong paths that its scan comes to before are thrown away."""
+    """The warp that a policy chooses; buffers of a wrong path that its scan meets first are flushed."""
     while True:
         w = pick(sm, s, candidates | stale)
         if w < 0 or w >= MAX_WARPS or not (candidates | stale) & bit(w):
@@ -124,7 +125,7 @@ def _chosen(run, sm, pick, s, candidates, stale):
 
 @inline
 def _locked_out(run, sm, x, valid):
-    """The ready warps without those for which a lock is not free, or whose memory accesses are held back."""
+    """The ready warps whose lock is free and whose memory accesses are not held back."""
     if valid & sm.marked:
         pass_marks(run, sm, valid & sm.marked)
     testing = valid & sm.ready & sm.needs_lock & ~sm.lock_wait
@@ -180,7 +181,7 @@ def _issue_warp(run, sm, x, w):
         _fault(run, sm, w, i, x.error if x.error else STACK_OVERFLOW, 0)
         return
     if sm.needs_lock & bit(w):
-        take(run, sm, instruction, w, i)
+        acquire(run, sm, instruction, w, i)
     if run.hotspots:
         note_issue(run, sm, i, w, mask, active)
     if sm.inner_wait & bit(w):
@@ -220,15 +221,19 @@ def _move(run, sm, x, i, w, mask, active):
     following = i + 1
     kind = instruction.kind
     if kind == BRANCH:
-        return simt.branch(
-            sm, w, instruction.target, following, instruction.reconverge, mask, active, run.taken_first
+        taken_first = run.taken_first
+        outcome = simt_stack.branch(
+            sm, w, instruction.target, following, instruction.reconverge, mask, active, taken_first
         )
+        return _counted(sm, outcome)
     if kind == INDIRECT:
-        return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+        return _counted(
+            sm, simt_stack.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+        )
     if kind == CALL:
-        return simt.call(sm, w, instruction.target, following, mask)
+        return simt_stack.call(sm, w, instruction.target, following, mask)
     if kind == INVOKE:
-        return simt.invoke(x, sm, w, i, instruction.target, mask)
+        return simt_stack.invoke(x, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:
         depth = 0
         if kind != RETURN and x.call_words:
@@ -236,13 +241,14 @@ def _move(run, sm, x, i, w, mask, active):
         if kind == RETURN:
             depth = sm.stack_call[sm.depth[w] - 1, w]
         if mask:
-            simt.leave(sm, w, mask, depth)
+            simt_stack.leave(sm, w, mask, depth)
         if mask == active:
-            simt.settle(sm, w)
+            simt_stack.settle(sm, w)
         else:
-            simt.advance(sm, w, following)
+            simt_stack.advance(sm, w, following)
         if x.call_words:
-            simt.come_back(x, sm, w)
+            while simt_stack.end_call(x, sm, w):
+                pass
         return True
     if kind == BARRIER and mask:
         arrive(run, sm, x, i, w, mask)
@@ -254,21 +260,29 @@ def _move(run, sm, x, i, w, mask, active):
     elif kind == WAIT:
         sm.groups_left[w] = instruction.copies
         sm.in_wait |= bit(w)
-    simt.advance(sm, w, following)
+    simt_stack.advance(sm, w, following)
     return True
 
 
 @inline
+def _counted(sm, outcome):
+    """Count a divergent branch. False if the stack is full."""
+    if outcome == simt_stack.DIVERGENT:
+        sm.divergent_branches += 1
+    return outcome != simt_stack.FULL
+
+
+@inline
 def _next_head(run, sm, x, w):
-    """Step the I-buffer, and see whether what follows is on the right path."""
+    """Advance the I-buffer, and note whether the next instruction is on the right path."""
     me = bit(w)
     sm.has_head &= ~me
     for k in range(CLASSES + 1):
         sm.head_class[k] &= ~me
     # lanes that run off the end of the text exit
     while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:
-        simt.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
-        simt.settle(sm, w)
+        simt_stack.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
+        simt_stack.settle(sm, w)
     if sm.depth[w] == 0:
         finish_warp(run, sm, x, w)
         return

@@ -2,14 +2,14 @@
 
 Order in a cycle: writeback latch, operand collector (unless it is a stage of its own), one response from the network,
 one request of each miss queue into the network, one access at the end of the pipe before L1 (if there is one), one
-access of the head. What waits behind the head keeps its port closed: that is where Stall comes from. A load ends with
-its last access; L1 hits end in the cycle of their access, everything else goes through the writeback latch, one per
-cycle, its clients in turn. Where L1 has a pipe, the head only puts accesses into it, and is held when all of its places
-are taken.
+access of the head. While an instruction occupies the head, later ones keep their port closed: the source of Stall.
+A load ends with its last access; L1 hits end in the cycle of their access, all other loads go through the writeback
+latch, one per cycle, its clients in turn. Where L1 has a pipe, the head only puts accesses into the pipe, and waits
+when the pipe is full.
 
-Constants and parameters go through a cache of their own (L1C), one line an access; an access that finds no place to
-wait blocks the head until something comes. So do textures (L1T), which come back in order. The pipe behind the banks
-of shared memory is a queue with the cycle at which each load reaches its end.
+Constants and parameters have their own cache (L1C), one line per access; a refused access blocks the head until a
+line arrives. So do textures (L1T), whose results return in order. The pipe after the banks of shared memory is a queue
+of loads, each with the cycle in which it reaches the end.
 """
 
 import numpy as np
@@ -31,6 +31,8 @@ from ptxsim.base.program import (
 from ptxsim.timing.core.operands import collect, leave_oc_ex
 from ptxsim.timing.core.reason_codes import PASSES
 from ptxsim.timing.core.reasons import note_look_up
+from ptxsim.timing.memory import memory_state as requests
+from ptxsim.timing.memory import readonly, texture_cache
 from ptxsim.timing.memory.coalesce import coalesce, constant_lines, shared_conflict_degree
 from ptxsim.timing.memory.l1 import (
     PIPE_GLOBAL_STORE,
@@ -45,23 +47,9 @@ from ptxsim.timing.memory.l1 import (
     pipe_leave,
     pipe_look_up,
 )
-from ptxsim.timing.memory.memory_state import ATOMIC as ATOMIC_REQUEST
-from ptxsim.timing.memory.memory_state import CONSTANT, FAIL, HIT, INSTRUCTION, READ, UNCACHED, VECTOR
-from ptxsim.timing.memory.memory_state import TEXTURE as TEXTURE_REQUEST
-from ptxsim.timing.memory.memory_state import WRITE as WRITE_REQUEST
-from ptxsim.timing.memory.readonly import FAIL as READ_FAIL
-from ptxsim.timing.memory.readonly import HIT as READ_HIT
-from ptxsim.timing.memory.readonly import fill, next_waiter, read, sent
+from ptxsim.timing.memory.memory_state import FAIL, HIT
 from ptxsim.timing.memory.system import inject, inject_words, l1_send, next_reply, pop_reply
-from ptxsim.timing.memory.texture_cache import (
-    texture_fill,
-    texture_read,
-    texture_ready,
-    texture_result,
-    texture_sent,
-    texture_step,
-)
-from ptxsim.timing.residency.monitor import load_came, vector_arrived
+from ptxsim.timing.residency.monitor import load_returned, vector_arrived
 from ptxsim.timing.sm_state import CONSTANT_BASE, FOREVER, PENDING, SHARED_PIPE
 from ptxsim.timing.timeline_codes import BACK, SENT
 from ptxsim.timing.timeline_events import note
@@ -69,7 +57,7 @@ from ptxsim.timing.warps.scoreboard import release
 
 # clients of the writeback latch
 _SHARED_CLIENT, _TEXTURE_CLIENT, _CONSTANT_CLIENT, _BYPASS_CLIENT, _L1_CLIENT = range(5)
-# whose refusal the head waits for
+# `head_stuck`: the cache that has refused the head's access
 _BY_L1D, _BY_L1C, _BY_L1T = 1, 2, 3
 
 
@@ -80,7 +68,7 @@ def prepare_access(run, sm, x, i, w, mask, entry):
     slot = ctz(sm.memory_free)
     sm.memory_free &= ~bit(slot)
     sm.front_memory[entry] = slot
-    # a fence accesses nothing: what `x` holds is an earlier instruction's
+    # a fence accesses nothing: `x` still holds the accesses of an earlier instruction
     accesses = instruction.access != NO_ACCESS and mask != 0 and x.access_mask != 0
     space = x.access_space if accesses else 0
     count = 0
@@ -139,7 +127,7 @@ def prepare_access(run, sm, x, i, w, mask, entry):
 
 @inline
 def copies_done(sm, w):
-    """Whether the copies that a warp waits for are done: all but those of its last groups, and of the open one."""
+    """Whether the copies that a warp waits for are done: all but those of its last groups, and of the open group."""
     left = sm.groups_left[w]
     for back in range(COPY_GROUPS):
         if back > left and sm.copies[w, (sm.copy_group[w] - back) % COPY_GROUPS]:
@@ -158,7 +146,7 @@ def _complete(run, sm, p, cycle):
     sm.pending_free_n += 1
     w = np.int64(sm.slot_of[context])
     if w < 0:
-        load_came(run, sm, sm.pending_ins[p], context, cycle)
+        load_returned(run, sm, sm.pending_ins[p], context, cycle)
         return
     if instruction_at(run.code, sm.pending_ins[p]).copies:
         sm.copies[w, sm.pending_group[p]] -= 1
@@ -178,7 +166,7 @@ def _returned(run, sm, p):
 
 @njit
 def _l1_changed(sm, l1):
-    """What L1 has refused may be tried again."""
+    """Accesses that L1 has refused may be tried again."""
     sm.head_stuck = 0
     l1.pipe_stuck = 0
 
@@ -198,8 +186,8 @@ def _write_back(run, sm, l1):
     )
     if ready == 0:
         return
-    behind = ready & from_bit(sm.writeback_client + 1)
-    client = ctz(behind) if behind else ctz(ready)
+    later = ready & from_bit(sm.writeback_client + 1)
+    client = ctz(later) if later else ctz(ready)
     sm.writeback_client = client
     if client == _SHARED_CLIENT:
         sm.latch_load = sm.shared_load[sm.shared_head]
@@ -209,31 +197,31 @@ def _write_back(run, sm, l1):
         sm.latch_load = l1_next_waiter(l1)
         _l1_changed(sm, l1)
     elif client == _CONSTANT_CLIENT:
-        sm.latch_load = next_waiter(sm.l1c)
+        sm.latch_load = readonly.next_waiter(sm.l1c)
         sm.head_stuck = 0
     elif client == _BYPASS_CLIENT:
         sm.latch_load = sm.bypass[sm.bypass_head & (PENDING - 1)]
         sm.bypass_head += 1
     else:
-        sm.latch_load = texture_result(sm.l1t)
+        sm.latch_load = texture_cache.result(sm.l1t)
 
 
 @njit
 def next_shared(sm):
-    """When the first load is at the end of the pipe of shared memory; FOREVER if none is in it."""
+    """The cycle in which the first load reaches the end of shared memory's pipe; FOREVER if the pipe is empty."""
     return sm.shared_due[sm.shared_head] if sm.shared_count else FOREVER
 
 
 @inline
 def _expect(sm, w, acknowledgements):
-    """Warp w has stored what will be acknowledged so often."""
+    """Warp w has made a store that will be acknowledged this number of times."""
     sm.stores[sm.context[w]] += acknowledgements
     sm.storing |= bit(w)
 
 
 @inline
 def _acknowledge(sm, context, acknowledgements):
-    """So many acknowledgements have come for a warp."""
+    """Acknowledgements of a warp's stores have arrived."""
     sm.stores[context] -= acknowledgements
     if sm.stores[context] == 0 and sm.slot_of[context] >= 0:
         sm.storing &= ~bit(sm.slot_of[context])
@@ -241,27 +229,27 @@ def _acknowledge(sm, context, acknowledgements):
 
 @inline
 def _take_reply(run, sm, l1, memory):
-    """One packet from the response FIFO: a line or part of it, what passed L1 by, or a store's acknowledgement."""
+    """One packet from the response FIFO: a line or a part of it, a load that bypassed L1, or an acknowledgement."""
     found = pop_reply(memory, sm.index, run.cycle - run.response_hops)
     if found < 0:
         return
     kind = memory.request[found].kind
     tag = memory.request[found].tag
-    if kind == WRITE_REQUEST:
+    if kind == requests.WRITE:
         if tag >= 0:
             _acknowledge(sm, tag, 1)
-    elif kind == ATOMIC_REQUEST or kind == UNCACHED:
+    elif kind == requests.ATOMIC or kind == requests.UNCACHED:
         sm.bypass[sm.bypass_tail & (PENDING - 1)] = tag
         sm.bypass_tail += 1
-    elif kind == INSTRUCTION:
-        fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
+    elif kind == requests.INSTRUCTION:
+        readonly.fill(sm.l1i, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.fetch_stuck = 0
-    elif kind == TEXTURE_REQUEST:
-        texture_fill(sm.l1t, tag, memory.request[found].bytes)
-    elif kind == CONSTANT:
-        fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
+    elif kind == requests.TEXTURE:
+        texture_cache.fill(sm.l1t, tag, memory.request[found].bytes)
+    elif kind == requests.CONSTANT:
+        readonly.fill(sm.l1c, memory.request[found].line, memory.request[found].bytes, run.cycle)
         sm.head_stuck = 0
-    elif kind == VECTOR:
+    elif kind == requests.VECTOR:
         vector_arrived(run, sm)
     else:
         l1_fill(l1, memory.request[found].line)
@@ -269,19 +257,19 @@ def _take_reply(run, sm, l1, memory):
 
 
 @inline
-def take_quietly(run, sm, l1, memory):
-    """Take a reply that leaves a sleeping SM asleep: a part of a line that is not whole with it, or an acknowledgement
-    that no warp waits for. False if the SM has to run for it."""
+def take_reply_asleep(run, sm, l1, memory):
+    """Take a reply that leaves a sleeping SM asleep: a part of a line that stays incomplete, or an acknowledgement that
+    no warp waits for. False if the SM has to run for it."""
     found = next_reply(memory, sm.index)
     kind = memory.request[found].kind
-    if kind == WRITE_REQUEST:
+    if kind == requests.WRITE:
         context = memory.request[found].tag
         if context >= 0:
             w = sm.slot_of[context]
             if sm.stores[context] == 1 and w >= 0 and (sm.finishing | sm.in_membar) & bit(w):
                 return False
             _acknowledge(sm, context, 1)
-    elif kind != READ or not l1_fill_part(l1, memory.request[found].line):
+    elif kind != requests.READ or not l1_fill_part(l1, memory.request[found].line):
         return False
     pop_reply(memory, sm.index, run.cycle - run.response_hops)
     return True
@@ -309,7 +297,7 @@ def _refuse_head(sm, l1, cycles):
 
 @inline
 def charge_stuck_head(sm, l1, cycles):
-    """The retries of cycles that were skipped."""
+    """Count the retries of skipped cycles."""
     if sm.head >= 0 and sm.head_stuck:
         _refuse_head(sm, l1, cycles)
     if l1.pipe_stuck:
@@ -371,30 +359,35 @@ def _serve_constant(run, sm, slot, p):
     address = sm.memory_line[slot, sm.memory_next[slot]]
     if sm.memory_space[slot] == CONST:
         address += CONSTANT_BASE
-    outcome = read(sm.l1c, address, p, run.cycle)
-    if outcome == READ_FAIL:
+    outcome = readonly.read(sm.l1c, address, p, run.cycle)
+    if outcome == readonly.FAIL:
         sm.head_stuck = _BY_L1C
         return False
     if run.hotspots:
         note_look_up(run, sm, p, outcome)
-    if outcome == READ_HIT:
+    if outcome == readonly.HIT:
         sm.pending_left[p] -= 1
-    sm.memory_next[slot] += 1
-    if sm.memory_next[slot] < sm.memory_count[slot]:
+    if not _last_access(sm, slot):
         return False
     if sm.pending_left[p] <= 0:
         _complete(run, sm, p, run.cycle)
     return True
 
 
+@inline
+def _last_access(sm, slot):
+    """An access of a memory instruction is served: go on to the next. Whether it was the last."""
+    sm.memory_next[slot] += 1
+    return sm.memory_next[slot] == sm.memory_count[slot]
+
+
 @njit
 def _serve_texture(run, sm, slot, p):
     """A line of texels into the queue of L1T; the instruction leaves when all its lines are there."""
-    if not texture_read(sm.l1t, sm.memory_line[slot, sm.memory_next[slot]], p, run.cycle):
+    if not texture_cache.read(sm.l1t, sm.memory_line[slot, sm.memory_next[slot]], p, run.cycle):
         sm.head_stuck = _BY_L1T
         return False
-    sm.memory_next[slot] += 1
-    return sm.memory_next[slot] == sm.memory_count[slot]
+    return _last_access(sm, slot)
 
 
 @inline
@@ -443,38 +436,36 @@ def _enter_pipe(run, sm, l1, slot, p, w):
         return False
     if kind != PIPE_LOAD:
         _expect(sm, w, _acknowledgements(l1, size))
-    sm.memory_next[slot] = k + 1
-    return k + 1 == sm.memory_count[slot]
+    return _last_access(sm, slot)
 
 
 @njit
-def _pass_by(run, sm, l1, memory, slot, p, w):
-    """An access that passes L1 by goes straight into the network."""
+def _bypass(run, sm, l1, memory, slot, p, w):
+    """An access that bypasses L1 goes straight into the network."""
     k = sm.memory_next[slot]
     size = sm.memory_bytes[slot, k]
-    kind = UNCACHED
+    kind = requests.UNCACHED
     tag = p
     if sm.memory_kind[slot] == ATOMIC:
-        kind = ATOMIC_REQUEST
+        kind = requests.ATOMIC
     elif sm.memory_kind[slot] == STORE:
-        kind = WRITE_REQUEST
+        kind = requests.WRITE
         tag = np.int64(sm.context[w])
     line = sm.memory_line[slot, k]
     if not inject_words(memory, sm.index, run.cycle, line, size, kind, tag, sm.memory_words[slot, k]):
         return False
-    if kind == WRITE_REQUEST:
+    if kind == requests.WRITE:
         _expect(sm, w, _acknowledgements(l1, size))
     elif run.hotspots:
         note_look_up(run, sm, p, PASSES)
-    sm.memory_next[slot] = k + 1
-    return k + 1 == sm.memory_count[slot]
+    return _last_access(sm, slot)
 
 
 @inline
 def _serve_line(run, sm, l1, memory, slot, p, w):
-    """A global or local access through L1, or past it."""
+    """A global or local access that goes through L1 or bypasses it."""
     if sm.memory_bypass[slot]:
-        return _pass_by(run, sm, l1, memory, slot, p, w)
+        return _bypass(run, sm, l1, memory, slot, p, w)
     if l1.pipe_cycles:
         return _enter_pipe(run, sm, l1, slot, p, w)
     k = sm.memory_next[slot]
@@ -500,8 +491,7 @@ def _serve_line(run, sm, l1, memory, slot, p, w):
             return False
         if not (local and outcome == HIT):
             _expect(sm, w, _acknowledgements(l1, size))
-    sm.memory_next[slot] = k + 1
-    if k + 1 < sm.memory_count[slot]:
+    if not _last_access(sm, slot):
         return False
     if p >= 0 and sm.pending_left[p] <= 0:
         _complete(run, sm, p, run.cycle)
@@ -511,8 +501,8 @@ def _serve_line(run, sm, l1, memory, slot, p, w):
 @inline
 def _send_constant(run, sm, memory):
     line = sm.l1c.miss[sm.l1c.miss_head]
-    if inject(memory, sm.index, run.cycle, line, sm.l1c.line_bytes, CONSTANT, -1):
-        sent(sm.l1c)
+    if inject(memory, sm.index, run.cycle, line, sm.l1c.line_bytes, requests.CONSTANT, -1):
+        readonly.sent(sm.l1c)
 
 
 @njit
@@ -522,10 +512,10 @@ def _texture_cycle(run, sm, memory):
     if cache.request_count:
         place = cache.request[cache.request_head]
         line = cache.line[cache.request_head]
-        if inject(memory, sm.index, run.cycle, line, cache.line_bytes, TEXTURE_REQUEST, place):
-            texture_sent(cache)
+        if inject(memory, sm.index, run.cycle, line, cache.line_bytes, requests.TEXTURE, place):
+            texture_cache.sent(cache)
             sm.head_stuck = 0
-    if texture_step(cache):
+    if texture_cache.step(cache):
         sm.head_stuck = 0
 
 
@@ -551,13 +541,13 @@ def ldst_cycle(run, sm, l1, memory):
 
 @inline
 def next_look_up(l1):
-    """When the next access comes to the end of the pipe before L1; FOREVER if none does by itself."""
+    """The cycle in which an access reaches the end of the pipe before L1; FOREVER if none does or L1 refuses it."""
     return l1.pipe_due[l1.pipe_head] if l1.pipe_count and not l1.pipe_stuck else FOREVER
 
 
 @inline
 def ldst_busy(sm, l1):
-    """True if the unit has to run in the next cycle; a stuck head waits for the network, the pipe for its time."""
+    """True if the unit has to run in the next cycle; a refused head waits for the network, the pipe for its cycle."""
     return (
         (sm.head >= 0 and not sm.head_stuck)
         or (sm.head < 0 and sm.oc_ex_n[2])
@@ -569,5 +559,5 @@ def ldst_busy(sm, l1):
         or sm.l1c.n_ready
         or sm.l1t.request_count
         or sm.l1t.result_count
-        or (sm.l1t.count and texture_ready(sm.l1t))
+        or (sm.l1t.count and texture_cache.is_ready(sm.l1t))
     )

@@ -1,11 +1,11 @@
 """Operand collector: from issue to the units' dispatch registers (timing-model section 1.5).
 
 Step order in a cycle: ready collector units go to OC_EX; each collector unit reads one operand, or one from every bank
-(GPGPU-Sim 4.2), where it is the first that asks the bank and the bank is not being written; the oldest ID_OC entries
-move into free collector units. A collector unit with s sources is busy for s + 1 cycles without conflicts if it reads
-one a cycle.
+(GPGPU-Sim 4.2), if it is the first to ask for the bank and the bank is not being written; the oldest ID_OC entries
+move into free collector units. A collector unit with s sources that reads one per cycle is busy for s + 1 cycles
+without conflicts.
 
-Handled simply: who asks a bank first is who has been in its unit longest.
+Handled simply: the instruction that has been in its collector unit longest asks for a bank first.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def first_queued(queue):
 
 @inline
 def last_queued(queue, count):
-    """The entry of a queue of so many that came last; it has at least one."""
+    """The newest entry of a queue with `count` entries, at least one."""
     return queue >> QUEUED_BITS * (count - 1)
 
 
@@ -63,8 +63,8 @@ def _dispatch(run, sm, k):
         ready = sm.cu_ready & own
         if ready == 0 or sm.oc_ex_n[k] >= run.oc_ex_width[k]:
             return
-        behind = ready & from_bit(first + sm.cu_last[k] + 1)
-        unit = ctz(behind) if behind else ctz(ready)
+        later = ready & from_bit(first + sm.cu_last[k] + 1)
+        unit = ctz(later) if later else ctz(ready)
         sm.oc_ex[k] |= queued(sm.cu_entry[unit], sm.oc_ex_n[k])
         sm.oc_ex_n[k] += 1
         sm.cu_busy &= ~bit(unit)
@@ -74,7 +74,7 @@ def _dispatch(run, sm, k):
 
 @inline
 def leave_oc_ex(sm, k):
-    """The oldest OC_EX entry of a class, which goes to its unit; the others move up."""
+    """Remove the oldest OC_EX entry of a class, which goes to its unit."""
     entry = first_queued(sm.oc_ex[k])
     sm.oc_ex[k] >>= QUEUED_BITS
     sm.oc_ex_n[k] -= 1
@@ -97,7 +97,7 @@ def is_frozen(run, sm):
 
 @inline
 def _read(run, sm):
-    """A read per bank, in order of asking, none from a bank that is being written; so many per unit."""
+    """One read per bank, in order of asking, none from a bank that is being written; `collector_reads` per unit."""
     slot = run.cycle & run.wheel
     taken = sm.wheel[slot, BANK_WRITES] if sm.wheel[slot, CYCLE] == run.cycle else 0
     left_over = 0
@@ -108,25 +108,20 @@ def _read(run, sm):
         if banks:
             sm.front_banks[entry] = banks & taken if run.model_banks else 0
             taken |= banks
-            if sm.front_banks[entry] == 0:
-                sm.cu_ready |= bit(unit)
-            else:
-                sm.cu_order[left_over] = unit
-                left_over += 1
-            continue
-        reads = sm.front_reads[entry]
-        left = run.collector_reads
-        number = sm.front_ins[entry]
-        w = sm.front_warp[entry]
-        while reads:
-            source = ctz(reads)
-            reads &= reads - 1
-            bank = bit((instruction_at(run.code, number).bank[source] + w) & (run.n_banks - 1))
-            if left > 0 and (taken & bank == 0 or run.model_banks == 0):
-                sm.front_reads[entry] &= ~bit(source)
-                left -= 1
-            taken |= bank
-        if sm.front_reads[entry] == 0:
+        else:
+            reads = sm.front_reads[entry]
+            left = run.collector_reads
+            number = sm.front_ins[entry]
+            w = sm.front_warp[entry]
+            while reads:
+                source = ctz(reads)
+                reads &= reads - 1
+                bank = bit((instruction_at(run.code, number).bank[source] + w) & (run.n_banks - 1))
+                if left > 0 and (taken & bank == 0 or run.model_banks == 0):
+                    sm.front_reads[entry] &= ~bit(source)
+                    left -= 1
+                taken |= bank
+        if sm.front_reads[entry] | sm.front_banks[entry] == 0:
             sm.cu_ready |= bit(unit)
         else:
             sm.cu_order[left_over] = unit

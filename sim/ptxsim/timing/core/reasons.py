@@ -2,12 +2,13 @@
 
 Only in a run that asks for it (`run.hotspots` is the address of a HOTSPOTS record; otherwise 0). The kind of a slot is
 GPGPU-Sim's: stall, scoreboard or idle, which is how far the warp that got furthest has come (timing-model section
-4.1). The reason refines the kind by one warp: of those that got so far, the oldest (smallest dynamic id). It is charged
-to the instruction that this warp cannot issue, or to the one that holds it back (barrier, fence, atomic, branch, exit).
-`caused` charges the other side: the instruction whose result or whose place in the LDST unit the warp waits for.
+4.1). The reason refines the kind by one warp: the oldest (smallest dynamic id) of those that got that far. It is
+charged to the instruction that this warp cannot issue, or to the one that holds it back (barrier, fence, atomic,
+branch, exit). `caused` charges the other side: the instruction whose result the warp waits for, or that occupies the
+LDST unit.
 
-A reason is read off the state of the SM alone, and off nothing that passes with time: so skipped cycles have the reason
-that they would have had. What a load waits for is known up to L1: a miss is one, wherever its line comes from.
+A reason follows from the state of the SM alone, not from the cycle number: skipped cycles have the reason that they
+would have had. Loads are distinguished up to L1 only: a miss is a miss, wherever its line comes from.
 """
 
 from typing import Any
@@ -20,56 +21,14 @@ from ptxsim.base.program import CONST, LOCAL, NO_ACCESS, PARAM, SHARED, TEXTURE,
 from ptxsim.base.program import LDST as LDST_PORT
 from ptxsim.base.program import SFU as SFU_PORT
 from ptxsim.execute.boundary import boundary
+from ptxsim.timing.core import reason_codes as codes
 from ptxsim.timing.core.operands import last_queued
-from ptxsim.timing.core.reason_codes import (
-    ACCESSES,
-    ACTIVE,
-    ALU,
-    ATOMIC,
-    BANKS,
-    BARRIER,
-    BRANCH,
-    CONSTANT,
-    COPIES,
-    DIVERGENT,
-    EXITED,
-    FENCE,
-    FETCH,
-    HELD,
-    HITS,
-    HOTSPOTS,
-    ICACHE,
-    L1,
-    L1_MISS,
-    L1_REFUSES,
-    L1C_REFUSES,
-    LANES,
-    LDST,
-    LOCAL_L1,
-    LOCAL_MISS,
-    LOCK,
-    MEMORY,
-    N_COUNTS,
-    N_REASONS,
-    NO_WARP,
-    PASSES,
-    PAST_L1,
-    SFU,
-    SFU_OPERANDS,
-    SFU_UNITS,
-    SHARED_LOAD,
-    SP_OPERANDS,
-    SP_UNITS,
-    TEXTURE_FETCH,
-    TRANSACTIONS,
-    WINDOW,
-)
 from ptxsim.timing.memory.memory_state import HIT
 from ptxsim.timing.schedulers.warps import oldest, runnable
 from ptxsim.timing.sharing.hold_back import is_held
 from ptxsim.timing.sm_state import IDLE, PENDING, RUN, SCOREBOARD, SM
 
-_hotspots = records(HOTSPOTS)
+_hotspots = records(codes.HOTSPOTS)
 
 _SPACE_SHIFT, _LOAD_SHIFT = 32, 40
 
@@ -82,23 +41,23 @@ def _idle_reason(run, sm, last, w):
     pc = np.int64(sm.stack_pc[top, w])
     issued = last[sm.index * run.contexts + sm.context[w]]
     if sm.at_barrier & me:
-        return BARRIER, np.int64(sm.waits_since[top, w])
+        return codes.BARRIER, np.int64(sm.waits_since[top, w])
     if sm.in_membar & me:
-        return FENCE, issued
+        return codes.FENCE, issued
     if sm.in_wait & me:
-        return COPIES, issued
+        return codes.COPIES, issued
     if sm.in_atomic & me:
-        return ATOMIC, issued
+        return codes.ATOMIC, issued
     if sm.imiss & me:
-        return ICACHE, pc
+        return codes.INSTRUCTION_MISS, pc
     if sm.ib_pc[w] != pc:  # the buffer stands on the path that the last instruction did not take
-        return BRANCH, issued
-    return FETCH, pc
+        return codes.BRANCH, issued
+    return codes.FETCH, pc
 
 
 @njit
 def _register_reason(run, sm, h, w):
-    """What the register is that holds up a warp's next instruction longest, and the instruction that writes it."""
+    """The kind of register that a warp's next instruction waits for longest, and the instruction that writes it."""
     n = run.contexts * run.n_registers
     ready_at = flat_i64(sm.ready_at, n)
     writer = flat_i64(h.writer, run.n_sms * n)
@@ -115,19 +74,19 @@ def _register_reason(run, sm, h, w):
     load = (code >> _LOAD_SHIFT) - 1  # -1: the instruction is no load
     missed = flat_i64(h.missed, run.n_sms * PENDING)[sm.index * PENDING + load] if load >= 0 else 0
     if instruction_at(run.code, cause).access == NO_ACCESS:
-        reason = SFU if instruction_at(run.code, cause).unit == SFU_PORT else ALU
+        reason = codes.SFU if instruction_at(run.code, cause).unit == SFU_PORT else codes.ALU
     elif space == SHARED:
-        reason = SHARED_LOAD
+        reason = codes.SHARED
     elif space == CONST or space == PARAM:
-        reason = CONSTANT
+        reason = codes.CONSTANT
     elif instruction_at(run.code, cause).space == TEXTURE:
-        reason = TEXTURE_FETCH
+        reason = codes.TEXTURE
     elif space == LOCAL:
-        reason = LOCAL_MISS if missed else LOCAL_L1
-    elif missed == PASSES:
-        reason = PAST_L1
+        reason = codes.LOCAL_MISS if missed else codes.LOCAL_L1
+    elif missed == codes.PASSES:
+        reason = codes.PAST_L1
     else:
-        reason = L1_MISS if missed else L1
+        reason = codes.L1_MISS if missed else codes.L1
     return reason, cause
 
 
@@ -136,34 +95,24 @@ def _port_reason(run, sm, w):
     """What keeps the port of a warp's next instruction closed, and the instruction in the way (-1: none by itself)."""
     instruction = instruction_at(run.code, sm.ib_pc[w])
     port = LDST_PORT if instruction.access != NO_ACCESS else instruction.unit
-    nobody = np.int64(-1)
+    nothing = np.int64(-1)
     if port == SFU_PORT:
-        return (SFU_UNITS if sm.oc_ex_n[1] >= run.oc_ex_width[1] else SFU_OPERANDS), nobody
+        return (codes.SFU_UNITS if sm.oc_ex_n[1] >= run.oc_ex_width[1] else codes.SFU_OPERANDS), nothing
     if port != LDST_PORT:
-        return (SP_UNITS if sm.oc_ex_n[0] >= run.oc_ex_width[0] else SP_OPERANDS), nobody
+        return (codes.SP_UNITS if sm.oc_ex_n[0] >= run.oc_ex_width[0] else codes.SP_OPERANDS), nothing
     if sm.head < 0:
-        return LDST, nobody
+        return codes.LDST, nothing
     cause = np.int64(sm.front_ins[sm.head])
     slot = sm.front_memory[sm.head]
     constant = sm.memory_space[slot] == CONST or sm.memory_space[slot] == PARAM
     if sm.head_stuck:
-        return (L1C_REFUSES if constant else L1_REFUSES), cause
+        return (codes.L1C_REFUSES if constant else codes.L1_REFUSES), cause
     if sm.memory_count[slot] > 1:
-        return (BANKS if sm.memory_space[slot] == SHARED else ACCESSES), cause
-    return LDST, cause
+        return (codes.BANK_CONFLICT if sm.memory_space[slot] == SHARED else codes.ACCESSES), cause
+    return codes.LDST, cause
 
 
-@njit(
-    types.void(
-        record_type(RUN),
-        record_type(SM),
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-    )
-)
+@njit(types.void(record_type(RUN), record_type(SM), *[types.int64] * 5))
 def _charge(run, sm, scheduler, kind, own, valid, cycles):
     h = _hotspots(run.hotspots, 1)[0]
     last = flat_i64(h.last_issued, run.n_sms * run.contexts)
@@ -171,64 +120,55 @@ def _charge(run, sm, scheduler, kind, own, valid, cycles):
     unfinished = sm.resident & ~sm.finishing
     ready = valid & sm.ready & ~sm.lock_wait
     outside = sm.supervised[scheduler] & ~own & unfinished
-    reason, at, cause = NO_WARP, none, -1
+    reason, at, cause = codes.NO_WARP, none, -1
     if kind == IDLE:
         able = outside & sm.has_head & sm.ready & runnable(sm)
         if able:
-            reason, at = WINDOW, sm.ib_pc[oldest(sm, able)]
+            reason, at = codes.WINDOW, sm.ib_pc[oldest(sm, able)]
         elif own & unfinished:
             reason, at = _idle_reason(run, sm, last, oldest(sm, own & unfinished))
         elif outside:
             w = oldest(sm, outside)
-            reason, at = WINDOW, sm.stack_pc[sm.depth[w] - 1, w]
+            reason, at = codes.WINDOW, sm.stack_pc[sm.depth[w] - 1, w]
         elif sm.supervised[scheduler] & sm.finishing:
             w = oldest(sm, sm.supervised[scheduler] & sm.finishing)
-            reason, at = EXITED, last[sm.index * run.contexts + sm.context[w]]
+            reason, at = codes.EXITED, last[sm.index * run.contexts + sm.context[w]]
     elif kind == SCOREBOARD or ready == 0:
         # a slot without a ready warp counts as stall where locks do: then they are the reason
         w = oldest(sm, valid if kind == SCOREBOARD else valid & sm.lock_wait)
         at = sm.ib_pc[w]
         if sm.lock_wait & bit(w):
-            reason = HELD if run.dynamic != 0 and is_held(run, sm, w) else LOCK
+            reason = codes.HELD if run.dynamic != 0 and is_held(run, sm, w) else codes.LOCK
         else:
             reason, cause = _register_reason(run, sm, h, w)
     else:
         w = oldest(sm, ready)
         at = sm.ib_pc[w]
         reason, cause = _port_reason(run, sm, w)
-    flat_i64(h.slots, run.n_sms * N_REASONS)[sm.index * N_REASONS + reason] += cycles
-    flat_i64(h.reasons, (none + 1) * N_REASONS)[at * N_REASONS + reason] += cycles
+    flat_i64(h.slots, run.n_sms * codes.N_REASONS)[sm.index * codes.N_REASONS + reason] += cycles
+    flat_i64(h.reasons, (none + 1) * codes.N_REASONS)[at * codes.N_REASONS + reason] += cycles
     if cause >= 0:
         flat_i64(h.caused, none)[cause] += cycles
 
 
-@njit(
-    types.void(
-        record_type(RUN),
-        record_type(SM),
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-    )
-)
+@njit(types.void(record_type(RUN), record_type(SM), *[types.int64] * 4))
 def _note_issue(run, sm, i, w, mask, active):
     h = _hotspots(run.hotspots, 1)[0]
     instruction = instruction_at(run.code, i)
-    counts = flat_i64(h.counts, run.n_instructions * N_COUNTS)
-    first = i * N_COUNTS
-    counts[first + LANES] += popcount(mask)
-    counts[first + ACTIVE] += popcount(active)
+    counts = flat_i64(h.counts, run.n_instructions * codes.N_COUNTS)
+    first = i * codes.N_COUNTS
+    counts[first + codes.LANES] += popcount(mask)
+    counts[first + codes.ACTIVE] += popcount(active)
     seen = flat_i64(h.divergent_seen, run.n_sms)
-    counts[first + DIVERGENT] += sm.divergent_branches - seen[sm.index]
+    counts[first + codes.DIVERGENT] += sm.divergent_branches - seen[sm.index]
     seen[sm.index] = sm.divergent_branches
     flat_i64(h.last_issued, run.n_sms * run.contexts)[sm.index * run.contexts + sm.context[w]] = i
     code = np.int64(i)
     if instruction.access != NO_ACCESS:
         slot = sm.front_memory[last_queued(sm.id_oc[2], sm.id_oc_n[2])]  # it has just taken its place
         if sm.memory_count[slot]:
-            counts[first + MEMORY] += 1
-            counts[first + TRANSACTIONS] += sm.memory_count[slot]
+            counts[first + codes.MEMORY] += 1
+            counts[first + codes.TRANSACTIONS] += sm.memory_count[slot]
         load = np.int64(sm.memory_pending[slot])
         if load >= 0:
             flat_i64(h.missed, run.n_sms * PENDING)[sm.index * PENDING + load] = 0
@@ -240,21 +180,23 @@ def _note_issue(run, sm, i, w, mask, active):
         writer[base + instruction.register[k]] = code
 
 
-@njit(types.void(record_type(RUN), record_type(SM), types.int64, types.int64))
+@njit(types.void(record_type(RUN), record_type(SM), *[types.int64] * 2))
 def _note_look_up(run, sm, load, outcome):
     h = _hotspots(run.hotspots, 1)[0]
     i = np.int64(sm.pending_ins[load])
-    if outcome != PASSES:
-        flat_i64(h.counts, run.n_instructions * N_COUNTS)[i * N_COUNTS + HITS + outcome] += 1
+    if outcome != codes.PASSES:
+        flat_i64(h.counts, run.n_instructions * codes.N_COUNTS)[
+            i * codes.N_COUNTS + codes.HITS + outcome
+        ] += 1
     if outcome != HIT:
         flat_i64(h.missed, run.n_sms * PENDING)[sm.index * PENDING + load] = outcome
 
 
 charge: Any = boundary("charge", _charge)
-"""`charge(run, sm, scheduler, kind, own, valid, cycles)`: give `cycles` slots of a scheduler a reason.
+"""`charge(run, sm, scheduler, kind, own, valid, cycles)`: charge `cycles` slots of a scheduler to a reason.
 
-They issued nothing and count as `kind`. `own` are the warps that the scheduler looks at, `valid` those of them with a
-valid instruction.
+The slots issued nothing and count as `kind`. `own` are the warps that the scheduler looks at, `valid` those of them
+with a valid instruction.
 """
 
 note_issue: Any = boundary("note_issue", _note_issue)
@@ -262,8 +204,8 @@ note_issue: Any = boundary("note_issue", _note_issue)
 `active`, and its SIMT stack has moved."""
 
 note_look_up: Any = boundary("note_look_up", _note_look_up)
-"""`note_look_up(run, sm, load, outcome)`: what became of an access of a pending load in L1 or L1C.
+"""`note_look_up(run, sm, load, outcome)`: the outcome of an access of a pending load at L1 or L1C.
 
-HIT, MISS or PENDING, as `timing/memory/memory_state.py` and `timing/memory/readonly.py` number them, or PASSES: it goes
-past L1.
+HIT, MISS or PENDING, as `timing/memory/memory_state.py` and `timing/memory/readonly.py` number them, or PASSES: the
+access bypasses L1.
 """

@@ -14,7 +14,7 @@ from ptxsim.timing.warps.barrier import retest_barriers
 
 @inline
 def finish_warp(run, sm, x, w):
-    """The last lane of warp w has exited: it takes part in nothing any more."""
+    """The last lane of warp w has exited: the warp issues no more and counts for no barrier."""
     me = bit(w)
     slot = sm.cta_slot[w]
     sm.finishing |= me
@@ -30,13 +30,13 @@ def finish_warp(run, sm, x, w):
 
 @inline
 def may_retire(run, sm, w):
-    """True if nothing of a finished warp but its stores is in flight."""
+    """True if no instruction of a finished warp is in flight, stores excepted."""
     return sm.front_count[w] == 0 and sm.loads[sm.context[w]] == 0 and sm.done_at[w] <= run.cycle
 
 
 @inline
 def retire_passed(run, sm, first, chosen):
-    """Retire the finished warps that a fetch scan from `first` to `chosen` (-1: all) passes."""
+    """Retire the finished warps that a fetch scan passes from `first` to `chosen` (-1: all)."""
     limit = MAX_WARPS
     if chosen >= 0:
         limit = (chosen - first) & (MAX_WARPS - 1)
@@ -68,7 +68,7 @@ def _retire(run, sm, w):
 
 @inline
 def next_retirement(sm):
-    """Earliest cycle at which a finished warp may retire as far as is known, FOREVER if none."""
+    """The earliest cycle in which a finished warp may retire as far as is known; FOREVER if none may."""
     best = FOREVER
     waiting = sm.finishing & ~sm.storing
     while waiting:

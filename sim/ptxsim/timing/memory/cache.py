@@ -1,11 +1,11 @@
 """Tags and miss entries of one cache: what the L1 and the L2 slices have in common.
 
-A set is searched for a line; a line that is not there takes the least recently used way that waits for nothing,
-becomes RESERVED and holds a miss entry (MSHR) with those who wait for it. When the line arrives, the entry goes to a
-ring and its waiters are told one at a time; the entry is free when all are.
+A set is searched for a line; a missing line takes the least recently used way that waits for no line, becomes RESERVED
+and holds a miss entry (MSHR) with its waiters. When the line arrives, the entry goes to a ring and its waiters are
+woken one at a time; then the entry is free.
 
-A cache of sectors keeps state and miss entry by sector: what is named `index` here is a line's place, or a sector's.
-What is done with hits, misses and stores is the owner's (`l1.py`, `l2.py`, `sectors.py`).
+A cache of sectors keeps state and miss entry by sector: `index` is the place of a line, or of a sector.
+The owners decide what hits, misses and stores do (`l1.py`, `l2.py`, `sectors.py`).
 Reference: timing-model section 3.3, timing-model-42 section 3.3 for the hash.
 """
 
@@ -19,7 +19,7 @@ from ptxsim.timing.memory.memory_state import DIRTY, INVALID, MAX_ENTRIES, RESER
 
 @njit
 def set_of(c: Any, line_number: int) -> int:
-    """The set of a line, of which `line_number` is the address divided by the bytes of a line."""
+    """The set of a line; `line_number` is its address divided by the bytes of a line."""
     if c.set_mask < 0:
         return line_number % c.sets
     if c.hashed:  # address bits 13, 14, 15, 17 and 19 of lines of 128 bytes
@@ -39,7 +39,7 @@ def lookup(c: Any, index: int, line: int) -> int:
 
 @njit
 def victim(c: Any, index: int) -> int:
-    """The place in set `index` that a new line would take, or -1 when all wait for their lines."""
+    """The place in set `index` that a new line would take, or -1 if all ways wait for their lines."""
     first = index * c.ways
     best = -1
     oldest = 0
@@ -55,12 +55,12 @@ def victim(c: Any, index: int) -> int:
 
 @njit
 def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
-    """Give a miss entry to what is to come for `index`. The caller has seen that one is free."""
+    """Allocate a miss entry for the line or sector `index`. The caller has checked that one is free."""
     c.n_free -= 1
     entry = np.int64(c.free[c.n_free & (MAX_ENTRIES - 1)])
     miss = c.miss[entry]
     miss.n_waiters = 1
-    miss.n_told = 0
+    miss.n_woken = 0
     miss.n_here = 0
     miss.dirty = dirty
     miss.key = index
@@ -71,7 +71,7 @@ def expect(c: Any, index: int, waiter: int, dirty: int) -> None:
 
 @njit
 def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) -> None:
-    """Give a place to a line that is to come. The caller has seen that a miss entry is free."""
+    """Allocate a place for a line that is requested. The caller has checked that a miss entry is free."""
     expect(c, place, waiter, dirty)
     c.tag[place] = line
     c.used[place] = now
@@ -79,7 +79,7 @@ def reserve(c: Any, place: int, line: int, waiter: int, dirty: int, now: int) ->
 
 @njit
 def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
-    """Wait for what is on its way; False when as many as may wait for it."""
+    """Wait for a line or sector on its way; False if its entry has no room for another waiter."""
     miss = c.miss[c.entry[index]]
     count = np.int64(miss.n_waiters)
     if count >= c.max_waiters:
@@ -92,15 +92,15 @@ def merge(c: Any, index: int, waiter: int, dirty: int) -> bool:
 
 @njit
 def join(c: Any, entry: int, waiter: int) -> bool:
-    """Wait in an entry of which some waiters may have been told; False when as many as may wait for it."""
+    """Wait in an entry some of whose waiters may have been woken; False if it has no room for another one."""
     miss = c.miss[entry]
-    told = np.int64(miss.n_told)
-    count = np.int64(miss.n_waiters) - told
+    woken = np.int64(miss.n_woken)
+    count = np.int64(miss.n_waiters) - woken
     if count >= c.max_waiters:
         return False
     for k in range(count):
-        miss.waiter[k] = miss.waiter[told + k]
-    miss.n_told = 0
+        miss.waiter[k] = miss.waiter[woken + k]
+    miss.n_woken = 0
     miss.waiter[count] = waiter
     miss.n_waiters = count + 1
     return True
@@ -108,7 +108,7 @@ def join(c: Any, entry: int, waiter: int) -> bool:
 
 @njit
 def arrive(c: Any, index: int, entry: int) -> None:
-    """What is RESERVED is here: those who wait in its entry can be told. -1: its line has left, and it is not kept."""
+    """A RESERVED line or sector has arrived: its waiters can be woken. Index -1: it was replaced, and is not kept."""
     if index >= 0:
         c.state[index] = DIRTY if c.miss[entry].dirty else VALID
     c.ready[(c.ready_head + c.n_ready) & (MAX_ENTRIES - 1)] = entry
@@ -116,14 +116,14 @@ def arrive(c: Any, index: int, entry: int) -> None:
 
 
 @njit
-def tell(c: Any) -> int:
-    """Take the next waiter whose line is here. The caller has seen that `n_ready` is not 0."""
+def wake(c: Any) -> int:
+    """Take the next waiter whose line has arrived. The caller has checked that `n_ready` is not 0."""
     entry = np.int64(c.ready[c.ready_head])
     miss = c.miss[entry]
-    told = np.int64(miss.n_told)
-    waiter: Any = np.int64(miss.waiter[told])
-    miss.n_told = told + 1
-    if told + 1 == miss.n_waiters:
+    woken = np.int64(miss.n_woken)
+    waiter: Any = np.int64(miss.waiter[woken])
+    miss.n_woken = woken + 1
+    if woken + 1 == miss.n_waiters:
         c.ready_head = (c.ready_head + 1) & (MAX_ENTRIES - 1)
         c.n_ready -= 1
         c.free[c.n_free & (MAX_ENTRIES - 1)] = entry

@@ -1,9 +1,9 @@
-"""Caches, networks and DRAM between two launches: their clocks begin anew, what they hold stays.
+"""Caches, networks and DRAM between two launches: their clocks start again at 0, their contents stay.
 
-For `between.py`. Every kernel counts its cycles from 0. What lies in the future or in the past of the first one's end
-lies as far in that of the next one's beginning: times of lines (for LRU), of ports, queues and banks, and the
-write-backs that are still on their way to DRAM, for which a kernel does not wait. The first DRAM cycle of a launch is
-the one behind the last of the launch before.
+For `timing/machine_state.py`. Every kernel counts its cycles from 0, so all times that are kept move by the cycles of
+the launch that has ended: times of lines (for LRU), of ports, queues and banks, and of write-backs that are still on
+their way to DRAM, for which a kernel does not wait. The first DRAM cycle of a launch follows the last one of the
+previous launch.
 
 Reference: timing-model-42 section 4.2.
 """
@@ -24,7 +24,7 @@ from ptxsim.timing.memory.counts import (
 )
 from ptxsim.timing.memory.memory_state import FOREVER, POOL
 
-# what is a time, record by record; the lists are complete: tests/sim/test_clock.py shifts a memory in full traffic
+# the times of each record; the lists are complete: test_clock.py shifts a memory in full traffic
 _MEMORY = ("next", "slice_next", "channel_next")
 _NETWORK = ("next", "asking", "out_due")
 _INPUT = ("next", "free")
@@ -45,7 +45,7 @@ _BANK = ("due", "activate", "read", "write", "precharge")
 
 
 def rewind_memory(memory: Any, cycles: int) -> None:
-    """The cycle behind the last of `cycles` becomes cycle 0 of a `MEMORY` array; its counters are zero."""
+    """Cycle `cycles`, the first after a launch, becomes cycle 0 of a `MEMORY` array; its counters are set to zero."""
     m = memory[0]
     core, dram = int(m["core_mhz"]), int(m["dram_mhz"])
     dram_cycles = (cycles - 1) * dram // core + 1
@@ -62,7 +62,7 @@ def rewind_memory(memory: Any, cycles: int) -> None:
     _zero(slices["cache"], CACHE_COUNTS)
     if m["n_free"] < POOL:
         m["request"]["due"] -= cycles
-        for channel in channels:  # what comes back is due in DRAM cycles
+        for channel in channels:  # returning requests are due in DRAM cycles
             places = (int(channel["return_head"]) + np.arange(int(channel["return_count"]))) & m["ring_mask"]
             m["request"]["due"][channel["returned"][places]] += cycles - dram_cycles
     _earlier(channels, ("entry_due",), cycles)
@@ -76,7 +76,7 @@ def rewind_l1(caches: Any, cycles: int) -> None:
     """The same for an array of `L1` records."""
     cache = caches["cache"]
     clean = caches["flushed_at"] == cache["accesses"]
-    caches["flushed_at"] = np.where(clean, 0, -1)  # of the accesses that are counted from 0 again
+    caches["flushed_at"] = np.where(clean, 0, -1)  # in accesses, which are counted from 0 again
     ages(cache)[...] -= cycles
     caches["pipe_due"] -= cycles
     _zero(cache, CACHE_COUNTS)

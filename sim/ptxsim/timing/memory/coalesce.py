@@ -1,15 +1,15 @@
-"""What a warp's memory instruction asks of the memory system: its accesses, and the conflicts in shared memory.
+"""The accesses of a warp's memory instruction, and its bank conflicts in shared memory.
 
 Global and local memory: one access per touched segment of 32, 64 or 128 bytes (for lanes of 1, 2 or more bytes); an
 access that uses one half of 128 or 64 bytes shrinks to that half. Local memory is interleaved by words of 4 bytes over
-all threads of the GPU, so that the same word of consecutive threads lies side by side. Atomics go by half warps or by
-whole ones, and lanes that hit the same address need accesses of their own. The segments of what passes the L1 by
-are of 32 bytes where the L2 has sectors. Constant memory and textures: one access per line. Accesses are listed in the
-order in which the LDST unit serves them: the highest address first.
+all threads of the GPU, so the same word of consecutive threads is adjacent. Atomics go by half warps or whole warps,
+and lanes with the same address need accesses of their own. Accesses that bypass the L1 have segments of 32 bytes where
+the L2 has sectors. Constant memory and textures: one access per line. Accesses are listed in the order in which the
+LDST unit serves them: the highest address first.
 
-Input is what the instruction left in its `CONTEXT` record: `lane_address` and `access_mask`. The lists are arrays of
-the caller's; `words` gets which words of 4 bytes of its line of 128 an access touches. Room for 64 accesses is enough
-but for scattered vectors in local memory, whose accesses beyond the room cost nothing.
+Input are `lane_address` and `access_mask` of the executing warp's `CONTEXT` record. The lists are arrays of the caller;
+`words` has a bit for each word of 4 bytes that an access touches in its line of 128. Room for 64 accesses is enough
+except for scattered vectors in local memory, whose accesses beyond it are dropped.
 
 Handled simply: a lane of 1 or 2 bytes touches the whole word.
 Reference: timing-model section 3.1, timing-model-42 section 3.1; the segment rules are those of the CUDA C Programming
@@ -35,8 +35,8 @@ def _segment_bytes(size: int) -> int:
 
 @inline
 def _stride(x: Any, mask: int, size: int) -> int:
-    """`size` if all 32 lanes access memory side by side, 0 if all access the same place, else -1: the usual accesses,
-    which need no look at every lane."""
+    """`size` if all 32 lanes access adjacent memory, 0 if all access the same address, else -1: a quick test for the
+    most frequent patterns."""
     if mask != 0xFFFFFFFF:
         return -1
     first = np.int64(x.lane_address[0])
@@ -51,7 +51,7 @@ def _stride(x: Any, mask: int, size: int) -> int:
 
 @inline
 def _insert(count: int, segment: int, touched: int, lines: Any, words: Any) -> int:
-    """Enter the words that a lane touches into the ascending list; the new count."""
+    """Enter the words that a lane touches into the ascending list; returns the new count."""
     k = count - 1
     while k >= 0 and np.int64(lines[k]) > segment:
         k -= 1
@@ -70,7 +70,7 @@ def _insert(count: int, segment: int, touched: int, lines: Any, words: Any) -> i
 
 @njit
 def _words(start: int, last: int) -> int:
-    """Bits of the words of their line of 128 bytes that the bytes start .. last lie in."""
+    """The words, one bit each, that the bytes start .. last touch in their line of 128 bytes."""
     return (2 << ((last & 127) >> 2)) - (1 << ((start & 127) >> 2))
 
 
@@ -88,7 +88,7 @@ def _touch(count: int, start: Any, size: int, segment_bytes: int, lines: Any, wo
 
 @njit
 def _finish(count: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
-    """Reduce every access to the half, and that to the quarter, that it uses; turn the list."""
+    """Shrink every access to the half, then to the quarter, that it uses, and reverse the list."""
     for k in range(count):
         size: Any = segment_bytes
         line = np.int64(lines[k])
@@ -125,7 +125,7 @@ def _local_threads(x: Any) -> int:
 
 @inline
 def _local(x: Any, size: int, segment_bytes: int, lines: Any, sizes: Any, words: Any) -> int:
-    """Accesses in local memory: each word of a lane lies with the same word of its neighbours."""
+    """Accesses in local memory: each word of a lane is adjacent to the same word of its neighbours."""
     mask = np.int64(x.access_mask)
     piece = min(size, 4)
     segment_bytes = segment_bytes or _segment_bytes(piece)
@@ -143,7 +143,7 @@ def _local(x: Any, size: int, segment_bytes: int, lines: Any, sizes: Any, words:
 
 @inline
 def _same_before(x: Any, mask: Any, first: int, lane: int) -> int:
-    """How many lanes from `first` to before this one access the same address."""
+    """The number of lanes from `first` up to this one (excluded) with the same address."""
     same = 0
     for other in range(first, lane):
         if mask >> other & 1 and x.lane_address[other] == x.lane_address[lane]:
@@ -187,8 +187,8 @@ def coalesce(
 ) -> int:
     """List the accesses (addresses, bytes, words) of a load, store or atomic of `size` bytes a lane; their number.
 
-    `atomic` is 0 or the parts of the warp that atomics go by: 2 half warps, 1 whole. `segment_bytes` is that of the
-    segments, 0 for those that follow from the size.
+    `atomic` is 0, or the parts of a warp that atomics are split into (2: half warps, 1: the whole warp).
+    `segment_bytes` is 0 for segments whose size follows from `size`.
     """
     if local:
         return _local(x, size, segment_bytes, lines, sizes, words)
@@ -209,7 +209,7 @@ def coalesce(
 
 @inline
 def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
-    """List the distinct lines that the lanes' addresses lie in (constant memory: 64 bytes); their number."""
+    """List the distinct lines of the lanes' addresses (constant memory: 64 bytes); returns their number."""
     if x.uniform:
         lines[0] = np.int64(x.lane_address[0]) & -line_bytes
         return 1
@@ -234,9 +234,9 @@ def constant_lines(x: Any, line_bytes: int, lines: Any) -> int:
 def shared_conflict_degree(x: Any, size: int) -> int:
     """Cycles that the banks of shared memory need: the most distinct words of 4 bytes in one of the 32 banks.
 
-    Lanes are aligned, so that the n-th words of the lanes share no bank with their other words: they are counted by
-    themselves. A bank's words are chained in `lane_target`, which a memory instruction does not use: entry b holds the
-    first lane of bank b in its low byte and the lane behind lane b in the next byte (plus 1, 0 is the end).
+    Lanes are aligned, so the n-th words of the lanes conflict only with each other and are counted separately. A bank's
+    words are chained in `lane_target`, which a memory instruction does not use: entry b holds the first lane of bank b
+    in its low byte and the lane that follows lane b in the next byte (plus 1, 0 is the end).
     """
     mask = np.int64(x.access_mask)
     worst = 1

@@ -1,15 +1,15 @@
-"""What copies between host and device leave in an L2, before a launch. For `drive.py`.
+"""The lines that copies between host and device enter into an L2 before a launch. For `build.py`.
 
 A copy enters its lines one after the other, each as the youngest of its set, older than all accesses of the launch
-(`sectors.py`). Most launches copy the same bytes into an empty cache: what is there then is kept for the next one, by
-machine and copies.
+(`sectors.py`). Most launches copy the same bytes into an empty cache: the resulting tags are cached by machine and
+copies.
 Reference: timing-model-42 section 3.6.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from ptxsim.base.identity_cache import Remembered
+from ptxsim.base.identity_cache import IdentityCache
 from ptxsim.timing.memory.memory_state import SECTORS
 from ptxsim.timing.memory.sectors import LRU_START, copies_fill
 from ptxtool.formats.gpu import Gpu
@@ -17,8 +17,8 @@ from ptxtool.formats.gpu import Gpu
 Copies = Sequence[tuple[int, int]]
 """Address and bytes of each."""
 
-_left: Remembered[tuple[Any, ...]] = Remembered(8)
-"""Of machines: what copies leave, as `_touched` lists it."""
+_left: IdentityCache[tuple[Any, ...]] = IdentityCache(8)
+"""Of machines: the arrays that `_touched` lists after the copies."""
 
 
 def leave(memory: Any, copies: Copies) -> None:
@@ -29,7 +29,7 @@ def leave(memory: Any, copies: Copies) -> None:
 
 
 def leave_in_empty(memory: Any, gpu: Gpu, copies: Copies) -> None:
-    """The same for a memory that nothing has happened in."""
+    """The same for a memory that is as new."""
 
     def make() -> tuple[Any, ...]:
         leave(memory, copies)
@@ -40,7 +40,7 @@ def leave_in_empty(memory: Any, gpu: Gpu, copies: Copies) -> None:
 
 
 def _touched(memory: Any) -> tuple[Any, ...]:
-    """What copies change: tags, states and times of lines, and the request that their addresses are worked out in."""
+    """What copies change: tags, states and times of lines, and the request that serves to map their addresses."""
     m = memory[0]
     caches = m["slice"]["cache"][: m["n_slices"]]
     lines = int(caches["sets"][0] * caches["ways"][0])
@@ -49,9 +49,9 @@ def _touched(memory: Any) -> tuple[Any, ...]:
 
 
 def copies_clock(memory: Any, copies: Copies) -> int:
-    """Make room in the past of an L2 for copies: the clock for the first of them.
+    """Move the accesses of an L2 into the past to make room for copies; returns the clock of the first copy.
 
-    They are younger than all accesses so far, and older than those to come.
+    Copies are younger than all earlier accesses and older than all later ones.
     """
     m = memory[0]
     cache = m["slice"]["cache"][: m["n_slices"]]
@@ -62,5 +62,5 @@ def copies_clock(memory: Any, copies: Copies) -> int:
 
 
 def ages(caches: Any) -> Any:
-    """When the lines of caches of one size were used: of the records' many places those that the machine has."""
+    """The times at which the lines of caches of one size were used: only the places that the machine has."""
     return caches["used"][:, : int(caches["sets"][0] * caches["ways"][0])]

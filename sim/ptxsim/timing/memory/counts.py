@@ -1,4 +1,4 @@
-"""The counters of L1 caches and of the memory behind them, for results: of all records of a kind together."""
+"""The counters of L1 caches and of the memory beyond them, for results: sums over all records of a kind."""
 
 from typing import Any
 

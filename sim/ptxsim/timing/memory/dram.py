@@ -1,16 +1,16 @@
 """One DRAM channel: arbiter, fixed delay, FR-FCFS scheduler, banks and the way back. For `system.py`.
 
 Requests of the slices' queues enter a fixed delay (while there are credits) and then the scheduler queue. A bank
-without a request takes one of its own from the queue: the oldest to its open row, else the oldest. Then one command a
-DRAM cycle (or a row command and a column command behind it, with `row_with_column`): column commands of 64 B to open
-rows, activates and precharges, the bank priority rotating behind each of the latter two. Every timing rule is an
+without a request takes one of its own from the queue: the oldest to its open row, else the oldest. Then one command per
+DRAM cycle (or a row command and a column command after it, with `row_with_column`): column commands of 64 B to open
+rows, activates and precharges, the bank priority rotating after each of the latter two. Every timing rule is an
 earliest cycle, kept per bank, bank group or channel; so the channel knows the next cycle in which a command is possible
-and sleeps until then. Data come back in order of their last column command.
+and sleeps until then. Data return in the order of their last column commands.
 
 Clocks: DRAM cycle d is over in core cycle c when c * dram_mhz // core_mhz >= d, in integers.
 
-Handled simply: of several idle banks the one with the oldest request takes first; a row stays open until another is
-needed.
+Handled simply: of several idle banks the one with the oldest request is served first; a row stays open until another
+one is needed.
 Reference: timing-model section 3.5, timing-model-42 section 3.7.
 """
 
@@ -37,7 +37,7 @@ def core_cycle(m: Any, cycle: int) -> int:
 
 @inline
 def _enter(m: Any, ch: Any, r: int) -> None:
-    """Put a request into the scheduler queue, behind those of its bank."""
+    """Put a request into the scheduler queue, after those of its bank."""
     q = m.request[r]
     number = np.int64(q.bank) & 31
     bank = ch.bank[number]
@@ -47,11 +47,11 @@ def _enter(m: Any, ch: Any, r: int) -> None:
     place.request = r
     place.age = ch.requests
     place.row = q.row
-    place.behind = 0
+    place.following = 0
     if bank.first == 0:
         bank.first = at + 1
     else:
-        ch.queue[bank.last - 1].behind = at + 1
+        ch.queue[bank.last - 1].following = at + 1
     bank.last = at + 1
     ch.queued |= bit(number)
     ch.queue_count += 1
@@ -60,7 +60,7 @@ def _enter(m: Any, ch: Any, r: int) -> None:
 
 @njit
 def _is_recent(m: Any, ch: Any, place: int) -> bool:
-    """Whether as many requests as the scheduler looks at are older than that of a place."""
+    """Whether at least `window` requests are older than the one at a place."""
     older = 0
     left = ch.queue_used
     while left:
@@ -72,14 +72,14 @@ def _is_recent(m: Any, ch: Any, place: int) -> bool:
 
 @inline
 def _in_window(m: Any, ch: Any, place: int) -> bool:
-    """Whether the scheduler looks at a request: at no more than `window` of the oldest."""
+    """Whether a request is one of the `window` oldest, which the scheduler considers."""
     return ch.queue_count <= m.window or not _is_recent(m, ch, place)
 
 
 @inline
 def _choose(m: Any, ch: Any) -> None:
-    """Give one bank that has none a request of the queue: the bank of the oldest, the row that is open. Nothing if the
-    oldest is not looked at. The caller has seen that there is such a bank."""
+    """Assign a request to one idle bank, that of the oldest request: the oldest one to its open row, else the oldest.
+    Nothing if that is outside the window. The caller has checked that there is an idle bank with requests."""
     left = ch.queued & ~ch.busy
     number = ctz(left)
     left &= left - 1
@@ -102,7 +102,7 @@ def _choose(m: Any, ch: Any) -> None:
                 before = previous
                 break
             previous = place
-            place = np.int64(ch.queue[place].behind) - 1
+            place = np.int64(ch.queue[place].following) - 1
     _leave(ch, bank, number, chosen, before)
     r = np.int64(ch.queue[chosen].request)
     q = m.request[r]
@@ -122,14 +122,14 @@ def _choose(m: Any, ch: Any) -> None:
 @inline
 def _leave(ch: Any, bank: Any, number: int, place: int, before: int) -> None:
     """Take a request out of the queue; `before` is the place of the bank's request before it, -1 if there is none."""
-    behind = ch.queue[place].behind
+    following = ch.queue[place].following
     if before >= 0:
-        ch.queue[before].behind = behind
+        ch.queue[before].following = following
     else:
-        bank.first = behind
-        if behind == 0:
+        bank.first = following
+        if following == 0:
             ch.queued &= ~bit(number)
-    if behind == 0:
+    if following == 0:
         bank.last = before + 1
     ch.queue_used &= ~bit(place)
     ch.queue_count -= 1
@@ -137,7 +137,7 @@ def _leave(ch: Any, bank: Any, number: int, place: int, before: int) -> None:
 
 @njit
 def _step(ch: Any, bank: Any, number: int) -> None:
-    """Note which command the request of a bank needs next, and from when on the bank itself allows it."""
+    """Note which command the request of a bank needs next, and the earliest cycle that the bank itself allows."""
     this = bit(number)
     ch.columns &= ~this
     ch.closed &= ~this
@@ -156,7 +156,7 @@ def _step(ch: Any, bank: Any, number: int) -> None:
 
 @inline
 def _ripen(ch: Any, d: int) -> None:
-    """Banks become ready for the commands that their requests need."""
+    """Move the banks that have become ready for their requests' commands from `unripe` to `ripe`."""
     following = FOREVER
     left = ch.unripe
     while left:
@@ -194,7 +194,7 @@ def _rows(ch: Any, d: int) -> int:
 
 @inline
 def _column(m: Any, ch: Any, number: int, d: int) -> None:
-    """Read or write one atom; with the last one the request is done and on its way back, and the next is chosen."""
+    """Read or write one atom; after the last one the request returns, and the next request is chosen."""
     bank = ch.bank[number]
     ch.cas_free = d + max(m.tCCD, m.tBURST)
     ch.group_free[number >> m.group_shift & m.group_mask] = d + m.tCCDL
@@ -248,8 +248,8 @@ def _row(m: Any, ch: Any, number: int, d: int) -> None:
 @inline
 def _first(ch: Any, banks: int) -> int:
     """The first of some banks in turn; there is one."""
-    behind = banks & -bit(ch.bank_turn)
-    return ctz(behind) if behind else ctz(banks)
+    later = banks & -bit(ch.bank_turn)
+    return ctz(later) if later else ctz(banks)
 
 
 @inline
@@ -301,8 +301,8 @@ def _schedule(m: Any, ch: Any, d: int) -> int:
 
 
 @inline
-def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
-    """Send what has come back to the slices' fill queues; False if one is full."""
+def _return(m: Any, ch: Any, now: int, over: int) -> bool:
+    """Send finished requests to the slices' fill queues; False if one is full."""
     while ch.return_due <= over:
         r = np.int64(ch.returned[ch.return_head])
         q = m.request[r]
@@ -324,7 +324,7 @@ def _give_back(m: Any, ch: Any, now: int, over: int) -> bool:
 
 @inline
 def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
-    """Take one request of the slices in turn, of which one has any, into the fixed delay. There is a credit."""
+    """Take one request of the slices in turn into the fixed delay. A slice has one, and there is a credit."""
     asked = np.int64(m.channel_asked[index])
     local = ch.turn if asked >> ch.turn & 1 else 1 - ch.turn
     which = index * m.slices_per_channel + local
@@ -347,9 +347,9 @@ def _arbitrate(m: Any, ch: Any, index: int, now: int) -> None:
 
 @inline
 def channel_cycle(m: Any, index: int, now: int, before: int, over: int) -> None:
-    """One core cycle of a channel: its DRAM cycles behind `before`, up to `over`."""
+    """One core cycle of a channel: its DRAM cycles after `before`, up to `over`."""
     ch = m.channel[index]
-    unblocked = _give_back(m, ch, now, over)
+    unblocked = _return(m, ch, now, over)
     d = before
     while d < over:
         d += 1

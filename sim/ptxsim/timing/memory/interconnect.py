@@ -1,18 +1,18 @@
 """The two crossbars between SMs and L2 slices (requests, replies), as servers of packets. For `system.py` and `l2.py`.
 
 Every input has one FIFO, as an input of GPGPU-Sim's network has one virtual channel. Its head asks for its output and
-is granted when the output is free and has room behind it, in the order of asking; only then can the packet behind it
-ask (head-of-line blocking, which costs random traffic about a third of the rate). A packet of f flits holds its input
-and its output for f + gap cycles and arrives `unloaded[f]` cycles after the grant.
+is granted when the output is free and its queue has room, in the order of asking; only then can the next packet of the
+FIFO ask (head-of-line blocking, which costs random traffic about a third of the rate). A packet of f flits holds its
+input and its output for f + gap cycles and arrives `unloaded[f]` cycles after the grant.
 
-A packet is an index into `m.request`; its `due` becomes the cycle of arrival. What stands behind an output is taken
-with `take` by the slice or the SM that owns it.
+A packet is an index into `m.request`; its `due` becomes the cycle of arrival. The slice or the SM at an output takes
+packets from the output's queue with `take`.
 
 With a gap of 0 and packets of one flit this is the input-queued crossbar whose rate head-of-line blocking limits to
-0.59 of its ports, which is what is measured of GPGPU-Sim 4.2 (timing-model-42 section 3.4).
+0.59 of its ports, as measured of GPGPU-Sim 4.2 (timing-model-42 section 3.4).
 
-Without head-of-line blocking (`by_output`) a FIFO belongs to an output instead, and packets of all inputs wait there in
-the order in which they came; how many an input may have in them is as before.
+Without head-of-line blocking (`by_output`) a FIFO belongs to an output instead, and packets of all inputs wait in it in
+the order of arrival; the limit on the packets of an input is the same.
 
 Handled simply: the queues before the crossbar are one FIFO of as many flits; a packet leaves its input at the grant.
 Reference: timing-model section 3.4.
@@ -55,7 +55,7 @@ def push(net: Any, source: int, target: int, packet: int, flits: int, ready: int
 
 @inline
 def take(m: Any, net: Any, target: int, wake: int) -> int:
-    """Take the oldest packet behind an output, which has arrived; the room it leaves can be used from cycle `wake`."""
+    """Take the oldest packet of an output's queue, which has arrived; its room can be used from cycle `wake` on."""
     target = target & (MAX_PORTS - 1)
     output = net.output[target]
     packet: Any = np.int64(net.queue[target, output.head])
@@ -71,7 +71,7 @@ def take(m: Any, net: Any, target: int, wake: int) -> int:
 
 @inline
 def _ask(net: Any, now: int) -> None:
-    """Let the heads that are ready ask for their outputs; when the next one will be ready."""
+    """Let the heads that are ready ask for their outputs, and note when the next one will be ready."""
     following = FOREVER
     left = net.heads
     while left:
@@ -94,7 +94,7 @@ def _ask(net: Any, now: int) -> None:
 
 @inline
 def _grant(m: Any, net: Any, target: int, now: int) -> None:
-    """Send the head of the input that has asked first; see who can go next at this input and this output."""
+    """Send the head of the input that has asked first, and note when this input and this output are free again."""
     output = net.output[target]
     lane = np.int64(output.wait[output.wait_head]) & (MAX_PORTS - 1)
     output.wait_head = (output.wait_head + 1) & (MAX_PORTS - 1)
@@ -138,7 +138,7 @@ def _grant(m: Any, net: Any, target: int, now: int) -> None:
 
 @inline
 def due(times: Any, n: int, now: int) -> int:
-    """Which of the first n times have come, one bit each: a loop without branches."""
+    """Which of the first n times are reached, one bit each: a loop without branches."""
     mask: Any = np.int64(0)
     for k in range(n):
         mask |= np.int64(times[k] <= now) << k
@@ -156,7 +156,7 @@ def first_of(times: Any, n: int) -> int:
 
 @inline
 def network_cycle(m: Any, net: Any, now: int) -> None:
-    """Let heads ask and outputs grant; leaves in `net.next` when there is more to do."""
+    """Let heads ask and outputs grant; notes in `net.next` when there is more to do."""
     if net.asking <= now:
         _ask(net, now)
     following = FOREVER

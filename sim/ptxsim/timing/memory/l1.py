@@ -1,16 +1,15 @@
-"""The L1 data cache of one SM: what the LDST unit asks of it, one access a cycle.
+"""The L1 data cache of one SM, which serves one access of the LDST unit per cycle.
 
 Loads: a hit is served at once; a miss allocates, waits in a miss entry and puts a line read into the miss queue, from
-which `system.l1_send` takes one request a cycle into the network. Stores never allocate. A global store evicts the
-line and is sent on; a local store makes a line that is there dirty, and is sent on otherwise. Local memory's dirty
+which `system.l1_send` sends one request per cycle into the network. Stores never allocate. A global store evicts the
+line and is sent on; a local store that hits makes the line dirty, and is sent on otherwise. Local memory's dirty
 lines are written back when they are replaced.
 
-A waiter is a number of the LDST unit's own choosing (>= 0); it comes back from `l1_next_waiter` once the line is here.
-Any failed access has changed nothing but the count of reservation fails, and is to be tried again the next cycle.
+The LDST unit numbers the waiters (>= 0); `l1_next_waiter` returns them when the line has arrived. A refused access
+changes only the count of reservation fails, and is tried again in the next cycle.
 
-There may be a pipe before the tags: an access enters it with `pipe_enter` and is looked up as many cycles later; one
-that the tags refuse stays, and those behind it close up, so that as many accesses as the pipe has places wait here
-before the LDST unit notices.
+There may be a pipe before the tags: an access enters it with `pipe_enter` and is looked up `pipe_cycles` later. An
+access that the tags refuse stays at the end and later ones close up, so the LDST unit is stopped when the pipe is full.
 
 Reference: timing-model sections 3.2 and 3.3; timing-model-42 sections 3.2 and 3.3.
 """
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, set_of, tell, victim
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, set_of, victim, wake
 from ptxsim.timing.memory.memory_state import (
     DIRTY,
     FAIL,
@@ -77,14 +76,11 @@ def l1_load(l1: Any, address: int, waiter: int, now: int) -> int:
     if place < 0 or c.n_free == 0 or l1.miss_count > l1.miss_read_max:
         c.reservation_fails += 1
         return FAIL
-    if c.state[place] == DIRTY:
-        evicted = c.tag[place]
-        reserve(c, place, line, waiter, 0, now)
-        _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+    was_dirty, evicted = c.state[place] == DIRTY, c.tag[place]
+    reserve(c, place, line, waiter, 0, now)
+    _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
+    if was_dirty:
         _enqueue(l1, evicted, c.line_bytes, WRITEBACK, -1, ALL_WORDS)
-    else:
-        reserve(c, place, line, waiter, 0, now)
-        _enqueue(l1, line, c.line_bytes, READ, -1, ALL_WORDS)
     c.accesses += 1
     c.misses += 1
     return MISS
@@ -116,7 +112,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
         c.hits += 1
         l1.store_hits += 1
         return HIT
-    if l1.merge_in_queue and place >= 0:  # on its way: so it is counted there
+    if l1.merge_in_queue and place >= 0:  # the line is on its way, and that machine counts it so
         c.pending_hits += 1
     else:
         c.misses += 1
@@ -125,7 +121,7 @@ def l1_store(l1: Any, address: int, size: int, local: int, tag: int, now: int, w
 
 @inline
 def l1_fill(l1: Any, address: int) -> None:
-    """The line of `address`, or its next sector, has come from the network (a READ reply)."""
+    """The line of `address`, or its next sector, has arrived from the network (a READ reply)."""
     c = l1.cache
     line = np.int64(address) & -c.line_bytes
     place = lookup(c, set_of(c, line >> c.line_shift), line)
@@ -138,7 +134,7 @@ def l1_fill(l1: Any, address: int) -> None:
 
 @inline
 def l1_fill_part(l1: Any, address: int) -> bool:
-    """`l1_fill`, if more sectors of the line are to come; False if not, and nothing done."""
+    """`l1_fill` if more sectors of the line are still to arrive; otherwise False, and nothing is done."""
     if l1.replies_per_line == 1:
         return False
     c = l1.cache
@@ -155,15 +151,13 @@ def l1_fill_part(l1: Any, address: int) -> bool:
 
 @inline
 def l1_next_waiter(l1: Any) -> int:
-    """Take one waiter whose line is here, or -1: call it once a cycle."""
-    if l1.cache.n_ready == 0:
-        return -1
-    return tell(l1.cache)
+    """Take one waiter whose line has arrived, or -1: call it once per cycle."""
+    return wake(l1.cache) if l1.cache.n_ready else -1
 
 
 @njit
 def l1_forget(l1: Any) -> None:
-    """Make all lines invalid that wait for nothing, dirty ones too."""
+    """Invalidate all lines that are not RESERVED, dirty ones too."""
     c = l1.cache
     if l1.flushed_at == c.accesses:
         return

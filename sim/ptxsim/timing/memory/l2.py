@@ -1,18 +1,18 @@
 """One L2 slice: ROP delay, tags, miss entries and the queues to the network and to DRAM. For `system.py`.
 
-A request that arrives waits `rop_cycles` and then for the tags, in order, one access a cycle. A hit is answered at
+A request that arrives waits `rop_cycles` and then for the tags, in order, one access per cycle. A hit is answered at
 once and holds the data port for its bytes. A read miss reserves a line and reads it from DRAM; a store miss sends the
-store itself to DRAM, where it is acknowledged, and reads the line too (write-allocate); a dirty line that gives way is
-written back. An access that finds no way, entry or place is tried again the next cycle, all behind it waiting.
+store itself to DRAM, where it is acknowledged, and reads the line too (write-allocate); a dirty victim is written back.
+An access that finds no way, miss entry or queue place is tried again in the next cycle, and all later ones wait.
 
-`slice_cycle` does what the cycle allows, in the order response, fill, miss queue, tags, network, and then says
-in `m.slice_next` when there is more to do; a slice that waits for another's room is woken by it.
+`slice_cycle` does what the cycle allows, in the order response, fill, miss queue, tags, network, and then notes in
+`m.slice_next` when there is more to do; a full queue that a slice waits for wakes the slice.
 
-In a slice with sectors the first request is served a sector a cycle (`sectors.py`); no store is sent to DRAM.
+In a slice with sectors the first request is served one sector per cycle (`sectors.py`); no store is sent to DRAM.
 
-Handled simply: the ROP queue and the queue before the tags are one FIFO. Of lines at most `icnt_capacity` requests are
-ripe in it; of sectors those are counted that have left the ROP queue, one a cycle.
-Requests for texels have no ROP delay and overtake those that have.
+Handled simply: the ROP queue and the queue before the tags are one FIFO. At most `icnt_capacity` requests in it are
+ripe (have passed their delay); with sectors, the sectors that have left the ROP queue, one per cycle, are counted.
+Requests for texels have no ROP delay and overtake those that wait for theirs.
 Reference: timing-model section 3.5, timing-model-42 section 3.5.
 """
 
@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import inline, njit
-from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, tell, victim
+from ptxsim.timing.memory.cache import arrive, lookup, merge, reserve, victim, wake
 from ptxsim.timing.memory.interconnect import has_room, take
 from ptxsim.timing.memory.memory_state import (
     ATOMIC,
     DIRTY,
     FILL,
     FOREVER,
-    NOBODY,
+    NO_WAITER,
     POOL_MARGIN,
     RESERVED,
     RING,
@@ -51,7 +51,7 @@ from ptxsim.timing.memory.sectors import access_sector, find_line
 
 @inline
 def _read_line(m: Any, s: Any, r: int, place: int, waiter: int, dirty: int, now: int) -> None:
-    """Reserve `place` for the line of `r`, ask DRAM for it and write back what it replaces."""
+    """Reserve `place` for the line of `r`, request it from DRAM and write back the line that it replaces."""
     c = s.cache
     line = m.request[r].line & -c.line_bytes
     evicted = c.tag[place]
@@ -84,7 +84,7 @@ def _access(m: Any, s: Any, index: int, r: int, now: int) -> bool:
         c.accesses += 1
         c.hits += 1
         return True
-    waiter = NOBODY if is_store else r
+    waiter = NO_WAITER if is_store else r
     room = s.miss_count <= (m.miss_write_max if is_store else m.miss_read_max)
     if place >= 0:
         if (is_store and not room) or not merge(c, place, waiter, dirty):
@@ -120,7 +120,7 @@ def _wake_channel(m: Any, index: int, when: int) -> None:
 
 @inline
 def _tags(m: Any, s: Any, index: int, now: int) -> None:
-    """Try the tag access at the head; count a try for each cycle that went by since it failed."""
+    """Try the tag access at the head; count one failed try for each cycle since it last failed."""
     c = s.cache
     if s.stuck:
         c.reservation_fails += now - s.stuck_since - 1
@@ -159,7 +159,7 @@ def _tags(m: Any, s: Any, index: int, now: int) -> None:
 
 @njit
 def _ripe(m: Any, s: Any, now: int) -> int:
-    """Sectors that wait for the tags in cycle `now`: one a cycle joins them, of requests behind their ROP delay."""
+    """Sectors that wait for the tags in cycle `now`: one per cycle joins them, of requests past their ROP delay."""
     while s.ripened < s.rop_count:
         q = m.request[s.rop[(s.rop_head + s.ripened) & (ROP_RING - 1)]]
         when = max(q.due, s.ripe_next)
@@ -178,7 +178,7 @@ def _ripe(m: Any, s: Any, now: int) -> int:
 
 @njit
 def _overtake(m: Any, s: Any, r: int, now: int) -> None:
-    """The last request is for texels, which have no ROP delay: it stands before all that have not waited for theirs."""
+    """The last request is for texels, which have no ROP delay: it goes before all that still wait for theirs."""
     m.request[r].due = now
     k = s.rop_count - 1
     while k > 0:
@@ -192,7 +192,7 @@ def _overtake(m: Any, s: Any, r: int, now: int) -> None:
 
 @inline
 def _fill(m: Any, s: Any, index: int, now: int) -> None:
-    """Take what has come from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
+    """Take a request back from DRAM: a line into the cache, or the acknowledgement of a store to the reply queue."""
     r = np.int64(s.filling[s.fill_head])
     q = m.request[r]
     if q.kind == FILL:
@@ -202,7 +202,7 @@ def _fill(m: Any, s: Any, index: int, now: int) -> None:
         at = np.int64(q.at)
         if m.sector_bytes:
             line = q.line & -c.line_bytes
-            if c.tag[at // SECTORS] != line:  # it was read twice, and has moved
+            if c.tag[at // SECTORS] != line:  # read twice: it lies elsewhere now
                 place = find_line(c, q.set, line)
                 at = place * SECTORS + at % SECTORS if place >= 0 else np.int64(-1)
         arrive(c, at, q.tag)
@@ -233,7 +233,7 @@ def _open(m: Any, s: Any, now: int) -> bool:
 
 @inline
 def _wait(m: Any, s: Any, index: int, now: int) -> int:
-    """When the slice has more to do, FOREVER if only others can help."""
+    """The next cycle in which the slice has something to do; FOREVER if it waits for the network or DRAM."""
     soon = now + 1
     replies = has_room(m.replies, index, m.replies.longest)
     if s.cache.n_ready > 0 and replies:
@@ -260,8 +260,8 @@ def slice_cycle(m: Any, index: int, now: int) -> None:
     """One cycle of a slice."""
     s = m.slice[index]
     if s.cache.n_ready > 0 and has_room(m.replies, index, m.replies.longest):
-        waiter = tell(s.cache)
-        if waiter != NOBODY:
+        waiter = wake(s.cache)
+        if waiter != NO_WAITER:
             answer(m, index, waiter, now)
     if s.fill_count > 0:
         _fill(m, s, index, now)

@@ -1,4 +1,4 @@
-"""Records of the memory system, and how they are made of a GPU description. For the simulator's core and its own files.
+"""Records of the memory system, and their initialisation from a GPU description.
 
 One `MEMORY` record is everything that the SMs share: the pool of requests, the two crossbars, the L2 slices and the
 DRAM channels; one `L1` record is one SM's data cache. Arrays are as large as any machine may need (the maxima below),
@@ -6,13 +6,14 @@ the machine's own sizes are in fields, so that one compilation serves every GPU 
 `MEMORY.request`; queues hold such indices.
 
 Times are core cycles, except in `CHANNEL`, where they are DRAM cycles unless a comment says otherwise. A time of
-`FOREVER` is "nothing to do until somebody else says so".
+`FOREVER` means: nothing to do until another part of the machine sets an earlier time.
 
 Limits: network and L2 run at the core's clock; one or two slices a channel; the sizes of a machine are powers of two
 where the address map needs bits of them.
 Reference: timing-model sections 0 and 3.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,20 @@ FOREVER = 1 << 62
 MAX_SMS, MAX_SLICES, MAX_CHANNELS = 64, 24, 12
 MAX_PORTS = 64  # of one side of a crossbar
 
-# what a request is; all but WRITEBACK are answered
+# kinds of requests; all but WRITEBACK are answered
 READ, WRITE, ATOMIC, INSTRUCTION, CONSTANT, WRITEBACK, FILL, UNCACHED, TEXTURE, VECTOR = range(10)
-"""UNCACHED is a load that has passed the L1 by, WRITEBACK an evicted dirty line (of the L1 for SMs), FILL the line that
-an L2 slice reads from DRAM, VECTOR a live-register vector (`timing/residency/live_vectors.py`)."""
+"""UNCACHED is a load that bypasses the L1, WRITEBACK an evicted dirty line (of the L1 for SMs), FILL the line that an
+L2 slice reads from DRAM, VECTOR a live-register vector (`timing/residency/live_vectors.py`)."""
 
 # state of a cache line
 INVALID, RESERVED, VALID, DIRTY, PARTIAL = range(5)
 """PARTIAL is a dirty sector of which only some words were written: it cannot be read."""
 
-# what an access to a cache came to
+# outcomes of an access to a cache
 HIT, MISS, PENDING, FAIL = range(4)
 """Found; sent to the miss queue; merged with a miss on its way; nothing done, to be tried again."""
 
-NOBODY = -1  # a waiter that is told nothing: the line read that a store miss caused
+NO_WAITER = -1  # in place of a waiter: a store miss caused the line read, and waits for nothing
 
 # array maxima; those of rings are powers of two
 MAX_LINES = 8192
@@ -61,8 +62,8 @@ MAX_DATA = 256  # bytes of a packet
 MISS_ENTRY = record(
     [
         ("n_waiters", "u1"),
-        ("n_told", "u1"),
-        ("n_here", "u1"),  # replies that have come, of as many as there are for a line
+        ("n_woken", "u1"),
+        ("n_here", "u1"),  # replies that have arrived, of `replies_per_line`
         ("dirty", "u1"),  # the line is dirty as soon as it arrives (atomics)
         ("key", "i4"),  # the line or sector that it was taken for
         ("waiter", "i2", (MAX_WAITERS,)),
@@ -80,7 +81,7 @@ CACHE = record(
         ("hashed", "i8"),  # the set index is mixed with higher bits of the address
         ("max_waiters", "i8"),
         ("n_free", "i8"),
-        # counters: an access that fails is counted only as a reservation fail, once a try
+        # counters: a refused access counts only as a reservation fail, once per try
         ("accesses", "i8"),
         ("hits", "i8"),
         ("misses", "i8"),
@@ -137,14 +138,14 @@ l1_at = record_at(L1)
 
 REQUEST = record(
     [
-        ("line", "i8"),  # address as given by who sent it
+        ("line", "i8"),  # address as the sender passed it
         ("due", "i8"),  # cycle at which it may leave the queue it is in
         ("row", "i8"),
         ("words", "u4"),  # words of its line that a store writes, one bit each
         ("tag", "i4"),  # the sender's own number; of a FILL the miss entry
         ("bytes", "i2"),
         ("set", "u2"),
-        ("at", "u2"),  # of a FILL: line or sector that is to come
+        ("at", "u2"),  # of a FILL: the line or sector that is read
         ("kind", "u1"),
         ("sm", "u1"),
         ("slice", "u1"),
@@ -167,7 +168,7 @@ INPUT = record(
 
 OUTPUT = record(
     [
-        ("next", "i8"),  # when it can grant, if anybody asks and there is room behind it
+        ("next", "i8"),  # when it can grant, if an input asks and its queue has room
         ("free", "i8"),
         ("last", "i8"),  # arrival of the newest packet sent to it
         ("count", "u2"),
@@ -183,7 +184,7 @@ NETWORK = record(
         ("next", "i8"),
         ("asking", "i8"),  # when the next head asks; FOREVER: none will
         ("heads", "i8"),  # inputs whose head has yet to ask, one bit each
-        ("granting", "i8"),  # outputs that somebody asks for, with room behind them, one bit each
+        ("granting", "i8"),  # outputs that an input asks for and whose queue has room, one bit each
         ("packets", "i8"),  # counters
         ("flits", "i8"),
         ("n_in", "i8"),
@@ -193,14 +194,14 @@ NETWORK = record(
         ("by_output", "i8"),
         ("input_flits", "i8"),  # room of one input FIFO
         ("longest", "i8"),  # flits of the longest packet
-        ("output_packets", "i8"),  # room behind one output, packets on their way included
+        ("output_packets", "i8"),  # room of an output's queue, packets on their way included
         ("gap", "i8"),
         ("unloaded", "i8", (MAX_FLITS,)),  # cycles from grant to arrival, by flits
-        ("out_due", "i8", (MAX_PORTS,)),  # arrival of the oldest packet behind the output; FOREVER if none
+        ("out_due", "i8", (MAX_PORTS,)),  # arrival of the oldest packet of an output's queue; FOREVER if none
         ("input", INPUT, (MAX_PORTS,)),
         ("output", OUTPUT, (MAX_PORTS,)),
         ("fifo", PACKET, (MAX_PORTS, FIFO)),  # packets of an input
-        ("queue", "u2", (MAX_PORTS, FIFO)),  # packets behind an output
+        ("queue", "u2", (MAX_PORTS, FIFO)),  # packets of an output
     ]
 )
 
@@ -221,9 +222,9 @@ SLICE = record(
         ("sector", "i8"),  # sectors of the first request that are done
         ("place", "i8"),  # of the line of the last access, in a cache of sectors
         ("ripe", "i8"),  # sectors that have left the ROP queue and wait for the tags
-        ("ripened", "i8"),  # requests of which all have
-        ("ripe_sector", "i8"),  # sectors of the next one that have
-        ("ripe_next", "i8"),  # first cycle in which the next one may
+        ("ripened", "i8"),  # requests all of whose sectors have
+        ("ripe_sector", "i8"),  # sectors of the next request that have
+        ("ripe_next", "i8"),  # first cycle in which the next sector may
         ("cache", CACHE),
         ("rop", "u2", (ROP_RING,)),  # ROP delay and the queue before the tags
         ("miss", "u2", (RING,)),
@@ -237,7 +238,7 @@ BANK = record(
     [
         ("row", "i8"),  # open row; -1: closed
         ("want", "i8"),  # row of the request
-        ("due", "i8"),  # which of the next four is that of the command its request needs
+        ("due", "i8"),  # the one of the next four that belongs to the command its request needs
         ("activate", "i8"),  # earliest cycles of the bank's own commands
         ("read", "i8"),
         ("write", "i8"),
@@ -254,18 +255,15 @@ PLACE = record(
         ("row", "i8"),
         ("age", "i8"),  # less for older requests
         ("request", "u2"),
-        ("behind", "u1"),  # 1 + place of the bank's next request; 0: none
+        ("following", "u1"),  # 1 + place of the bank's next request; 0: none
     ]
 )
 
 CHANNEL = record(
     [
         ("next", "i8"),  # next DRAM cycle at which a command or a choice is possible
-        ("return_due", "i8"),  # when the first request that comes back is here; FOREVER: none
-        (
-            "entry_due",
-            "i8",
-        ),  # core cycle in which the fixed delay of the first request is over; FOREVER: none
+        ("return_due", "i8"),  # when the first returning request arrives; FOREVER: none
+        ("entry_due", "i8"),  # core cycle in which the first request's fixed delay ends; FOREVER: none
         ("in_flight", "i8"),  # requests between the arbiter and the L2's fill queue
         ("turn", "i8"),  # slice the arbiter looks at first
         ("latency_head", "u2"),
@@ -326,10 +324,7 @@ MEMORY = record(
         ("miss_read_max", "i8"),
         ("miss_write_max", "i8"),
         ("sector_bytes", "i8"),  # 0: the cache has no sectors
-        (
-            "constant_quirk",
-            "i8",
-        ),  # both halves of a constant line wait in one entry, and do not come together
+        ("constant_quirk", "i8"),  # both halves of a constant line wait in one entry but arrive separately
         ("quirk", "i8"),  # stores to the upper half of a line go to the next line
         ("icnt_capacity", "i8"),
         ("dram_capacity", "i8"),
@@ -346,13 +341,13 @@ MEMORY = record(
         ("group_shift", "i8"),
         ("group_mask", "i8"),
         ("group_banks", "i8", (MAX_BANKS,)),  # of each group, one bit each
-        ("ring_mask", "i8"),  # of what is used of the rings of a channel
+        ("ring_mask", "i8"),  # of the used part of the rings of a channel
         ("row_with_column", "i8"),
         ("atom_shift", "i8"),
         *[(name, "i8") for name in _TIMINGS + _TURNAROUNDS],
         # state
         ("slice_next", "i8", (MAX_SLICES,)),
-        ("channel_next", "i8", (MAX_CHANNELS,)),  # what a channel does in core cycles
+        ("channel_next", "i8", (MAX_CHANNELS,)),  # next work of a channel in core cycles
         ("dram_next", "i8", (MAX_CHANNELS,)),  # and in DRAM cycles
         ("channel_asked", "u1", (MAX_CHANNELS,)),  # slices that have requests for it, one bit each
         ("n_free", "i8"),
@@ -378,14 +373,10 @@ def make_l1(gpu: Gpu, n_sms: int) -> Any:
     caches["replies_per_line"] = -(-given.line_bytes // gpu.l2.sector_bytes)
     caches["flush"] = given.flush_when_empty
     caches["merge_in_queue"] = given.merge_needs_queue
-    if given.set_hash == "fermi":
-        if (given.sets, given.line_bytes) != (32, 128):
-            raise error(
-                "E502",
-                f"{gpu.name}: l1d.set_hash is 'fermi' for {given.sets} sets of {given.line_bytes} bytes",
-                help="this hash is of 32 sets of 128 bytes",
-            )
-        caches["cache"]["hashed"] = 1
+    caches["cache"]["hashed"] = given.set_hash == "fermi"
+    if given.set_hash == "fermi" and (given.sets, given.line_bytes) != (32, 128):
+        message = f"{gpu.name}: l1d.set_hash is 'fermi' for {given.sets} sets of {given.line_bytes} bytes"
+        raise error("E502", message, help="this hash is of 32 sets of 128 bytes")
     _set_cache(caches["cache"], "l1d", given)
     return caches
 
@@ -456,12 +447,12 @@ def _set_cache(cache: Any, name: str, given: Any) -> None:
 def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -> None:
     icnt = gpu.icnt
     network["n_in"], network["n_out"], network["is_reply"] = n_in, n_out, is_reply
-    # what lies before the crossbar is one FIFO: injection queue, router buffer, and the reply queue of a slice
-    network["longest"] = longest = _reply_flits(gpu) if is_reply else _line_flits(gpu)
+    # the queues before the crossbar are one FIFO: injection queue, router buffer, and the reply queue of a slice
+    network["longest"] = longest = _flits(gpu, _reply_bytes(gpu) if is_reply else gpu.l2.line_bytes)
     network["input_flits"] = icnt.injection_queue_flits + icnt.buffer_flits
     if is_reply:
         network["input_flits"] += gpu.l2.reply_queue * longest
-    if not icnt.head_of_line:  # as many FIFOs as outputs, each with room for what all inputs may send to it
+    if not icnt.head_of_line:  # one FIFO per output, with room for the packets of all inputs
         network["by_output"], network["n_in"] = 1, n_out
         network["input_flits"] = min(network["input_flits"], FIFO // n_in)
         _at_most("icnt inputs without head-of-line blocking", n_in, FIFO // longest)
@@ -469,118 +460,109 @@ def _set_network(network: Any, gpu: Gpu, n_in: int, n_out: int, is_reply: int) -
     network["gap"] = icnt.packet_gap_cycles
     last = len(icnt.unloaded_cycles) - 1
     for flits in range(1, MAX_FLITS):
-        extra = max(0, flits - 1 - last)  # longer than the longest packet measured: a cycle a flit
+        extra = max(0, flits - 1 - last)  # beyond the longest packet measured: one cycle per flit
         network["unloaded"][flits] = icnt.unloaded_cycles[min(flits - 1, last)] + extra
     network["next"] = network["asking"] = FOREVER
     network["out_due"] = FOREVER
 
 
-def _line_flits(gpu: Gpu) -> int:
-    """Flits of the longest packet: a line and the header."""
-    return -(-(gpu.l2.line_bytes + gpu.icnt.header_bytes) // gpu.icnt.flit_bytes)
-
-
-def _reply_flits(gpu: Gpu) -> int:
-    """Flits of the longest reply: a line or a sector, and the header."""
-    size = min(gpu.l2.line_bytes, gpu.l2.sector_bytes)
+def _flits(gpu: Gpu, size: int) -> int:
+    """Flits of a packet with `size` bytes of data and its header."""
     return -(-(size + gpu.icnt.header_bytes) // gpu.icnt.flit_bytes)
+
+
+def _reply_bytes(gpu: Gpu) -> int:
+    """Bytes of the longest reply: a line or a sector."""
+    return min(gpu.l2.line_bytes, gpu.l2.sector_bytes)
 
 
 def _check(gpu: Gpu) -> None:
     """Raise E502 where the records or the model cannot hold a machine."""
-    clocks, l2, dram, icnt = gpu.clocks, gpu.l2, gpu.dram, gpu.icnt
-    if not clocks.core_mhz == clocks.icnt_mhz == clocks.l2_mhz:
-        raise error(
-            "E502",
-            f"{gpu.name}: the clocks of core, network and L2 differ",
-            help="give clocks.icnt_mhz and clocks.l2_mhz the value of clocks.core_mhz",
-        )
-    if dram.slices_per_channel not in (1, 2) or l2.slices != dram.channels * dram.slices_per_channel:
-        raise error(
-            "E502",
-            f"{gpu.name}: {l2.slices} L2 slices on {dram.channels} channels of {dram.slices_per_channel} slices",
-            help="a channel has one or two slices: l2.slices = dram.channels x dram.slices_per_channel",
-        )
-    if (l2.sector_bytes < l2.line_bytes) != (l2.store_miss == "allocate"):
-        raise error(
-            "E502",
-            f"{gpu.name}: l2.store_miss is '{l2.store_miss}' with sectors of {l2.sector_bytes} bytes",
-            help="caches of lines fetch on a store miss, caches of sectors allocate: sector_bytes = 32",
-        )
-    if l2.sector_bytes < l2.line_bytes and (l2.line_bytes, l2.sector_bytes) != (128, 32):
-        raise error(
-            "E502",
-            f"{gpu.name}: l2.sector_bytes is {l2.sector_bytes} in lines of {l2.line_bytes} bytes",
-            help="sectors are 32 bytes of lines of 128",
-        )
-    if gpu.ldst.uncached_segment_bytes > l2.sector_bytes:
-        raise error(
-            "E502",
-            f"{gpu.name}: ldst.uncached_segment_bytes is above l2.sector_bytes",
-            help="what passes the L1 by goes by sectors: uncached_segment_bytes = 32",
-        )
-    # a read miss leaves the read and a write-back behind; a write miss the write-back, and without sectors also the
-    # line read and the store itself
-    store = 1 if l2.sector_bytes < l2.line_bytes else 3
-    if l2.miss_queue_read_max + 2 > l2.miss_queue or l2.miss_queue_write_max + store > l2.miss_queue:
-        raise error(
-            "E502",
-            f"{gpu.name}: an l2.miss_queue of {l2.miss_queue} is too short",
-            help=f"it needs 2 places more than miss_queue_read_max and {store} more than miss_queue_write_max",
-        )
-    longest = _line_flits(gpu)
-    if longest > icnt.injection_queue_flits:
-        raise error(
-            "E502",
-            f"{gpu.name}: a line of {longest} flits does not fit icnt.injection_queue_flits",
-            help=f"give it {longest} or more",
-        )
-    if dram.banks < 2:
-        raise error(
-            "E502", f"{gpu.name}: dram.banks is {dram.banks}", help="give it 2 or more, a power of two"
-        )
-    if gpu.l1d.miss_queue_read_max + 2 > gpu.l1d.miss_queue:
-        raise error(
-            "E502",
-            f"{gpu.name}: an l1d.miss_queue of {gpu.l1d.miss_queue} is too short",
-            help="a load miss may leave a read and a write-back: it needs 2 places more than miss_queue_read_max",
-        )
-    for name, line_bytes in (
-        ("fetch", gpu.fetch.line_bytes),
-        ("l1c", gpu.l1c.line_bytes),
-        ("l1d", gpu.l1d.line_bytes),
-    ):
-        _log2(f"{name}.line_bytes", line_bytes)
-        if line_bytes > l2.line_bytes:
-            raise error(
-                "E502",
-                f"{gpu.name}: {name}.line_bytes is {line_bytes}, l2.line_bytes {l2.line_bytes}",
-                help="a line of the L2 has to hold one of the caches before it",
-            )
+    for wrong, message, help in _limits(gpu):
+        if wrong:
+            raise error("E502", f"{gpu.name}: {message}", help=help)
+    l2, dram, icnt = gpu.l2, gpu.dram, gpu.icnt
     _at_most("l2.line_bytes", l2.line_bytes, MAX_DATA)
     _at_most("sm.count", gpu.sm.count, MAX_SMS)
     _at_most("l2.slices", l2.slices, MAX_SLICES)
     _at_most("dram.channels", dram.channels, MAX_CHANNELS)
     _at_most("dram.banks", dram.banks, MAX_BANKS)
     _at_most("dram.scheduler_queue", dram.scheduler_queue, WINDOW)
-    _at_most(
-        "dram.scheduler_queue + return_queue", dram.scheduler_queue + dram.return_queue, LATENCY_RING - 2
-    )
+    in_dram = dram.scheduler_queue + dram.return_queue
+    _at_most("dram.scheduler_queue + return_queue", in_dram, LATENCY_RING - 2)
     if l2.icnt_queue_free > l2.icnt_queue:
-        raise error(
-            "E502", f"{gpu.name}: l2.icnt_queue_free is above l2.icnt_queue", help="give it a smaller one"
-        )
-    before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * _reply_flits(gpu)
+        message = f"{gpu.name}: l2.icnt_queue_free is above l2.icnt_queue"
+        raise error("E502", message, help="give it a smaller one")
+    before = icnt.injection_queue_flits + icnt.buffer_flits + l2.reply_queue * _flits(gpu, _reply_bytes(gpu))
     _at_most("icnt flits before the crossbar", before, FIFO)
-    _at_most("icnt packets behind the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
-    _at_most("icnt flits of a line", longest, MAX_FLITS - 1)
+    _at_most("icnt packets after the crossbar", icnt.buffer_flits + icnt.response_fifo, FIFO)
+    _at_most("icnt flits of a line", _flits(gpu, l2.line_bytes), MAX_FLITS - 1)
     own = l2.slices * (l2.miss_queue + l2.dram_queue + l2.fill_queue)
-    own += dram.channels * (dram.slices_per_channel + dram.scheduler_queue + dram.return_queue)
+    own += dram.channels * (dram.slices_per_channel + in_dram)
     _at_most("requests between L2 and DRAM", own, POOL_MARGIN)
     for name in ("miss_queue", "icnt_queue", "dram_queue", "fill_queue"):
         _at_most(f"l2.{name}", getattr(l2, name), RING)
     if l2.sector_bytes < l2.line_bytes:
         _at_most("l2.sets x ways", l2.sets * l2.ways, MAX_LINES // SECTORS)
+
+
+def _limits(gpu: Gpu) -> Iterator[tuple[bool, str, str]]:
+    """What the model cannot be: whether the machine is so, the message, and the advice."""
+    clocks, l1d, l2, dram = gpu.clocks, gpu.l1d, gpu.l2, gpu.dram
+    yield (
+        not clocks.core_mhz == clocks.icnt_mhz == clocks.l2_mhz,
+        "the clocks of core, network and L2 differ",
+        "give clocks.icnt_mhz and clocks.l2_mhz the value of clocks.core_mhz",
+    )
+    yield (
+        dram.slices_per_channel not in (1, 2) or l2.slices != dram.channels * dram.slices_per_channel,
+        f"{l2.slices} L2 slices on {dram.channels} channels of {dram.slices_per_channel} slices",
+        "a channel has one or two slices: l2.slices = dram.channels x dram.slices_per_channel",
+    )
+    sectored = l2.sector_bytes < l2.line_bytes
+    yield (
+        sectored != (l2.store_miss == "allocate"),
+        f"l2.store_miss is '{l2.store_miss}' with sectors of {l2.sector_bytes} bytes",
+        "caches of lines fetch on a store miss, caches of sectors allocate: sector_bytes = 32",
+    )
+    yield (
+        sectored and (l2.line_bytes, l2.sector_bytes) != (128, 32),
+        f"l2.sector_bytes is {l2.sector_bytes} in lines of {l2.line_bytes} bytes",
+        "sectors are 32 bytes of lines of 128",
+    )
+    yield (
+        gpu.ldst.uncached_segment_bytes > l2.sector_bytes,
+        "ldst.uncached_segment_bytes is above l2.sector_bytes",
+        "what passes the L1 by goes by sectors: uncached_segment_bytes = 32",
+    )
+    # a read miss queues the read and a write-back; a write miss the write-back, and without sectors also the line read
+    # and the store itself
+    store = 1 if sectored else 3
+    yield (
+        l2.miss_queue_read_max + 2 > l2.miss_queue or l2.miss_queue_write_max + store > l2.miss_queue,
+        f"an l2.miss_queue of {l2.miss_queue} is too short",
+        f"it needs 2 places more than miss_queue_read_max and {store} more than miss_queue_write_max",
+    )
+    longest = _flits(gpu, l2.line_bytes)
+    yield (
+        longest > gpu.icnt.injection_queue_flits,
+        f"a line of {longest} flits does not fit icnt.injection_queue_flits",
+        f"give it {longest} or more",
+    )
+    yield dram.banks < 2, f"dram.banks is {dram.banks}", "give it 2 or more, a power of two"
+    yield (
+        l1d.miss_queue_read_max + 2 > l1d.miss_queue,
+        f"an l1d.miss_queue of {l1d.miss_queue} is too short",
+        "a load miss may leave a read and a write-back: it needs 2 places more than miss_queue_read_max",
+    )
+    for name in ("fetch", "l1c", "l1d"):
+        line_bytes = getattr(gpu, name).line_bytes
+        _log2(f"{name}.line_bytes", line_bytes)
+        yield (
+            line_bytes > l2.line_bytes,
+            f"{name}.line_bytes is {line_bytes}, l2.line_bytes {l2.line_bytes}",
+            "a line of the L2 has to hold one of the caches before it",
+        )
 
 
 def _at_most(key: str, value: int, limit: int) -> None:

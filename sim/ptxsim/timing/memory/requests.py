@@ -16,7 +16,7 @@ from ptxsim.timing.memory.memory_state import FILL, POOL, RING, WRITE, WRITEBACK
 
 @inline
 def new_request(m: Any) -> int:
-    """Take a request from the pool. The caller has seen that there is one."""
+    """Take a request from the pool. The caller has checked that there is one."""
     m.n_free -= 1
     r: Any = np.int64(m.free[m.n_free & (POOL - 1)])
     return r
@@ -24,7 +24,7 @@ def new_request(m: Any) -> int:
 
 @inline
 def drop_request(m: Any, r: int) -> None:
-    """Give a request back; its fields stay readable until the next one is taken."""
+    """Return a request to the pool; its fields stay readable until the next one is taken."""
     m.free[m.n_free & (POOL - 1)] = r
     m.n_free += 1
 
@@ -65,17 +65,11 @@ def flits_of(m: Any, size: int) -> int:
     return flits
 
 
-@inline
-def reply_flits(m: Any, r: int) -> int:
-    """A store is acknowledged with the header alone."""
-    q = m.request[r]
-    return flits_of(m, 0 if q.kind == WRITE else q.bytes)
-
-
 @njit
 def answer(m: Any, index: int, r: int, now: int) -> None:
-    """Queue a reply, which asks for its way through the network in the next cycle."""
-    push(m.replies, index, m.request[r].sm, r, reply_flits(m, r), now + 1)
+    """Queue a reply, which asks the network for its output in the next cycle; a store's is the header alone."""
+    q = m.request[r]
+    push(m.replies, index, q.sm, r, flits_of(m, 0 if q.kind == WRITE else q.bytes), now + 1)
 
 
 @inline
@@ -87,7 +81,7 @@ def queue_miss(s: Any, r: int) -> None:
 
 @inline
 def fill_request(m: Any, r: int, at: int, entry: int, size: int) -> int:
-    """The request of a slice to DRAM for what request `r` asks for, which is to come to place `at`."""
+    """The request of a slice to DRAM for the line or sector of request `r`, which will be entered at place `at`."""
     new = new_request(m)
     q = m.request[new]
     of = m.request[r]

@@ -1,13 +1,13 @@
 """Tags of an L2 slice with sectors: 32 bytes of a line, each with its state, its miss entry and its reply. For `l2.py`.
 
-A request for a whole line is served a sector at a time, each as if it had come alone: found, on its way, or missing.
-A sector that is missing in a line that is there takes no other line's place. Stores never wait for DRAM: a sector that
-a store misses is dirty at once, with the words that were written; reading it when some are missing is a miss. A line
-that gives way is written back with its dirty sectors; one with a sector on its way cannot give way.
+A request for a whole line is served one sector at a time, each like a request of its own: a hit, on its way, or a miss.
+A missing sector of a present line replaces no other line. Stores never wait for DRAM: a sector that a store misses is
+dirty at once, with the words that were written; reading it while words are missing is a miss. A victim is written back
+with its dirty sectors; a line with a sector on its way cannot be replaced.
 
-`copies_fill` does what copies between host and device leave in the cache, before a launch.
+`copies_fill` enters the lines of copies between host and device, before a launch.
 
-With `constant_line_quirk` the second sector of a constant line comes late, as in GPGPU-Sim 4.2 (`_second_half`).
+With `constant_line_quirk` the second sector of a constant line arrives late, as in GPGPU-Sim 4.2 (`_second_half`).
 
 Handled simply: a write counts by words of 4 bytes; a store to a sector on its way makes it dirty when it comes.
 Reference: timing-model-42 sections 3.5 and 3.6.
@@ -43,12 +43,12 @@ from ptxsim.timing.memory.requests import (
     write_back,
 )
 
-LRU_START = -(1 << 40)  # when copies are made, long before the first cycle
+LRU_START = -(1 << 40)  # the time of copies, long before the first cycle
 
 
 @njit
 def find_line(c: Any, index: int, line: int) -> int:
-    """The place of a line in set `index`, or -1: it may be there without the sector that is looked for."""
+    """The place of a line in set `index`, or -1; the sector of interest may be missing in it."""
     first = index * c.ways
     for place in range(first, first + c.ways):
         if c.tag[place] == line:
@@ -58,7 +58,7 @@ def find_line(c: Any, index: int, line: int) -> int:
 
 @njit
 def _victim(c: Any, index: int) -> int:
-    """The place in set `index` that a new line would take, or -1 when all have sectors on their way."""
+    """The place in set `index` that a new line would take, or -1 if all lines have sectors on their way."""
     first = index * c.ways
     best = -1
     for place in range(first, first + c.ways):
@@ -76,7 +76,7 @@ def _victim(c: Any, index: int) -> int:
 
 @njit
 def _clear(c: Any, place: int, line: int) -> int:
-    """Give a place to a line of which no sector is there; how many sectors of the one before were dirty."""
+    """Assign a place to a line none of whose sectors is present; returns the dirty sectors of the replaced line."""
     dirty = 0
     for sector in range(place * SECTORS, (place + 1) * SECTORS):
         if c.state[sector] == DIRTY or c.state[sector] == PARTIAL:
@@ -88,7 +88,7 @@ def _clear(c: Any, place: int, line: int) -> int:
 
 @njit
 def _reply(m: Any, r: int, sector: int) -> int:
-    """The request that answers for one sector of request r: r itself, if it is for no more."""
+    """The request that answers for one sector of request r: r itself if it asks for one sector only."""
     if m.request[r].bytes <= m.sector_bytes:
         return r
     part = new_request(m)
@@ -105,7 +105,7 @@ def _reply(m: Any, r: int, sector: int) -> int:
 
 @njit
 def _served(m: Any, s: Any, index: int, r: int, sector: int, now: int) -> None:
-    """Answer for a sector that was found, or written."""
+    """Answer for a sector that was a hit, or was written."""
     s.port_free = now + 1
     if m.request[r].kind != WRITEBACK:
         answer(m, index, _reply(m, r, sector), now)
@@ -115,7 +115,7 @@ def _served(m: Any, s: Any, index: int, r: int, sector: int, now: int) -> None:
 
 @njit
 def _write(s: Any, index: int, words: int) -> None:
-    """Write into a sector that no one waits for."""
+    """Write into a sector that is not RESERVED."""
     c = s.cache
     if c.state[index] == INVALID:
         s.written[index] = 0
@@ -128,18 +128,18 @@ def _write(s: Any, index: int, words: int) -> None:
 
 @njit
 def _second_half(m: Any, s: Any, r: int, place: int, now: int) -> bool:
-    """GPGPU-Sim 4.2 asks for both sectors of a constant line at the address of the first: so the second waits in the
-    first one's miss entry as long as there is one, but what comes for that is the first. It is missing still when the
-    first is there, and is read by whoever asks when no entry is left. False if it must be tried again."""
+    """GPGPU-Sim 4.2 requests both sectors of a constant line at the address of the first: the second waits in the
+    first one's miss entry while there is one, but only the first sector arrives for it. The second is still missing
+    then, and the next access without such an entry reads it. False if it must be tried again."""
     c = s.cache
     first = place * SECTORS + m.request[r].sector
     second = first + s.sector
     entry = c.entry[first]
     miss = c.miss[entry]
-    waits = miss.key == first and miss.n_told < miss.n_waiters
+    waits = miss.key == first and miss.n_woken < miss.n_waiters
     if s.miss_count > m.miss_read_max or (not waits and c.n_free == 0):
         return False
-    if waits and np.int64(miss.n_waiters) - np.int64(miss.n_told) >= c.max_waiters:
+    if waits and np.int64(miss.n_waiters) - np.int64(miss.n_woken) >= c.max_waiters:
         return False
     if c.state[second] == RESERVED:
         c.pending_hits += 1
@@ -228,7 +228,7 @@ def access_sector(m: Any, s: Any, index: int, r: int, now: int) -> bool:
 
 @inline
 def _fill_line(m: Any, line: int, first: int, last: int, clock: int) -> None:
-    """Sectors first .. last of a line are there, clean; what gives way is forgotten."""
+    """Sectors first .. last of a line are present and clean; the line that they replace is dropped."""
     r = np.int64(m.free[m.n_free - 1])
     place_line(m, r, line)
     q = m.request[r]

@@ -1,12 +1,12 @@
-"""The memory system behind the L1 as the SMs see it: requests in, replies out, one call a cycle.
+"""The memory system beyond the L1 as the SMs see it: requests in, replies out, one call per cycle.
 
 A cycle of the machine is `memory_cycle(m, now)` (nothing to do while `m.next > now`), then each SM, which may
 `inject` requests, send its L1's misses with `l1_send` and take replies with `pop_reply`. A read is answered with its
 data, a store or atomic once it is done; WRITEBACK is not answered. Where the L2 has sectors, each sector of a request
-is answered by itself. `reply_next` tells when the next reply can be taken, so that an SM can sleep.
+has a reply of its own. `reply_next` is the cycle in which the next reply can be taken, so that an SM can sleep.
 
-Order within a cycle: DRAM, slices, networks; what an SM injects in cycle t asks for its
-output in t + 1. Everything is deterministic: only the order of calls matters.
+Order within a cycle: DRAM, slices, networks; a request injected in cycle t asks for its output in t + 1. Everything is
+deterministic: only the order of calls matters.
 Reference: timing-model sections 1.1 and 3.4 to 3.6.
 """
 
@@ -55,7 +55,7 @@ def inject_words(m: Any, sm: int, now: int, line: int, size: int, kind: int, tag
     q.words = words
     place_line(m, r, q.line)
     if m.quirk and kind == WRITE and size == 64 and q.line & 64:
-        # its slice takes it for the upper half of the line behind it (timing-model-42 section 3.5)
+        # its slice takes it for the upper half of the next line (timing-model-42 section 3.5)
         target = q.slice
         q.line += 64
         place_line(m, r, q.line)
@@ -90,13 +90,13 @@ def l1_send(l1: Any, m: Any, sm: int, now: int) -> bool:
 
 @inline
 def nothing_sent(m: Any, sm: int) -> bool:
-    """Whether no request of an SM waits before the network, and there is room for what may come."""
+    """Whether no request of an SM waits before the network, and there is room for the requests of a cycle."""
     return m.requests.input[sm & (MAX_PORTS - 1)].flits == 0 and m.n_free > 2 * SECTOR_MARGIN
 
 
 @inline
 def reply_next(m: Any, sm: int) -> int:
-    """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none is on its last way."""
+    """The cycle in which `pop_reply` will have the next reply for an SM; FOREVER if none has passed the network."""
     return m.replies.out_due[sm & (MAX_PORTS - 1)]
 
 
@@ -127,7 +127,7 @@ def in_flight(m: Any) -> int:
 
 @njit
 def memory_cycle(m: Any, now: int) -> None:
-    """Do everything that is due in cycle `now`, and leave in `m.next` when there is more to do."""
+    """Do everything that is due in cycle `now`, and note in `m.next` when there is more to do."""
     if m.next > now:
         return
     before, over = dram_cycles(m, now - 1), dram_cycles(m, now)

@@ -1,13 +1,13 @@
 """The texture cache of one SM: a queue of accesses in order, which hides the latency of those that miss.
 
-An access looks up the tags once, when it enters the queue (the fragment FIFO). A miss takes the place of the least
-recently used line at once and puts a request into a FIFO of few places, so that those behind it find the line there,
-though it has yet to come. The head of the queue goes on to the results when its data are here, a hit when it gets
-there, one a cycle; results go to the LDST unit's writeback. Nothing merges and nothing is tried again: an access is
-refused only where the queue or the requests are full.
+An access looks up the tags once, when it enters the queue (the fragment FIFO). A miss replaces the least recently used
+line at once and puts a request into a short FIFO; later accesses then hit the line although its data are still to
+arrive. The head of the queue moves to the results when its data have arrived (a hit: at once), one per cycle; results
+go to the LDST unit's writeback. Misses are neither merged nor retried: an access is refused only where the queue or the
+request FIFO is full.
 
-Replies name their access by its place in the queue, so that a line that was replaced on its way harms nobody.
-For `timing/core/ldst.py`, which sends the requests, one a cycle. A waiter is a number of its own choosing (>= 0).
+A reply carries its access's place in the queue, so replacing a line whose data are on their way is harmless.
+For `timing/core/ldst.py`, which sends the requests, one per cycle, and numbers the waiters (>= 0).
 Reference: timing-model sections 0 and 3.2; H. Igehy, M. Eldridge and K. Proudfoot, "Prefetching in a Texture Cache
 Architecture" (1998).
 """
@@ -17,29 +17,21 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import njit, record
+from ptxsim.timing.memory.readonly import TAGS
 
-MAX_LINES = 256
 QUEUE = 128  # most accesses in the queue; a power of two
 RESULTS = 16
 
 TEXTURES = record(
     [
-        ("sets", "i8"),
-        ("ways", "i8"),
-        ("line_bytes", "i8"),
+        *TAGS,
         ("queue_capacity", "i8"),
         ("request_capacity", "i8"),
         ("result_capacity", "i8"),
-        # counters: an access that is refused is counted only as a reservation fail, once a try
-        ("accesses", "i8"),
-        ("misses", "i8"),
-        ("reservation_fails", "i8"),
-        ("tag", "i8", (MAX_LINES,)),  # set * ways + way: 1 + the address of its line, 0 none
-        ("used", "i8", (MAX_LINES,)),  # cycle of the last access
         ("head", "i8"),  # of the queue
         ("count", "i8"),
         ("waiter", "i4", (QUEUE,)),
-        ("left", "i4", (QUEUE,)),  # bytes that have not come
+        ("left", "i4", (QUEUE,)),  # bytes still to arrive
         ("request_head", "i8"),
         ("request_count", "i8"),
         ("request", "i4", (QUEUE,)),  # places in the queue
@@ -52,7 +44,7 @@ TEXTURES = record(
 
 
 @njit
-def texture_read(c: Any, address: int, waiter: int, now: int) -> bool:
+def read(c: Any, address: int, waiter: int, now: int) -> bool:
     """Put an access to the line of `address` into the queue; False if it must be tried again."""
     if c.count >= c.queue_capacity or c.request_count >= c.request_capacity:
         c.reservation_fails += 1
@@ -84,28 +76,28 @@ def texture_read(c: Any, address: int, waiter: int, now: int) -> bool:
 
 
 @njit
-def texture_sent(c: Any) -> None:
-    """The first request is on its way."""
+def sent(c: Any) -> None:
+    """The first request has been sent."""
     c.request_head = (c.request_head + 1) & (QUEUE - 1)
     c.request_count -= 1
 
 
 @njit
-def texture_fill(c: Any, place: int, size: int) -> None:
-    """`size` bytes have come for the access at a place of the queue."""
+def fill(c: Any, place: int, size: int) -> None:
+    """`size` bytes have arrived for the access at a place of the queue."""
     c.left[place] -= size
 
 
 @njit
-def texture_ready(c: Any) -> bool:
-    """Whether the head of the queue can go to the results."""
+def is_ready(c: Any) -> bool:
+    """Whether the head of the queue can move to the results."""
     return c.count > 0 and c.left[c.head] <= 0 and c.result_count < c.result_capacity
 
 
 @njit
-def texture_step(c: Any) -> bool:
-    """Move the head of the queue to the results, if it can go: call it once a cycle."""
-    if not texture_ready(c):
+def step(c: Any) -> bool:
+    """Move the head of the queue to the results, if it can: call it once per cycle."""
+    if not is_ready(c):
         return False
     c.result[(c.result_head + c.result_count) & (RESULTS - 1)] = c.waiter[c.head]
     c.result_count += 1
@@ -115,7 +107,7 @@ def texture_step(c: Any) -> bool:
 
 
 @njit
-def texture_result(c: Any) -> int:
+def result(c: Any) -> int:
     """Take the waiter of the first result, or -1."""
     if c.result_count == 0:
         return -1

@@ -1,17 +1,17 @@
-"""What moves at a switch of CTAs: the pipeline's context of every warp, and the counts of the CTA's barriers.
+"""The state that moves at a switch of CTAs: the pipeline's context of every warp, and the counts of the CTA's barriers.
 
-SIMT stacks, ages and barrier counts go to shared memory and come back, in FineReg as in Virtual Thread. I-buffers are
-thrown away: a warp that comes back fetches from the PC of its stack. Registers, scoreboard and scratchpad belong to the
-context and stay where they are in the simulator, whatever the time it takes to move them (`register_file.py`).
+SIMT stacks, ages and barrier counts go to shared memory and return, in FineReg as in Virtual Thread. I-buffers are
+flushed: a warp that returns fetches from the PC of its stack. Registers, scoreboard and scratchpad are indexed by
+context and do not move in the simulator; `register_file.py` models the time of moving them.
 
 Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section V.B; timing-model section 6.1.
 """
 
 from ptxsim.base.jit import bit, from_bit, njit
+from ptxsim.execute import simt_stack
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS
-from ptxsim.timing.warps import simt
 from ptxsim.timing.warps.barrier import note_wait
 
 
@@ -23,16 +23,16 @@ def warps_of(run, slot):
 
 
 @njit
-def free_context(u):
+def free_context(switch):
     """A context that no CTA has; there is one."""
     c = 0
-    while u.place[c] != 0:
+    while switch.place[c] != 0:
         c += 1
     return c
 
 
 @njit
-def put_aside(run, sm, u, slot):
+def swap_out(run, sm, switch, slot):
     """The CTA in a slot leaves the pipeline: its context goes to shared memory. The slot stays taken."""
     c = sm.cta_context[slot]
     first = slot * run.warps_per_cta
@@ -41,7 +41,7 @@ def put_aside(run, sm, u, slot):
     for k in range(run.warps_per_cta):
         w = first + k
         context = c * run.warps_per_cta + k
-        warp = warp_at(u.warps, context)
+        warp = warp_at(switch.warps, context)
         warp.state = RETIRED
         if sm.resident & bit(w):
             warp.state = EXITED if sm.finishing & bit(w) else LIVE
@@ -49,77 +49,61 @@ def put_aside(run, sm, u, slot):
             waiting += sm.loads[context]
         sm.slot_of[context] = NOWHERE
     _forget(sm, ~mine)
-    u.cta[c] = sm.cta_id[slot]
-    u.warps_left[c] = sm.cta_warps[slot]
+    switch.cta[c] = sm.cta_id[slot]
+    switch.warps_left[c] = sm.cta_warps[slot]
     for number in range(BARRIERS):
-        u.arrived[c, number] = sm.cta_arrived[slot, number]
-        u.counted[c, number] = sm.cta_counted[slot, number]
-        u.expected[c, number] = sm.cta_expected[slot, number]
-        u.holds[c, number] = sm.cta_holds[slot, number]
-        u.seen[c, number] = (sm.cta_seen[slot, number] & mine) >> first & warps_of(run, 0)
+        switch.arrived[c, number] = sm.cta_arrived[slot, number]
+        switch.counted[c, number] = sm.cta_counted[slot, number]
+        switch.expected[c, number] = sm.cta_expected[slot, number]
+        switch.holds[c, number] = sm.cta_holds[slot, number]
+        switch.seen[c, number] = (sm.cta_seen[slot, number] & mine) >> first & warps_of(run, 0)
     sm.cta_id[slot] = -1
-    sm.aside += 1
-    u.place[c] = SHARED_MEMORY
-    u.active -= 1
-    u.loads[c] = waiting
+    sm.swapped_out += 1
+    switch.place[c] = SHARED_MEMORY
+    switch.active -= 1
+    switch.loads[c] = waiting
     if waiting == 0:
-        u.n_ready += 1
+        switch.n_ready += 1
 
 
 @njit
-def bring_back(run, sm, u, slot, c):
-    """A CTA that waits for nothing takes a slot of the pipeline."""
+def swap_in(run, sm, switch, slot, c):
+    """A ready CTA takes a slot of the pipeline."""
     sm.cta_context[slot] = c
-    sm.cta_id[slot] = u.cta[c]
-    sm.cta_warps[slot] = u.warps_left[c]
+    sm.cta_id[slot] = switch.cta[c]
+    sm.cta_warps[slot] = switch.warps_left[c]
     first = slot * run.warps_per_cta
     for number in range(BARRIERS):
-        sm.cta_arrived[slot, number] = u.arrived[c, number]
-        sm.cta_counted[slot, number] = u.counted[c, number]
-        sm.cta_expected[slot, number] = u.expected[c, number]
-        sm.cta_holds[slot, number] = u.holds[c, number]
-        sm.cta_seen[slot, number] = u.seen[c, number] << first
+        sm.cta_arrived[slot, number] = switch.arrived[c, number]
+        sm.cta_counted[slot, number] = switch.counted[c, number]
+        sm.cta_expected[slot, number] = switch.expected[c, number]
+        sm.cta_holds[slot, number] = switch.holds[c, number]
+        sm.cta_seen[slot, number] = switch.seen[c, number] << first
     for k in range(run.warps_per_cta):
         context = c * run.warps_per_cta + k
-        warp = warp_at(u.warps, context)
+        warp = warp_at(switch.warps, context)
         sm.cta_slot[first + k] = slot
         sm.warp_in_cta[first + k] = k
         if warp.state != RETIRED:
             _restore(run, sm, warp, first + k, context)
     cta_started(run, sm, slot)
-    sm.aside -= 1
-    u.active += 1
-    u.most_active = max(u.most_active, u.active)
+    sm.swapped_out -= 1
+    switch.active += 1
+    switch.most_active = max(switch.most_active, switch.active)
 
 
 @njit
 def _save(sm, warp, w):
-    warp.depth = sm.depth[w]
+    simt_stack.copy(sm, w, warp, 0)
     warp.inner_wait = sm.inner_wait >> w & 1
     warp.dynamic_id = sm.dynamic_id[w]
-    for k in range(sm.depth[w]):
-        warp.stack_pc[k] = sm.stack_pc[k, w]
-        warp.stack_rpc[k] = sm.stack_rpc[k, w]
-        warp.stack_mask[k] = sm.stack_mask[k, w]
-        warp.stack_call[k] = sm.stack_call[k, w]
-        warp.stack_wait[k] = sm.stack_wait[k, w]
-        warp.waits_since[k] = sm.waits_since[k, w]
-        warp.waiting_lanes[k] = sm.waiting_lanes[k, w]
 
 
 @njit
 def _restore(run, sm, warp, w, context):
     me = bit(w)
-    simt.start(sm, w, bit(0) & 0)
-    sm.depth[w] = warp.depth
-    for k in range(warp.depth):
-        sm.stack_pc[k, w] = warp.stack_pc[k]
-        sm.stack_rpc[k, w] = warp.stack_rpc[k]
-        sm.stack_mask[k, w] = warp.stack_mask[k]
-        sm.stack_call[k, w] = warp.stack_call[k]
-        sm.stack_wait[k, w] = warp.stack_wait[k]
-        sm.waits_since[k, w] = warp.waits_since[k]
-        sm.waiting_lanes[k, w] = warp.waiting_lanes[k]
+    simt_stack.start(sm, w, bit(0) & 0)
+    simt_stack.copy(warp, 0, sm, w)
     sm.context[w] = context
     sm.first_register[w] = context * run.n_registers
     sm.slot_of[context] = w
@@ -141,8 +125,8 @@ def _restore(run, sm, warp, w, context):
 
 @njit
 def _forget(sm, others):
-    """Nothing is known any more of warp slots but of `others`. (No warp of a CTA that is switched waits for a lock, a
-    copy, a fence or an instruction.)"""
+    """Clear the state of all warp slots but `others`. (No warp of a CTA that is switched out waits for a lock, a copy,
+    a fence or an instruction.)"""
     sm.resident &= others
     sm.finishing &= others
     sm.storing &= others

@@ -1,9 +1,9 @@
-"""The register management unit: how many registers are live in a CTA that is to be evicted.
+"""The register management unit: the number of live registers of a CTA that is to be evicted.
 
-The live-register vector of every static instruction lies in global memory. Those of the instructions at which a CTA's
-warps stand, each once, come from a direct-mapped cache, indexed by a hash of the PC; one that is not there is read from
-memory: a request like those of the SM's other caches, 32 bytes. One vector is on its way at a time. If the CTA goes on
-meanwhile, the vector stays in the cache and the look-up is forgotten.
+The live-register vector of every static instruction lies in global memory. The vectors of the instructions at which a
+CTA's warps stand, each looked up once, come from a direct-mapped cache, indexed by a hash of the PC; a miss is read
+from memory with a request like those of the SM's other caches, 32 bytes. One vector is on its way at a time. If the CTA
+resumes meanwhile, the vector stays in the cache and the look-up is abandoned.
 
 Oh et al., FineReg, MICRO 2018, section V.C (32 entries, five hashed bits; 12 bytes of PC and vector); timing-model
 section 6.1 (its choices: a hit is a cycle).
@@ -24,72 +24,65 @@ UNKNOWN = -1
 
 
 @njit
-def _place(u, i):
-    """Where the vector of instruction i lies in the cache."""
-    return (i ^ i >> 5 ^ i >> 10) % u.vector_entries
+def _place(switch, i):
+    """The entry of the cache for the vector of instruction i."""
+    return (i ^ i >> 5 ^ i >> 10) % switch.vector_entries
 
 
 @njit
-def vector_came(u):
+def enter_vector(switch):
     """The vector that was on its way is in the cache."""
-    u.vector_tag[_place(u, u.vector_wanted)] = u.vector_wanted
-    u.vector_came = u.vector_wanted
-    u.vector_wanted = NOWHERE
+    switch.vector_tag[_place(switch, switch.vector_wanted)] = switch.vector_wanted
+    switch.vector_came = switch.vector_wanted
+    switch.vector_wanted = NOWHERE
 
 
 @njit
-def end_look_up(run, u):
-    """The unit is free for another CTA, which may have been refused in this cycle already."""
-    u.vector_slot = NOWHERE
-    u.vector_came = NOWHERE
-    u.next = run.cycle + 1
+def end_look_up(run, switch):
+    """The unit is free for another CTA, even one that it has refused in this cycle."""
+    switch.vector_slot = NOWHERE
+    switch.vector_came = NOWHERE
+    switch.next = run.cycle + 1
 
 
 @njit
-def look_up(run, sm, u, memory, slot):
+def look_up(run, sm, switch, memory, slot):
     """Look up how many registers are live in the CTA in a slot. False while a vector is missing, or the unit busy."""
-    if u.live_count[slot] != UNKNOWN:
+    if switch.live_count[slot] != UNKNOWN:
         return True
-    if u.vector_slot != slot:
-        if u.vector_slot != NOWHERE or u.vector_wanted != NOWHERE:
+    if switch.vector_slot != slot:
+        if switch.vector_slot != NOWHERE or switch.vector_wanted != NOWHERE:
             return False
-        u.vector_slot = slot
-        u.vector_warp = 0
-        u.vector_came = NOWHERE
-        u.look_up_cycles[slot] = 0
-    if u.vector_wanted != NOWHERE:
+        switch.vector_slot = slot
+        switch.vector_warp = 0
+        switch.vector_came = NOWHERE
+        switch.look_up_cycles[slot] = 0
+    if switch.vector_wanted != NOWHERE:
         return False
     first = slot * run.warps_per_cta
-    while u.vector_warp < run.warps_per_cta:
-        w = first + u.vector_warp
+    while switch.vector_warp < run.warps_per_cta:
+        w = first + switch.vector_warp
         if sm.resident & ~sm.finishing & bit(w) and not _stands_with_another(sm, first, w):
             i = np.int64(sm.stack_pc[sm.depth[w] - 1, w])
-            if u.vector_tag[_place(u, i)] != i:
-                if inject(
-                    memory,
-                    sm.index,
-                    run.cycle,
-                    (VECTORS_BASE + _ENTRY_BYTES * i) & -32,
-                    _REQUEST_BYTES,
-                    VECTOR,
-                    -1,
-                ):
-                    u.vector_wanted = i
-                    u.vector_misses += 1
+            if switch.vector_tag[_place(switch, i)] != i:
+                address = (VECTORS_BASE + _ENTRY_BYTES * i) & -32
+                if inject(memory, sm.index, run.cycle, address, _REQUEST_BYTES, VECTOR, -1):
+                    switch.vector_wanted = i
+                    switch.vector_misses += 1
                 else:
-                    u.next = run.cycle + 1
+                    switch.next = run.cycle + 1
                 return False
-            if u.vector_came == NOWHERE:
-                u.vector_hits += 1
-                u.look_up_cycles[slot] += u.vector_hit_cycles
-            u.vector_came = NOWHERE
-        u.vector_warp += 1
-    end_look_up(run, u)
+            if switch.vector_came == NOWHERE:
+                switch.vector_hits += 1
+                switch.look_up_cycles[slot] += switch.vector_hit_cycles
+            switch.vector_came = NOWHERE
+        switch.vector_warp += 1
+    end_look_up(run, switch)
     live = 0
     for w in range(first, first + run.warps_per_cta):
         if sm.resident & ~sm.finishing & bit(w):
-            live += live_registers(run, u, sm.stack_pc[sm.depth[w] - 1, w])
-    u.live_count[slot] = live
+            live += live_registers(run, switch, sm.stack_pc[sm.depth[w] - 1, w])
+    switch.live_count[slot] = live
     return True
 
 

@@ -1,16 +1,17 @@
-"""The divided register file: room in the ACRF for whole CTAs, entries of the PCRF for live registers, and what it takes
-to move these.
+"""The divided register file: the ACRF with room for whole CTAs, the PCRF with entries for live registers, and the time
+to move registers between them.
 
-The ACRF holds the registers of `acrf_ctas` CTAs, active ones and those of which only the context was put aside. A PCRF
-entry holds one 32-bit register of a warp. A CTA that is evicted leaves one for every register that is live in a warp
-of it; what is not live is lost, and the simulator overwrites it, so that a kernel would show a wrong live vector.
-Virtual Thread has the whole file as ACRF and no PCRF.
+The ACRF holds the registers of `acrf_ctas` CTAs: active ones, and those whose context alone was swapped out. A PCRF
+entry holds one 32-bit register of a warp. An evicted CTA takes an entry for every register that is live in one of its
+warps; dead registers are lost, and the simulator overwrites them, so that a wrong live vector changes results. Virtual
+Thread uses the whole file as ACRF and has no PCRF.
 
-Moving: one register a cycle through the buffer of 128 bytes to the PCRF; from there the first takes longer, as its tag
-says where the next one is. Both directions at a time, and the context besides: timing-model section 6.1 (its choice).
+Moving: one register per cycle through the buffer of 128 bytes to the PCRF; from there the first takes longer, because
+its tag locates the next one. Both directions overlap, and the context moves at the same time: timing-model section 6.1
+(its choice).
 
-Handled simply: predicates and PTXPlus address registers go with the context. A load on its way that comes while its CTA
-is in the PCRF is written there without time (section 6.1, its choice). Entries are counted, not chained.
+Handled simply: predicates and PTXPlus address registers move with the context. A load that returns while its CTA is in
+the PCRF is written there in no time (section 6.1, its choice). Entries are counted, not chained.
 Oh et al., FineReg, MICRO 2018, sections IV.B, V.C and V.D.
 """
 
@@ -23,51 +24,51 @@ _LOST = 0xDEADBEEF
 
 
 @njit
-def has_room(u):
+def has_room(switch):
     """Whether the registers of one more CTA fit into the ACRF."""
-    return u.in_acrf < u.acrf_ctas
+    return switch.in_acrf < switch.acrf_ctas
 
 
 @njit
-def evict(run, sm, u, x, slot):
-    """The live registers of the CTA in a slot, as many as have been looked up, go to the PCRF."""
+def evict(run, sm, switch, x, slot):
+    """Move the live registers of the CTA in a slot, whose number has been looked up, to the PCRF."""
     c = sm.cta_context[slot]
-    u.entries[c] = u.live_count[slot]
-    u.free_entries -= u.entries[c]
-    u.most_entries = max(u.most_entries, u.pcrf_entries - u.free_entries)
-    u.registers[c] = PCRF
-    u.in_acrf -= 1
-    u.evictions += 1
+    switch.entries[c] = switch.live_count[slot]
+    switch.free_entries -= switch.entries[c]
+    switch.most_entries = max(switch.most_entries, switch.pcrf_entries - switch.free_entries)
+    switch.registers[c] = PCRF
+    switch.in_acrf -= 1
+    switch.evictions += 1
     for k in range(run.warps_per_cta):
         w = slot * run.warps_per_cta + k
         if sm.resident & ~sm.finishing & bit(w):
             x.warp = sm.index * run.contexts + sm.context[w]
-            _lose(run, u, x, np.int64(sm.stack_pc[sm.depth[w] - 1, w]))
+            _lose(run, switch, x, np.int64(sm.stack_pc[sm.depth[w] - 1, w]))
 
 
 @njit
-def restore(u, c):
-    """The registers of a CTA come back to the ACRF; which has room. The cycles that it takes."""
-    cycles = restore_cycles(u, u.entries[c])
-    u.free_entries += u.entries[c]
-    u.entries[c] = 0
-    u.registers[c] = ACRF
-    u.in_acrf += 1
-    u.restores += 1
+def restore(switch, c):
+    """Move the registers of a CTA back to the ACRF, which has room; returns the cycles that this takes."""
+    cycles = restore_cycles(switch, switch.entries[c])
+    switch.free_entries += switch.entries[c]
+    switch.entries[c] = 0
+    switch.registers[c] = ACRF
+    switch.in_acrf += 1
+    switch.restores += 1
     return cycles
 
 
 @njit
-def restore_cycles(u, n):
-    """Cycles in which n registers come from the PCRF."""
-    return u.restore_first_cycles + n - 1 if n else 0
+def restore_cycles(switch, n):
+    """The cycles for moving n registers from the PCRF."""
+    return switch.restore_first_cycles + n - 1 if n else 0
 
 
 @njit
-def _lose(run, u, x, i):
+def _lose(run, switch, x, i):
     """Overwrite the rows of a warp that hold registers which are not live before instruction i."""
-    kept = flat_u8(u.kept, run.n_instructions * u.kept_bytes)
-    first = i * u.kept_bytes
+    kept = flat_u8(switch.kept, run.n_instructions * switch.kept_bytes)
+    first = i * switch.kept_bytes
     r32 = rows_u32(x.r32, x.total_rows32)
     base = x.constant_rows32 + x.warp * x.rows32
     for row in range(x.rows32):
@@ -84,6 +85,6 @@ def _lose(run, u, x, i):
 
 
 @njit
-def live_registers(run, u, i):
+def live_registers(run, switch, i):
     """32-bit registers of a warp that are live before instruction i."""
-    return flat_i64(u.live, run.n_instructions)[i]
+    return flat_i64(switch.live, run.n_instructions)[i]

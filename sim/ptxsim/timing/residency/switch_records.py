@@ -1,35 +1,29 @@
-"""What an SM knows of CTAs that it switches: one `SWITCH` record, and a `WARP` record for every resident warp.
+"""The state of an SM that switches CTAs: one `SWITCH` record, and a `WARP` record for every resident warp.
 
-A resident CTA has a *context*, a number below `ctas`: its scratchpad, and the place of its warps' registers, scoreboard
-and loads (warp k of context c is c * warps of a CTA + k). So a switch moves none of these; it moves what stands in
-columns of the `SM` record by slot, and that is what a `WARP` record and the arrays of barriers here are for.
+A resident CTA has a *context*, a number below `ctas`, which indexes its scratchpad and its warps' registers, scoreboard
+and loads (warp k of context c is c * warps of a CTA + k). A switch moves none of these; it moves the columns of the
+`SM` record that are indexed by slot, to `WARP` records and to the barrier arrays below.
 
-Where context and registers of a CTA are is encoded as in Table IV of FineReg: a CTA is active iff both are 2.
+The locations of context and registers are encoded as in Table IV of FineReg: a CTA is active iff both are 2.
 """
 
-from ptxsim.base.jit import record, record_at, records
-from ptxsim.base.program import MAX_STACK
+from ptxsim.base.jit import record, record_at
+from ptxsim.base.program import stack_fields
 from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
 PCRF, ACRF = 1, 2  # where its registers are
-RETIRED, LIVE, EXITED = 0, 1, 2  # a warp that was put aside; EXITED: its stores may be on their way
+RETIRED, LIVE, EXITED = 0, 1, 2  # a warp that was swapped out; EXITED: its stores may be on their way
 MAX_VECTORS = 256  # entries of the cache of live-register vectors
 NOWHERE = -1
 
 WARP = record(
     [
         ("state", "i8"),
-        ("depth", "i8"),
+        ("depth", "i8", (1,)),
         ("inner_wait", "i8"),
         ("dynamic_id", "i8"),
-        ("stack_pc", "i4", (MAX_STACK,)),
-        ("stack_rpc", "i4", (MAX_STACK,)),
-        ("stack_mask", "i8", (MAX_STACK,)),
-        ("stack_call", "i4", (MAX_STACK,)),
-        ("stack_wait", "i4", (MAX_STACK,)),
-        ("waits_since", "i4", (MAX_STACK,)),
-        ("waiting_lanes", "i8", (MAX_STACK,)),
+        *stack_fields(1),
     ]
 )
 
@@ -45,10 +39,8 @@ SWITCH = record(
         ("vector_entries", "i8"),
         ("vector_hit_cycles", "i8"),
         ("live", "u8"),  # address of int64 per instruction: 32-bit registers that are live before it
-        (
-            "kept",
-            "u8",
-        ),  # address of bits per instruction and row of 32, then of 64 bits: what is live, or no register
+        # address of bits per instruction and row (of 32 bits, then of 64): the row is live, or is no register's
+        ("kept", "u8"),
         ("kept_bytes", "i8"),  # of an instruction
         ("warps", "u8"),  # address of the WARP records
         # CTAs by context
@@ -69,7 +61,7 @@ SWITCH = record(
         ("free_entries", "i8"),
         ("n_ready", "i8"),  # CTAs in shared memory that wait for no load
         # CTAs by slot
-        ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or nobody asked
+        ("stalled_since", "i8", (MAX_CTAS,)),  # -1: not stalled, or not tested
         ("live_count", "i8", (MAX_CTAS,)),  # PCRF entries that it needs; -1: not looked up
         ("look_up_cycles", "i8", (MAX_CTAS,)),
         # the switch that is going on
@@ -82,7 +74,7 @@ SWITCH = record(
         ("vector_wanted", "i8"),  # instruction whose vector is on its way; -1: none is
         ("vector_came", "i8"),  # that has come for the next warp; -1: none has
         ("vector_tag", "i8", (MAX_VECTORS,)),  # instruction
-        ("next", "i8"),  # cycle in which there is something to do by itself
+        ("next", "i8"),  # next cycle with work that no arrival causes
         # counters
         ("counted_cycle", "i8"),  # the first cycle that is not in the sums
         ("resident_sum", "i8"),  # of CTAs over cycles
@@ -104,4 +96,3 @@ switch_at = record_at(SWITCH)
 """`switch_at(address of the SWITCH records, SM)`"""
 warp_at = record_at(WARP)
 """`warp_at(address of an SM's WARP records, context of the warp)`"""
-switch_records = records(SWITCH)

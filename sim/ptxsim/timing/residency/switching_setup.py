@@ -1,7 +1,6 @@
-"""CTA switching on the host: what it cannot be together with, its records in a run, and what came of it."""
+"""CTA switching on the host: what it cannot be combined with, its records in a run, and its result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,58 +15,17 @@ from ptxtool.base.bits import from_indices
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SwitchingResult
 
-
-@dataclass(frozen=True)
-class SwitchingResult:
-    """What came of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
-
-    `switches` are CTAs that left the pipeline before their end, `evictions` those of them whose live registers went to
-    the PCRF, `restores` the returns from there. `depletion_cycles` are of SMs in which a stalled CTA stayed though
-    another one could have run, as the PCRF had no room.
-    """
-
-    scheme: str
-    active_limit: int
-    resident_limit: int
-    active_most: int
-    active_average: float
-    resident_most: int
-    resident_average: float
-    switches: int
-    evictions: int
-    restores: int
-    depletion_cycles: int
-    pcrf_entries: int
-    pcrf_most: int
-    vector_hits: int
-    vector_misses: int
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """What can be summed, by the names that it has among all counters."""
-        names = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
-        return {f"cta_{name}": getattr(self, name) for name in names}
-
-    def __str__(self) -> str:
-        text = (
-            f"{self.scheme}: {self.resident_most} CTAs resident at most ({self.resident_average:.1f} on average), "
-            f"{self.active_most} active ({self.active_average:.1f}), {self.switches} switches"
-        )
-        if not self.pcrf_entries:
-            return text
-        looked_up = self.vector_hits + self.vector_misses
-        return (
-            f"{text}\nPCRF: {self.pcrf_most} of {self.pcrf_entries} entries at most, {self.evictions} evictions, "
-            f"{self.restores} restores, {self.depletion_cycles} cycles of depletion; live vectors: "
-            f"{self.vector_hits} of {looked_up} found in the cache"
-        )
+_COUNTERS = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
+_OPTIONS = ("swap_cycles", "restore_first_cycles", "stalled_cycles", "vector_entries", "vector_hit_cycles")
+_NONE_YET = ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag")
 
 
 def check_switching(
     kernel: Function, program: Program, plan: SwitchingPlan, gpu: Gpu, others: Sequence[tuple[object, str]]
 ) -> None:
-    """Raise E502 for what switching cannot be together with: `others` are (whether it is there, what it is)."""
+    """Raise E502 for features that switching excludes; `others` are (whether it is used, its name)."""
     options = gpu.switching
     for key, value, most in (
         ("ctas", options.ctas, MAX_RESIDENT),
@@ -94,10 +52,10 @@ def check_switching(
 
 
 class Switcher:
-    """CTA switching of a run: the records of every SM, and the arrays that they have addresses of."""
+    """CTA switching of a run: the records of every SM, and the arrays whose addresses they hold."""
 
     def __init__(self, plan: SwitchingPlan, gpu: Gpu, kernel: Function, program: Program, ctas: int) -> None:
-        """`ctas` can be resident, by the plan or as there are no more."""
+        """`ctas` is the number of CTAs that can be resident: that of the plan, or fewer for a small grid."""
         self.plan, self.ctas = plan, ctas
         n_sms, options = gpu.sm.count, gpu.switching
         live, kept = np.zeros(1, np.int64), np.zeros((1, 1), np.uint8)
@@ -105,50 +63,39 @@ class Switcher:
             live, kept = live_rows(kernel, program)
         self.warps: Any = np.zeros((n_sms, ctas * plan.warps), WARP)
         self._arrays = live, kept
-        self.units: Any = np.zeros(n_sms, SWITCH)
-        units = self.units
-        units["ctas"], units["acrf_ctas"] = ctas, min(plan.acrf_ctas, ctas)
-        units["pcrf_entries"] = units["free_entries"] = plan.pcrf_entries
-        for name in (
-            "swap_cycles",
-            "restore_first_cycles",
-            "stalled_cycles",
-            "vector_entries",
-            "vector_hit_cycles",
-        ):
-            units[name] = getattr(options, name)
-        units["live"], units["kept"], units["kept_bytes"] = live.ctypes.data, kept.ctypes.data, kept.shape[1]
-        units["warps"] = self.warps.ctypes.data + np.arange(n_sms) * self.warps.strides[0]
-        for name in ("slot", "incoming", "vector_slot", "vector_wanted", "vector_came", "vector_tag"):
-            units[name] = -1
-        units["stalled_since"] = units["live_count"] = -1
+        self.records: Any = np.zeros(n_sms, SWITCH)
+        records = self.records
+        records["ctas"], records["acrf_ctas"] = ctas, min(plan.acrf_ctas, ctas)
+        records["pcrf_entries"] = records["free_entries"] = plan.pcrf_entries
+        for name in _OPTIONS:
+            records[name] = getattr(options, name)
+        records["live"], records["kept"] = live.ctypes.data, kept.ctypes.data
+        records["kept_bytes"] = kept.shape[1]
+        records["warps"] = self.warps.ctypes.data + np.arange(n_sms) * self.warps.strides[0]
+        for name in (*_NONE_YET, "stalled_since", "live_count"):
+            records[name] = -1
 
     def result(self, cycles: int) -> SwitchingResult:
-        """What the records say when a run has ended with this cycle."""
-        units, plan = self.units, self.plan
-        left = cycles - units["counted_cycle"]
-        sums = {n: int((units[f"{n}_sum"] + left * units[n]).sum()) for n in ("resident", "active")}
-        over = max(1, cycles * len(units))
-
-        def total(name: str) -> int:
-            return int(units[name].sum())
-
+        """The result when a run has ended with this cycle."""
+        records, plan = self.records, self.plan
+        left = cycles - records["counted_cycle"]
+        over = max(1, cycles * len(records))
+        average = {
+            n: int((records[f"{n}_sum"] + left * records[n]).sum()) / over for n in ("resident", "active")
+        }
+        totals = {name: int(records[name].sum()) for name in _COUNTERS}
+        totals["depletion_cycles"] += int((left * records["depleted"]).sum())
         return SwitchingResult(
             scheme=plan.scheme,
             active_limit=min(plan.active.resident_ctas, self.ctas),
             resident_limit=self.ctas,
-            active_most=int(units["most_active"].max()),
-            active_average=sums["active"] / over,
-            resident_most=int(units["most_resident"].max()),
-            resident_average=sums["resident"] / over,
-            switches=total("switches"),
-            evictions=total("evictions"),
-            restores=total("restores"),
-            depletion_cycles=total("depletion_cycles") + int((left * units["depleted"]).sum()),
+            active_most=int(records["most_active"].max()),
+            active_average=average["active"],
+            resident_most=int(records["most_resident"].max()),
+            resident_average=average["resident"],
             pcrf_entries=plan.pcrf_entries,
-            pcrf_most=int(units["most_entries"].max()),
-            vector_hits=total("vector_hits"),
-            vector_misses=total("vector_misses"),
+            pcrf_most=int(records["most_entries"].max()),
+            **totals,
         )
 
 

@@ -1,10 +1,10 @@
-"""When a CTA may be switched out: all of its warps are stalled, and nothing of it is in the pipeline.
+"""When a CTA may be switched out: all of its warps are stalled, and none of its instructions is in the pipeline.
 
 A warp is stalled if its next instruction needs a register that a load from beyond the SM will write, if it waits for an
-atomic or at a barrier, or if it has exited; one of them has to wait for memory, as only that makes the CTA ready again.
-Hits in L1 are over when the instruction leaves the head of the LDST unit, so what is waited for has missed. Nothing
-may be between issue and the memory system, nor a register be about to be written, nor an instruction be fetched: loads
-on their way and stores that are not acknowledged are all that a CTA leaves behind.
+atomic or at a barrier, or if it has exited; one of them has to wait for memory, because only a reply makes the CTA
+ready again. L1 hits end when the instruction leaves the head of the LDST unit, so an awaited load has missed. No
+instruction may be between issue and the memory system, no register about to be written, no instruction being fetched:
+only loads in flight and unacknowledged stores may remain of a CTA that is switched out.
 
 A warp at a fence or a wait for copies is not stalled in this sense.
 
@@ -20,7 +20,7 @@ NOT_STALLED = -1
 
 @njit
 def stalled_from(run, sm, slot):
-    """The cycle from which the CTA in a slot is stalled if nothing returns before; NOT_STALLED if that is not so."""
+    """The cycle from which the CTA in a slot is stalled if no load returns before; NOT_STALLED if it is not."""
     mine = warps_of(run, slot)
     unfinished = sm.resident & ~sm.finishing & mine
     waiting = sm.has_head & sm.blocked & ~(sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic)

@@ -1,12 +1,11 @@
 """Warp schedulers: policies, one file each, with the functions that docs/schedulers.md describes.
 
-`pick(sm, scheduler, candidates) -> warp` chooses among the warps of a mask that is not 0. It is called when a warp can
-issue; besides those that can, the mask has the warps whose buffers hold instructions of a wrong path. One of these that
-is chosen loses them, as a scan in the order of priority would find them, and `pick` is called again without it.
-A policy that looks at some of its warps only has also `window(sm, scheduler) -> mask`, called once in every cycle
-before anything else: other warps neither issue nor count as valid. Both may keep numbers in
-`sm.policy[scheduler, ...]`, zero at the start. A number behind a name (`two_level:6`) is `sm.policy_number`. A user's
-own policy is found by `own.py`; from then on it is one like the others.
+`pick(sm, scheduler, candidates) -> warp` chooses a warp of a mask that is not 0. It is called when a warp can issue;
+the mask also contains the warps whose buffers hold instructions of a wrong path. If one of these is chosen, its buffer
+is flushed, as in a scan in the order of priority, and `pick` is called again without it. A policy that looks at some
+of its warps only has also `window(sm, scheduler) -> mask`, called once per cycle before all else: warps outside neither
+issue nor count as valid. Both may keep numbers in `sm.policy[scheduler, ...]`, zero at the start. A number after a name
+(`two_level:6`) is `sm.policy_number`. `own.py` loads a user's own policy, which is then treated like a built-in one.
 """
 
 from collections.abc import Callable
@@ -15,15 +14,13 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-import numba
-
 from ptxsim.base import jit
 from ptxsim.timing.schedulers import gto, lrr, old, owf, owf_greedy, own, rrr, static_limit, two_level
 from ptxsim.timing.schedulers.own import OwnPolicy
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import MAX_WARPS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 
 SCHEDULERS: dict[str, ModuleType] = {
     "lrr": lrr,
@@ -36,12 +33,12 @@ SCHEDULERS: dict[str, ModuleType] = {
     "owf_greedy": owf_greedy,
 }
 NUMBERED = {"two_level": 6, "static_limit": None}
-"""The policies with a number behind their name; the number where none is given (None: it must be)."""
+"""The policies with a number after their name, and its default (None: the number is required)."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy as the compiled loop takes it, and what it is called."""
+    """A policy as the compiled loop takes it, and its name."""
 
     name: str
     pick: Any
@@ -56,26 +53,20 @@ class Policy:
         return self.has_window or self.own is not None
 
     def explained(self, problem: Exception) -> PtxError | None:
-        """What an exception of a user's policy means to the user; None where it is not the policy's."""
+        """The diagnostic for an exception of a user's policy; None if the policy did not raise it."""
         return self.own.raised(problem) if self.own else None
 
 
 def policy(name: str) -> Policy:
     """The policy of that name: `NAME`, `NAME:NUMBER` or `FILE.py:FUNCTION[:NUMBER]`.
 
-    Raises `PtxError`: E501 for a file that cannot be read, E502 for what is no policy.
+    Raises `PtxError`: E501 for a file that cannot be read, E502 for an invalid policy.
     """
     found = own.split(name)
     if found is not None:
         mine = own.load(found)
-        return Policy(
-            name,
-            mine.compiled_pick,
-            mine.compiled_window or _whole(),
-            mine.window is not None,
-            found.number,
-            mine,
-        )
+        window = mine.compiled_window or _whole()
+        return Policy(name, mine.compiled_pick, window, mine.window is not None, found.number, mine)
     return _built_in(name)
 
 
@@ -84,10 +75,8 @@ def _built_in(name: str) -> Policy:
     kind, _, number = name.partition(":")
     if kind not in SCHEDULERS:
         known = ", ".join(sorted(SCHEDULERS))
-        near = nearest(kind, SCHEDULERS)
-        guess = f"did you mean '{near}'? " if near else ""
-        help_text = f"{guess}the schedulers are {known}; one of your own is FILE.py:FUNCTION"
-        raise error("E502", f"no warp scheduler '{name}'", help=help_text)
+        there = f"the schedulers are {known}; one of your own is FILE.py:FUNCTION"
+        raise error("E502", f"no warp scheduler '{name}'", help=did_you_mean(kind, SCHEDULERS, then=there))
     module = SCHEDULERS[kind]
     window = getattr(module, "window", None)
     compiled_window = _whole() if window is None else _compiled(WINDOW, window)
@@ -96,7 +85,7 @@ def _built_in(name: str) -> Policy:
 
 
 def _number(name: str, kind: str, given: str) -> int:
-    """The number of a built-in policy; 0 where it has none. Raises E502 for one that cannot be."""
+    """The number of a built-in policy; 0 if it has none. Raises E502 for an invalid number."""
     if kind not in NUMBERED:
         if given or ":" in name:
             raise error("E502", f"scheduler '{name}': '{kind}' takes no number", help=f"write '{kind}'")
@@ -122,4 +111,4 @@ def _whole() -> Any:
 
 @cache
 def _compiled(signature: Any, function: Callable[..., int]) -> Any:
-    return numba.njit(signature, **jit.OPTIONS)(function)
+    return jit.uncached(signature)(function)

@@ -1,8 +1,8 @@
 """A warp scheduler of the user's own: `FILE.py:FUNCTION[:NUMBER]`, loaded, checked and compiled.
 
 The function is `pick`, whatever its name; a function `window` of the same file is its window. Both are compiled with
-bounds checked, so that a wrong index is an error and not a wrong byte somewhere. Everything that can be wrong is told
-with its place in the file: while loading (E501, E502), and what the policy does in a run (E416).
+bounds checks, so that a wrong index is an error, not a memory corruption. All errors are reported with their place in
+the file: while loading (E501, E502) and in a run (E416).
 """
 
 import ast
@@ -23,7 +23,7 @@ from ptxsim.base import jit
 from ptxsim.timing.schedulers.signature import PICK, WINDOW
 from ptxsim.timing.sm_state import POLICY
 from ptxtool.base.diag import PtxError, error
-from ptxtool.base.nearest import nearest
+from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 
 _NAME = re.compile(r"(?P<file>.+\.py)(?::(?P<function>[^:]*))?(?::(?P<number>[^:]*))?$", re.DOTALL)
@@ -33,7 +33,7 @@ _READ_MORE = "docs/schedulers.md builds one from nothing"
 
 @dataclass(frozen=True)
 class OwnName:
-    """What the name of a user's scheduler says."""
+    """The parts of the name of a user's scheduler."""
 
     file: str
     function: str
@@ -59,7 +59,7 @@ class OwnPolicy:
         return error("E416", message, self.source, *_definition(self.source, self.pick), help_text)
 
     def raised(self, problem: Exception) -> PtxError | None:
-        """What an exception in a run says; None if it did not come from these functions."""
+        """The diagnostic for an exception in a run; None if these functions did not raise it."""
         frames = [f for f in traceback.extract_tb(problem.__traceback__) if f.filename == self.source.name]
         if not frames and jit.JIT_DISABLED:
             return None
@@ -67,9 +67,8 @@ class OwnPolicy:
         message = f"'{self.function}' raised {type(problem).__name__}: {problem}"
         help_text = f"a scheduler must return one of its candidates in every case; {_READ_MORE}"
         if isinstance(problem, IndexError):
-            help_text = (
-                f"look at every index of `sm`'s arrays; `sm.policy` has {POLICY} numbers for each scheduler"
-            )
+            numbers = f"`sm.policy` has {POLICY} numbers for each scheduler"
+            help_text = f"look at every index of `sm`'s arrays; {numbers}"
         return error("E416", message, self.source, *place, help_text)
 
 
@@ -79,18 +78,12 @@ def split(name: str) -> OwnName | None:
     if found is None:
         return None
     if not found["function"]:
-        raise error(
-            "E502",
-            f"scheduler '{name}' names no function",
-            help=f"write '{found['file']}:FUNCTION', such as '{found['file']}:pick'",
-        )
+        help_text = f"write '{found['file']}:FUNCTION', such as '{found['file']}:pick'"
+        raise error("E502", f"scheduler '{name}' names no function", help=help_text)
     number = found["number"]
     if number is not None and not re.fullmatch(r"-?\d{1,18}", number):
-        raise error(
-            "E502",
-            f"scheduler '{name}': '{number}' is no whole number",
-            help="what stands behind the function is `sm.policy_number`; leave it away where none is needed",
-        )
+        help_text = "the number after the function is `sm.policy_number`: leave it out where none is needed"
+        raise error("E502", f"scheduler '{name}': '{number}' is no whole number", help=help_text)
     return OwnName(found["file"], found["function"], int(number or 0))
 
 
@@ -99,34 +92,20 @@ def load(name: OwnName) -> OwnPolicy:
     try:
         source = Source.from_bytes(name.file, Path(name.file).read_bytes())
     except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error(
-            "E501", f"cannot read '{name.file}': {reason}", help="give the path of a Python file"
-        ) from None
+        message = f"cannot read '{name.file}': {(problem.strerror or str(problem)).lower()}"
+        raise error("E501", message, help="give the path of a Python file") from None
     functions = _run(source)
     if name.function not in functions:
-        near = nearest(name.function, functions)
-        guess = f"did you mean '{near}'? " if near else ""
-        there = ", ".join(functions) or "none"
-        raise error(
-            "E502",
-            f"no function '{name.function}' in '{name.file}'",
-            source,
-            help=f"{guess}its functions are: {there}",
-        )
+        there = f"its functions are: {', '.join(functions) or 'none'}"
+        help = did_you_mean(name.function, functions, then=there)
+        raise error("E502", f"no function '{name.function}' in '{name.file}'", source, help=help)
     pick = functions[name.function]
     window = functions.get("window") if name.function != "window" else None
     _check_parameters(source, pick, "pick")
     if window is not None:
         _check_parameters(source, window, "window")
-    return OwnPolicy(
-        source,
-        name.function,
-        pick,
-        window,
-        _compile(source, pick, PICK),
-        None if window is None else _compile(source, window, WINDOW),
-    )
+    compiled_window = None if window is None else _compile(source, window, WINDOW)
+    return OwnPolicy(source, name.function, pick, window, _compile(source, pick, PICK), compiled_window)
 
 
 def _run(source: Source) -> dict[str, Callable[..., Any]]:
@@ -144,14 +123,12 @@ def _run(source: Source) -> dict[str, Callable[..., Any]]:
         raise error("E502", message, source, *place, help_text) from None
     functions = {name: getattr(value, "py_func", value) for name, value in names.items()}
     return {
-        name: value
-        for name, value in functions.items()
-        if inspect.isfunction(value) and value.__code__.co_filename == source.name
+        n: f for n, f in functions.items() if inspect.isfunction(f) and f.__code__.co_filename == source.name
     }
 
 
 def _code(source: Source) -> CodeType:
-    """The code of a file. Raises E502 where it is no Python."""
+    """The code of a file. Raises E502 if it is not Python."""
     text = source.text.replace("ptxsim.schedulers.warps", "ptxsim.jit")  # its name until 0.1
     try:
         return compile(text, source.name, "exec", dont_inherit=True)
@@ -169,13 +146,9 @@ def _check_parameters(source: Source, function: Callable[..., Any], kind: str) -
         inspect.signature(function).bind(*wanted)
     except TypeError:
         name, given = function.__name__, ", ".join(inspect.signature(function).parameters)
-        raise error(
-            "E502",
-            f"'{name}({given})' cannot be called with {len(wanted)} arguments",
-            source,
-            *_definition(source, function),
-            f"write 'def {name}({', '.join(wanted)})'; {_READ_MORE}",
-        ) from None
+        message = f"'{name}({given})' cannot be called with {len(wanted)} arguments"
+        help_text = f"write 'def {name}({', '.join(wanted)})'; {_READ_MORE}"
+        raise error("E502", message, source, *_definition(source, function), help_text) from None
 
 
 def _compile(source: Source, function: Callable[..., Any], signature: Any) -> Any:
@@ -197,25 +170,26 @@ def _compile(source: Source, function: Callable[..., Any], signature: Any) -> An
 
 
 def _uncompilable(source: Source, function: Callable[..., Any], problem: Exception) -> PtxError:
-    """What numba has against a function, at the line it names."""
+    """The error that numba reports for a function, at the line it names."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(problem))
-    if isinstance(problem, KeyError):  # a field that the record has not
+    if isinstance(problem, KeyError):  # the record has no such field
         field = str(problem.args[0])
         place = _mention(source, function, field)
         help_text = "docs/schedulers.md says which fields there are"
         return error("E502", f"an SM has no field '{field}'", source, *place, help_text)
-    file = re.escape(Path(source.name).name)  # numba gives the path from here
+    file = re.escape(Path(source.name).name)  # numba's paths are relative to the working directory
     lines = re.findall(rf'File "[^"]*{file}", line (\d+)', text)
     place = _line(source, int(lines[-1])) if lines else _definition(source, function)
-    said = [line.strip() for line in text.splitlines() if line.strip()]
-    told = [line for line in said if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
-    message = f"'{function.__name__}' cannot be compiled: {told[0] if told else type(problem).__name__}"
+    context = ("Failed in", "During:", "File", "<source", "-")
+    stripped = filter(None, map(str.strip, text.splitlines()))
+    reason = next((line for line in stripped if not line.startswith(context)), type(problem).__name__)
+    message = f"'{function.__name__}' cannot be compiled: {reason}"
     help_text = "use numbers, loops, `sm`'s fields and functions of ptxsim.jit; helpers of your own need numba's @njit"
     return error("E502", message, source, *place, help_text)
 
 
 def _definition(source: Source, function: Callable[..., Any]) -> tuple[int, int]:
-    """Where a function's `def` stands."""
+    """The line of a function's `def`."""
     for node in ast.walk(ast.parse(source.text)):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             return _line(source, node.lineno)
@@ -223,7 +197,7 @@ def _definition(source: Source, function: Callable[..., Any]) -> tuple[int, int]
 
 
 def _mention(source: Source, function: Callable[..., Any], field: str) -> tuple[int, int]:
-    """Where a function says `.field`."""
+    """The first line with `.field`; otherwise that of the function's `def`."""
     for node in ast.walk(ast.parse(source.text)):
         if isinstance(node, ast.Attribute) and node.attr == field:
             return _line(source, node.lineno)

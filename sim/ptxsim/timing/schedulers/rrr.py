@@ -1,24 +1,22 @@
 """Strict round robin: a warp has its turn until it issues, however long it takes (GPGPU-Sim 4.2's `rrr`).
 
-The turn is that of the first warp behind the last issuer that has not exited and does not wait (at a barrier, a fence,
-a lock, for an atomic); the others neither issue nor count. GPGPU-Sim gives all its schedulers warp 0 as their first
-turn; here each begins with the first warp of its own.
+The turn is that of the first warp after the last issuer that has not exited and does not wait (at a barrier, a fence,
+a lock, for an atomic); the others neither issue nor count. In GPGPU-Sim warp 0 has the first turn in all schedulers;
+here each begins with the first warp of its own.
 
 Reference: timing-model-42 section 2.
 
-sm.policy[scheduler, 0]: the slot behind the last issuer.
+sm.policy[scheduler, 0]: the slot after the last issuer's.
 """
 
-from ptxsim.base.jit import bit, ctz, from_bit
+from ptxsim.base.jit import ctz, from_bit
 from ptxsim.timing.schedulers.warps import runnable
 
 
 def window(sm, scheduler):
     turns = runnable(sm) & sm.supervised[scheduler]
-    behind = turns & from_bit(sm.policy[scheduler, 0])
-    if behind:
-        return bit(ctz(behind))
-    return turns & -turns
+    later = turns & from_bit(sm.policy[scheduler, 0])
+    return later & -later if later else turns & -turns
 
 
 def pick(sm, scheduler, candidates):

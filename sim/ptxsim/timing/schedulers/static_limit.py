@@ -1,13 +1,14 @@
 """Static warp limiting: greedy then oldest among the N oldest warps (timing-model section 2, SWL).
 
-Warps that have exited or wait (at a barrier, a fence, a lock, for an atomic) are not among the N; the greedy warp is
-looked at even when N others are older.
+Warps that have exited or wait (at a barrier, a fence, a lock, for an atomic) are not among the N; the greedy warp may
+issue even when N others are older.
 Rogers, O'Connor, Aamodt, Cache-conscious wavefront scheduling, MICRO 2012, section 4.
 
 sm.policy_number: N. sm.policy[scheduler, 0]: the greedy warp.
 """
 
 from ptxsim.base.jit import bit
+from ptxsim.timing.schedulers.gto import pick  # noqa: F401
 from ptxsim.timing.schedulers.warps import oldest, runnable
 
 
@@ -20,9 +21,3 @@ def window(sm, scheduler):
             left &= ~bit(w)
             chosen |= bit(w)
     return chosen
-
-
-def pick(sm, scheduler, candidates):
-    if not candidates & bit(sm.policy[scheduler, 0]):
-        sm.policy[scheduler, 0] = oldest(sm, candidates)
-    return sm.policy[scheduler, 0]

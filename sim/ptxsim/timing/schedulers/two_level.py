@@ -1,9 +1,9 @@
-"""Two levels: a scheduler looks at a few active warps; those that wait for memory go behind the pending ones.
+"""Two levels: a scheduler looks at a few active warps; those that wait for memory go to the end of the pending ones.
 
 In every cycle active warps that wait (exited, at a barrier, a fence, a lock, for an atomic), or whose next instruction
 reads a register that a load from global, local, parameter or texture memory will write, go to the end of the pending
-queue; its head fills the active list up again, without a test. Active warps issue in order; behind the issuer the list
-begins anew, so that it becomes the last. Slots without a warp take their places in both, as in GPGPU-Sim.
+queue; its head refills the active list, without a test. Active warps issue in order; after an issue the list is rotated
+so that the issuer becomes the last. Slots without a warp have places in both lists, as in GPGPU-Sim.
 Timing-model section 2 (`two_level_active`); Narasiman et al., Improving GPU performance via large warps and two-level
 warp scheduling, MICRO 2011; Gebhart et al., Energy-efficient mechanisms for managing thread context, ISCA 2011.
 
@@ -64,7 +64,7 @@ def pick(sm, scheduler, candidates):
     while not candidates & bit(sm.policy[scheduler, first]):
         first += 1
     w = sm.policy[scheduler, first]
-    ahead = first - LIST + 1  # warps up to the issuer, which go behind the others in their order
+    ahead = first - LIST + 1  # warps up to the issuer, which go to the end in their order
     for k in range(ahead):
         sm.policy[scheduler, LEAVING + k] = sm.policy[scheduler, LIST + k]
     for k in range(active - ahead):

@@ -1,14 +1,14 @@
-"""What policies ask about warps: which can go on at all, which was launched first, which is first by its class."""
+"""Questions of policies: which warps can run, which was launched first, which is first by its class."""
 
 from ptxsim.base.jit import ctz, njit
 
 
 @njit
 def runnable(sm):
-    """Mask of the warps that are there, have not exited, and wait for no barrier, fence, copy, atomic or lock.
+    """Mask of the resident warps that have not exited and wait for no barrier, fence, copy, atomic or lock.
 
-    With those at a lock, a policy that looks at a few warps could wait for ever: the warp that has the lock may not
-    be among them.
+    With warps that wait for a lock in the mask, a policy that looks at a few warps only could wait for ever: the holder
+    of the lock may not be among them.
     """
     return sm.resident & ~(
         sm.finishing | sm.at_barrier | sm.in_membar | sm.in_wait | sm.in_atomic | sm.lock_wait
@@ -30,14 +30,13 @@ def oldest(sm, warps):
 
 @njit
 def first_of_class(sm, warps):
-    """The warp of a mask of the best class (owner, unshared, non-owner), of these the one launched first."""
+    """The warp of a mask with the best class (owner, unshared, non-owner), of these the one launched first."""
     w = ctz(warps)
     rest = warps & (warps - 1)
     while rest:
         other = ctz(rest)
         rest &= rest - 1
-        if sm.warp_class[other] < sm.warp_class[w] or (
-            sm.warp_class[other] == sm.warp_class[w] and sm.dynamic_id[other] < sm.dynamic_id[w]
-        ):
+        better = sm.warp_class[other] - sm.warp_class[w]
+        if better < 0 or (better == 0 and sm.dynamic_id[other] < sm.dynamic_id[w]):
             w = other
     return w

@@ -1,11 +1,12 @@
-"""Dynamic warp execution: how likely a warp of a non-owner CTA may issue a memory instruction now.
+"""Dynamic warp execution: the chance that a warp of a non-owner CTA may issue a memory instruction now.
 
-More CTAs on an SM may miss more in the caches. So every SM has a chance, 1 at first, with which a non-owner's loads,
-stores and atomics of global, local and texture memory issue; SM 0, the reference, has none. Every so many cycles an SM
-that counted more Stall slots than SM 0 lowers its chance by a step, one that counted fewer raises it (`period.py`). A
-draw counts for one cycle, or for the rest of the period. An instruction that is held back waits like one for a lock.
+More CTAs on an SM can cause more cache misses. So every SM has a chance, 1 at first, with which a non-owner's loads,
+stores and atomics of global, local and texture memory issue; on SM 0, the reference, it is 0. At the end of every
+period an SM with more Stall slots than SM 0 lowers its chance by a step, one with fewer raises it
+(`dynamic_period.py`). A draw counts for one cycle, or for the rest of the period. An instruction that is held back
+waits like one for a lock.
 
-A draw is a hash of seed, SM, warp and cycle, so it depends on nothing else that has been drawn.
+A draw is a hash of seed, SM, warp and cycle, independent of all other draws.
 
 Jatala et al., register sharing, section 5.3; timing-model section 5.4.
 """
@@ -26,7 +27,7 @@ DYNAMIC = record(
         ("chance", "i8"),
         ("stalls", "i8"),  # Stall slots up to this period
         ("held", "i8"),  # warps that wait for the next draw
-        ("passed", "i8"),  # warps that may issue, whatever is drawn
+        ("passed", "i8"),  # warps that may issue until the period ends
         ("stopped", "i8"),  # warps whose head has been held back
         ("lowest", "i8"),
         ("raised", "i8"),
@@ -40,7 +41,7 @@ _units = records(DYNAMIC)
 
 @njit
 def is_far(instruction):
-    """Whether an instruction goes to memory beyond the SM, as far as its text says."""
+    """Whether an instruction may access memory beyond the SM, judged by its text."""
     space = instruction.space
     return instruction.access != NO_ACCESS and (
         space == GLOBAL or space == LOCAL or space == TEXTURE or space == GENERIC
@@ -91,7 +92,7 @@ def hold(run, sm, w):
 
 @njit
 def draws_again(run, sm):
-    """Whether what is held back may pass before the period ends."""
+    """Whether held-back warps draw again before the period ends."""
     d = _units(run.dynamic, run.n_sms)[sm.index]
     return d.chance > 0 and not d.sticky
 

@@ -1,9 +1,10 @@
-"""What the pipeline asks of resource sharing: may this warp issue its head now, and what does that change?
+"""Resource sharing at issue: may this warp issue its head now, and which locks and marks change (timing-model section
+5.2)?
 
-The one place that core stages call, whatever is shared. A head that may touch what is shared, goes to memory under
-dynamic warp execution, or has a release mark, is looked at before it may issue: marks are passed as soon as nothing but
-hazards and locks holds the warp, locks are asked for when the scoreboard is clear, before the port (timing-model
-section 5.2). A warp that waits for a lock holds nothing of the pipeline.
+The interface of the core stages to both kinds of sharing. Before issue the head is tested if it may touch the shared
+resource, accesses memory under dynamic warp execution, or has a release mark: a mark is passed as soon as the warp
+waits for hazards and locks at most; a lock is requested when the scoreboard is clear, before the port. A warp that
+waits for a lock occupies nothing of the pipeline.
 """
 
 import numpy as np
@@ -21,16 +22,14 @@ from ptxsim.timing.sharing import registers, scratchpad
 from ptxsim.timing.sharing.hold_back import admits, draws_again, end_hold, forget_draw, hold, is_far, is_held
 from ptxsim.timing.sharing.pairs import NON_OWNER, refuse
 
-TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = (
-    102,
-    103,
-)  # as in ptxsim/memory_image/faults.py: use of what a release mark gave back
+# as in ptxsim/memory_image/faults.py: use of a resource that a release mark has released
+TOUCHED_REGISTER, TOUCHED_SCRATCHPAD = 102, 103
 _REGISTERS = GIVES_REGISTERS | FALLEN_REGISTERS
 _SCRATCHPAD = GIVES_SCRATCHPAD | FALLEN_SCRATCHPAD
 
 
 def active_marks(shares_scratchpad: bool) -> int:
-    """The marks that matter where registers or scratchpad are shared."""
+    """The marks that apply where registers or scratchpad are shared."""
     return (_SCRATCHPAD if shares_scratchpad else _REGISTERS) | LEADS_TO_MARK
 
 
@@ -60,7 +59,7 @@ def see_head(run, sm, instruction, w):
 
 @njit
 def pass_marks(run, sm, marked):
-    """Warps that stand at release marks pass them."""
+    """Let warps whose head has a release mark pass it."""
     while marked:
         w = ctz(marked)
         marked &= marked - 1
@@ -68,28 +67,28 @@ def pass_marks(run, sm, marked):
         marks = instruction_at(run.code, sm.ib_pc[w]).marks & run.active_marks
         fell = sm.fell_to[w] == sm.ib_pc[w]
         if marks & (GIVES_REGISTERS | GIVES_SCRATCHPAD) or (fell and marks & ~LEADS_TO_MARK):
-            sm.gave_back |= bit(w)
-            _give_back(run, sm, w, True)
+            sm.has_released |= bit(w)
+            _release(run, sm, w, True)
 
 
 @njit
 def ask(run, sm, x, instruction, w):
-    """Warp w is about to issue its head: let it wait if a lock or dynamic warp execution says so. A fault, or 0."""
+    """Warp w is about to issue its head: let it wait if a lock or dynamic warp execution refuses it. A fault, or 0."""
     if run.shares_scratchpad:
         if instruction.reach_end and not sm.within & bit(w):
-            gave_back = sm.gave_back & bit(w)
-            if gave_back or not scratchpad.holds(sm, w):
+            has_released = sm.has_released & bit(w)
+            if has_released or not scratchpad.holds(sm, w):
                 offset = scratchpad.shared_byte(run, sm, x, w)
                 if offset < 0:
                     sm.within |= bit(w)
-                elif gave_back:
+                elif has_released:
                     x.error_address = np.uint64(offset)
                     return TOUCHED_SCRATCHPAD
                 elif not scratchpad.may_touch(run, sm, w):
                     refuse(run, sm, w, offset)
                     return 0
     elif registers.touches(run, instruction):
-        if sm.gave_back & bit(w):
+        if sm.has_released & bit(w):
             return TOUCHED_REGISTER
         if not registers.may_touch(run, sm, w):
             refuse(run, sm, w, -1)
@@ -100,8 +99,8 @@ def ask(run, sm, x, instruction, w):
 
 
 @njit
-def take(run, sm, instruction, w, i):
-    """Warp w has issued instruction i, which it asked for: it holds the lock of what it touches from now on."""
+def acquire(run, sm, instruction, w, i):
+    """Warp w has issued instruction i, for which it asked: it holds the lock of the shared resource from now on."""
     if run.dynamic != 0:
         forget_draw(run, sm, w)
     if instruction.marks & run.active_marks & LEADS_TO_MARK:
@@ -110,27 +109,27 @@ def take(run, sm, instruction, w, i):
     if not _may_touch(run, instruction):
         return
     if not run.shares_scratchpad:
-        registers.take(run, sm, w)
+        registers.acquire(run, sm, w)
     elif not sm.within & bit(w) and not scratchpad.holds(sm, w):
-        scratchpad.take(run, sm, w)
+        scratchpad.acquire(run, sm, w)
 
 
 @njit
-def _give_back(run, sm, w, early):
+def _release(run, sm, w, early):
     if run.shares_scratchpad:
-        scratchpad.give_back(run, sm, w, early)
+        scratchpad.release(run, sm, w, early)
     else:
-        registers.give_back(run, sm, w, early)
+        registers.release(run, sm, w, early)
 
 
 @njit
 def warp_exited(run, sm, w):
     """All lanes of a warp of a shared CTA have exited."""
-    _give_back(run, sm, w, False)
+    _release(run, sm, w, False)
 
 
 @njit
-def settle_wait(run, sm, w):
+def end_lock_wait(run, sm, w):
     """Warp w waits no longer: charge the cycles to the instruction it waited at, its head."""
     waited = run.cycle - sm.lock_since[w]
     sm.lock_wait &= ~bit(w)
@@ -143,13 +142,13 @@ def settle_wait(run, sm, w):
 
 @njit
 def retest(run, sm):
-    """Something was given back: let the waiting warps that may go on now be ready again."""
+    """A lock was released: waiting warps that may go on now are ready again."""
     waiting = sm.lock_wait
     while waiting:
         w = ctz(waiting)
         waiting &= waiting - 1
         if run.dynamic != 0 and is_held(run, sm, w):
             if draws_again(run, sm) or sm.warp_class[w] != NON_OWNER:
-                settle_wait(run, sm, w)
+                end_lock_wait(run, sm, w)
         elif scratchpad.may_touch(run, sm, w) if run.shares_scratchpad else registers.may_touch(run, sm, w):
-            settle_wait(run, sm, w)
+            end_lock_wait(run, sm, w)

@@ -1,8 +1,8 @@
-"""Pairs of CTAs that share a resource: who is paired with whom, who owns, who waits (timing-model section 5).
+"""Pairs of CTAs that share a resource: partners, owners and refused warps (timing-model section 5).
 
-What register and scratchpad sharing have in common. CTA slots are paired for the whole run. The CTA that first takes a
-lock owns the pair; when it ends its partner becomes owner, and the next CTA in the freed slot is the non-owner. A warp
-whose head is refused waits, is tested again when something was given back, and counts for the stall-point report.
+Common to register and scratchpad sharing. CTA slots are paired for the whole run. The CTA that first takes a lock owns
+the pair; when it ends its partner becomes owner, and the next CTA in the freed slot is the non-owner. A warp whose
+head is refused waits, is tested again when a lock was released, and counts for the stall-point report.
 
 State of an SM: pair, side, partner, done (per CTA slot), owner, lock (per pair), warp_class, lock_wait, lock_since.
 
@@ -45,7 +45,7 @@ def classify(run, sm, slot):
 
 @njit
 def set_owner(run, sm, p, side):
-    """A side of a pair, or nobody (-1), is its owner."""
+    """A side of a pair becomes its owner; -1: no side."""
     sm.owner[p] = side
     if run.timeline:
         note(run, sm, OWNED, p, side, 0, 0)
@@ -75,7 +75,7 @@ def unlock(run, sm, p, k, early):
 
 @njit
 def is_done(sm, slot, k):
-    """Whether the warp at position k of a CTA touches nothing shared any more: it has exited or passed a mark."""
+    """Whether the warp at position k of a CTA has exited or passed a release mark."""
     return (sm.done[slot] >> k) & 1 != 0
 
 
@@ -85,7 +85,7 @@ def cta_started(run, sm, slot):
     sm.done[slot] = 0
     for w in range(slot * run.warps_per_cta, (slot + 1) * run.warps_per_cta):
         sm.fell_to[w] = -1
-        sm.gave_back &= ~bit(w)
+        sm.has_released &= ~bit(w)
     classify(run, sm, slot)
 
 
@@ -101,7 +101,7 @@ def cta_ended(run, sm, slot):
 
 @njit
 def refuse(run, sm, w, offset):
-    """Note that warp w stops at its head because of a lock; `offset`: where in the scratchpad it wanted to go."""
+    """Note that a lock stops warp w at its head; `offset`: the byte of the scratchpad that it wants to access."""
     i = sm.ib_pc[w]
     sm.lock_wait |= bit(w)
     sm.lock_since[w] = run.cycle

@@ -5,14 +5,14 @@ one lock. It is taken when a warp issues its first instruction that names a shar
 last lane exits, or when the warp passes a release mark.
 
 Deadlock rule ("safe"): a warp of the owner may always take its lock when it is free; a warp of the non-owner only when
-its partner warp is done: has exited, or passed a mark, behind which it never asks again (the run ends with a fault if
-it does). So a lock that a non-owner's warp holds is one that no warp of the owner will want: an owner never waits for
-its partner, runs to its end as if it were alone, and its partner is owner after it. Marks change nothing in this.
+its partner warp is done: has exited, or passed a mark, after which it never asks again (the run ends with a fault if
+it does). So no warp of the owner will want a lock that a non-owner's warp holds: an owner never waits for its partner,
+runs to its end as if it were alone, and its partner is owner after it. Marks do not change this.
 "strict": moreover no warp of the owner may hold any lock. "symmetric": every warp may take its lock when it is free,
 which deadlocks where barriers tie the warps of a CTA together (figure 5 of the paper); for comparison.
 
-What is in flight when a lock is given back is not waited for, neither at the exit nor at a mark: it lies between the
-issue of an instruction and the first write of another.
+Releasing a lock waits for no instruction in flight, neither at the exit nor at a mark: that time is between the issue
+of an instruction and the first write of another.
 
 Jatala et al., register sharing, sections 3 and 4; timing-model section 5.
 """
@@ -44,7 +44,7 @@ def may_touch(run, sm, w):
 
 
 @njit
-def take(run, sm, w):
+def acquire(run, sm, w):
     """Warp w touches a shared register: it holds its lock from now on."""
     slot = sm.cta_slot[w]
     p = sm.pair[slot]
@@ -54,7 +54,7 @@ def take(run, sm, w):
 
 
 @njit
-def give_back(run, sm, w, early):
+def release(run, sm, w, early):
     """Warp w has exited, or passed a release mark (`early`): its lock is free, its partner may go on."""
     slot = sm.cta_slot[w]
     p, k = sm.pair[slot], sm.warp_in_cta[w]

@@ -1,17 +1,17 @@
 """Scratchpad sharing: one lock per pair of CTAs, and which warps may access shared scratchpad now.
 
-Two CTAs of a pair share all bytes of scratchpad beyond the private ones. A CTA takes the lock when a warp of it issues
-its first access to such a byte, by the addresses of its active lanes; whatever accesses shared memory counts: loads,
-stores, atomics, asynchronous copies, matrices, operands `s[...]` of PTXPlus, generic addresses. The lock is free again
-when every warp of the CTA has exited or passed a release mark.
+Two CTAs of a pair share all bytes of scratchpad beyond the private ones. A CTA takes the lock when one of its warps
+issues the first access to such a byte, by the addresses of its active lanes; every access to shared memory counts:
+loads, stores, atomics, asynchronous copies, matrices, operands `s[...]` of PTXPlus, generic addresses. The lock is free
+again when every warp of the CTA has exited or passed a release mark.
 
-Rule: a free lock may be taken by the owner, by anyone while there is none, and by the non-owner when all warps of its
-partner are done. Who holds the lock waits for nobody outside of its CTA, so there is no deadlock; "symmetric" (anyone
-may take a free lock) is as safe here, and "strict" the same as "safe". A CTA that takes the lock from a partner that
-is done but has not ended becomes the owner: now the other side depends on it.
+Rule: a free lock may be taken by the owner, by either CTA while there is no owner, and by the non-owner when all warps
+of its partner are done. The holder waits for no warp outside of its CTA, so there is no deadlock; "symmetric" (either
+CTA may take a free lock) is as safe here, and "strict" the same as "safe". A CTA that takes the lock from a partner
+that is done but has not ended becomes the owner: now the other side depends on it.
 
-The lock is position 0 of a pair's in `lock`. Addresses are computed before anything of the instruction executes
-(`semantics.execute.reach`); that a head stays within the private part is remembered (`within`).
+The lock is position 0 of the pair's row in `lock`. Addresses are computed before the instruction executes
+(`execute.micro_operations.reach`); a head whose access is known to stay within the private part is marked (`within`).
 
 Jatala et al., Improving GPU Performance Through Resource Sharing, section III; timing-model section 5. Release marks
 are `relssp` of V. Jatala, J. Anantpur, A. Karkare, Scratchpad Sharing in GPUs, TACO 2017.
@@ -56,7 +56,7 @@ def _all_done(run, sm, slot):
 
 
 @njit
-def take(run, sm, w):
+def acquire(run, sm, w):
     """Warp w accesses shared scratchpad: its CTA holds the lock from now on, and owns the pair."""
     slot = sm.cta_slot[w]
     p = sm.pair[slot]
@@ -66,7 +66,7 @@ def take(run, sm, w):
 
 
 @njit
-def give_back(run, sm, w, early):
+def release(run, sm, w, early):
     """Warp w has exited, or passed a release mark (`early`): the last one of its CTA frees the lock."""
     slot = sm.cta_slot[w]
     p = sm.pair[slot]

@@ -1,0 +1,287 @@
+"""What simulated launches return: counters as plain data, and their totals under the names that GPGPU-Sim prints.
+
+`slots` has one count per scheduler and core cycle in which the SM had work: idle, scoreboard, stall, issued. They sum
+to schedulers x active cycles, which the simulator asserts. Thread IPC is lanes executed (after predication) per cycle
+of the whole GPU, the papers' IPC; warp IPC is warp instructions per cycle and SM. A total is the sum of the launches'
+counts, IPC the quotient of sums. Reference: timing-model section 4.1.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ptxtool.results.hotspots import Hotspots
+
+SLOT_NAMES = {
+    "idle": "sched_w0_idle",
+    "scoreboard": "sched_w0_scoreboard",
+    "stall": "sched_stall",
+    "issued": "sched_issued",
+}
+"""GPGPU-Sim's names of the kinds of slots."""
+_CORE_NAMES = {"stall_shared_memory": "stall_shd_mem", "bank_conflict_cycles": "shmem_bank_conflict"}
+
+_NOT_SUMS = ("gpu_ipc", "warp_ipc_per_sm", "max_ctas_per_core")
+"""Counters of a launch that mean nothing when they are added up."""
+
+
+@dataclass(frozen=True)
+class StallPoint:
+    """An instruction at which non-owner warps stopped because what it touches is locked.
+
+    `warps` counts the stops, `warp_cycles` the cycles they lasted. Shared registers: `register` is the first of the
+    instruction beyond the private ones and `sequence` its sequence number. Shared scratchpad: `offset` is the first
+    byte beyond the private ones that the first such warp wanted, `variable` the variable there, "" if none has it.
+    """
+
+    instruction: int
+    line: int
+    text: str
+    register: str
+    sequence: int
+    warps: int
+    warp_cycles: int
+    first_cycle: int
+    offset: int = -1
+    variable: str = ""
+
+    @property
+    def touched(self) -> str:
+        """What is locked, in words."""
+        if self.offset < 0:
+            return f"{self.register} is register {self.sequence}"
+        return f"byte {self.offset}" + (f", in {self.variable}" if self.variable else "")
+
+    def __str__(self) -> str:
+        return (
+            f"line {self.line}: {self.text}  ({self.touched};"
+            f" {self.warps} warps, {self.warp_cycles} warp-cycles, first in cycle {self.first_cycle})"
+        )
+
+
+@dataclass(frozen=True)
+class SwitchingResult:
+    """The counters of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
+
+    `switches` are CTAs that left the pipeline before their end, `evictions` those of them that moved their live
+    registers to the PCRF, `restores` the returns from there. `depletion_cycles` are of SMs in which a stalled CTA
+    stayed though another one could have run, as the PCRF had no room.
+    """
+
+    scheme: str
+    active_limit: int
+    resident_limit: int
+    active_most: int
+    active_average: float
+    resident_most: int
+    resident_average: float
+    switches: int
+    evictions: int
+    restores: int
+    depletion_cycles: int
+    pcrf_entries: int
+    pcrf_most: int
+    vector_hits: int
+    vector_misses: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What can be summed, by the names that it has among all counters."""
+        names = ("switches", "evictions", "restores", "depletion_cycles", "vector_hits", "vector_misses")
+        return {f"cta_{name}": getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.scheme}: {self.resident_most} CTAs resident at most ({self.resident_average:.1f} on average), "
+            f"{self.active_most} active ({self.active_average:.1f}), {self.switches} switches"
+        )
+        if not self.pcrf_entries:
+            return text
+        looked_up = self.vector_hits + self.vector_misses
+        return (
+            f"{text}\nPCRF: {self.pcrf_most} of {self.pcrf_entries} entries at most, {self.evictions} evictions, "
+            f"{self.restores} restores, {self.depletion_cycles} cycles of depletion; live vectors: "
+            f"{self.vector_hits} of {looked_up} found in the cache"
+        )
+
+
+@dataclass(frozen=True)
+class SimResult:
+    """One simulated launch. `status`: "done", "interrupted" or "max-cycles" (then the counters so far)."""
+
+    kernel: str
+    gpu: str
+    scheduler: str
+    share_registers: float
+    share_scratchpad: float
+    status: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    n_ctas: int
+    ctas_done: int
+    registers: int
+    scratchpad_bytes: int
+    resident_ctas: int
+    unshared_ctas: int
+    shared_pairs: int
+    private_registers: int
+    private_scratchpad: int
+    limiter: str
+    cycles: int
+    warp_instructions: int
+    thread_instructions: int
+    active_cycles: int
+    n_sms: int
+    n_schedulers: int
+    slots: dict[str, int]
+    issued_by_lanes: dict[int, int]
+    l1: dict[str, int]
+    l2: dict[str, int]
+    dram: dict[str, int]
+    core: dict[str, int]
+    stall_points: tuple[StallPoint, ...] = ()
+    issues: tuple[int, ...] = field(default=(), repr=False)
+    hotspots: Hotspots | None = field(default=None, repr=False)
+    dynamic: object | None = None
+    """`ptxsim.DynamicResult` of dynamic warp execution."""
+    switching: SwitchingResult | None = None
+    printed: str = field(default="", repr=False)
+
+    @property
+    def sharing(self) -> str:
+        """What is shared, as a part of a title."""
+        for percent, what in ((self.share_registers, "registers"), (self.share_scratchpad, "scratchpad")):
+            if percent:
+                return f", {percent:g}% of {what} shared"
+        return ""
+
+    @property
+    def thread_ipc(self) -> float:
+        return self.thread_instructions / self.cycles if self.cycles else 0.0
+
+    @property
+    def warp_ipc(self) -> float:
+        return self.warp_instructions / (self.cycles * self.n_sms) if self.cycles else 0.0
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """Every counter under one name, that of GPGPU-Sim where it has one: `sched_w0_idle`, `l1d_misses`, ..."""
+        flat: dict[str, float] = {
+            "cycles": self.cycles,
+            "thread_insn": self.thread_instructions,
+            "warp_insn": self.warp_instructions,
+            "gpu_ipc": self.thread_ipc,
+            "warp_ipc_per_sm": self.warp_ipc,
+            "active_cycles": self.active_cycles,
+            "max_ctas_per_core": self.resident_ctas,
+        }
+        flat |= {SLOT_NAMES[name]: n for name, n in self.slots.items()}
+        flat["sched_idle_scoreboard"] = self.slots["idle"] + self.slots["scoreboard"]
+        for prefix, counts in (("l1d", self.l1), ("l2", self.l2), ("dram", self.dram)):
+            flat |= {f"{prefix}_{name}": n for name, n in counts.items()}
+        flat |= {_CORE_NAMES.get(name, name): n for name, n in self.core.items()}
+        if self.switching is not None:
+            flat |= self.switching.counts
+        return flat | {f"issued_w{lanes}": n for lanes, n in self.issued_by_lanes.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        data = asdict(replace(self, hotspots=None))
+        del data["hotspots"]
+        if self.hotspots is not None:
+            data["hotspots"] = self.hotspots.to_dict()
+        if self.dynamic is None:
+            del data["dynamic"]
+        if self.switching is None:
+            del data["switching"]
+        data["issued_by_lanes"] = {str(k): v for k, v in self.issued_by_lanes.items()}
+        data["stats"] = self.stats
+        data["thread_ipc"] = self.thread_ipc
+        data["warp_ipc"] = self.warp_ipc
+        data["grid"], data["block"] = list(self.grid), list(self.block)
+        data["issues"] = list(self.issues)
+        data["stall_points"] = [asdict(p) for p in self.stall_points]
+        return data
+
+    def to_json(self) -> str:
+        """The result as one JSON object."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        total = max(1, sum(self.slots.values()))
+        lines = [
+            f"{self.kernel} on {self.gpu}, {self.scheduler}"
+            + self.sharing
+            + ("" if self.status == "done" else f" ({self.status}: {self.ctas_done} of {self.n_ctas} CTAs)"),
+            f"  resident CTAs     {self.resident_ctas:>12}  ({self.unshared_ctas} unshared + {self.shared_pairs} pairs;"
+            f" limited by {self.limiter}; {self.registers} registers per thread)",
+            f"  cycles            {self.cycles:>12}",
+            f"  thread IPC        {self.thread_ipc:>12.2f}",
+            f"  warp IPC per SM   {self.warp_ipc:>12.3f}",
+            f"  warp instructions {self.warp_instructions:>12}",
+        ]
+        lines += [f"  slots {name:<11} {n:>12}  {n / total:6.1%}" for name, n in self.slots.items()]
+        for part in ("l1", "l2", "dram"):
+            counts = getattr(self, part)
+            lines.append(f"  {part:<6}" + "  ".join(f"{name} {n}" for name, n in counts.items()))
+        lines += [f"  stall point: {p}" for p in self.stall_points[:3]]
+        if self.dynamic is not None:
+            lines.append(f"  {self.dynamic}")
+        if self.switching is not None:
+            lines += [f"  {line}" for line in str(self.switching).splitlines()]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What all launches of a machine come to. `stats` are sums of the launches' `stats`, ratios left out."""
+
+    launches: int
+    cycles: int
+    thread_instructions: int
+    warp_instructions: int
+    ctas: int
+    stats: dict[str, float]
+
+    @classmethod
+    def of(cls, results: Sequence[SimResult]) -> "Totals":
+        """The totals of launches."""
+        stats: dict[str, float] = {}
+        for result in results:
+            for name, count in result.stats.items():
+                if name not in _NOT_SUMS:
+                    stats[name] = stats.get(name, 0) + count
+        return cls(
+            launches=len(results),
+            cycles=sum(r.cycles for r in results),
+            thread_instructions=sum(r.thread_instructions for r in results),
+            warp_instructions=sum(r.warp_instructions for r in results),
+            ctas=sum(r.ctas_done for r in results),
+            stats=stats,
+        )
+
+    @property
+    def thread_ipc(self) -> float:
+        return self.thread_instructions / self.cycles if self.cycles else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        return {
+            "launches": self.launches,
+            "gpu_tot_sim_cycle": self.cycles,
+            "gpu_tot_sim_insn": self.thread_instructions,
+            "gpu_tot_ipc": self.thread_ipc,
+            "gpu_tot_issued_cta": self.ctas,
+            "warp_instructions": self.warp_instructions,
+            "stats": self.stats,
+        }
+
+    def to_json(self) -> str:
+        """The totals as one JSON object."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.launches} launches: {self.cycles} cycles, {self.thread_instructions} thread instructions, "
+            f"thread IPC {self.thread_ipc:.2f}, {self.ctas} CTAs"
+        )

@@ -1,0 +1,67 @@
+"""From a launch file to the simulator's arguments: arrays, textures and surfaces, and options that the file sets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ptxtool.base.diag import PtxError
+from ptxtool.formats.launch.launch_data import Input
+from ptxtool.formats.launch.launch_file import Launch, check_arguments
+from ptxtool.formats.launch.launch_steps import only_one
+from ptxtool.ir.nodes import Function
+
+if TYPE_CHECKING:
+    from ptxsim.launch_options import LaunchOptions
+
+
+def checked_arguments(kernel: Function, launch: Launch) -> list[Any]:
+    """Fresh arguments of a single launch. Raises E401 where they do not fit the kernel, E502 for a list of launches."""
+    problems = check_arguments(only_one(launch), kernel)
+    if problems:
+        raise PtxError(problems)
+    return launch.arguments()
+
+
+def simulator_values(launch: Launch, arguments: Sequence[Any]) -> list[Any]:
+    """The arguments as the simulator takes them. Raises E401 at the launch file's place."""
+    return [simulator_value(launch, i, a) for i, a in zip(launch.inputs, arguments, strict=True)]
+
+
+def with_inputs(
+    options: "LaunchOptions | None",
+    launch: Launch,
+    constants: Mapping[str, Any] | None,
+    textures: Mapping[str, Any],
+) -> "LaunchOptions":
+    """The options with what a launch file sets, and the contents of its variables and textures."""
+    from ptxsim.launch_options import LaunchOptions
+
+    return replace(
+        options or LaunchOptions(),
+        dynamic_shared=launch.dynamic_shared,
+        constants=constants,
+        textures=textures,
+        names=[i.name for i in launch.inputs],
+        **launch.limits,
+    )
+
+
+def textures(launch: Launch) -> dict[str, Any]:
+    """The textures and surfaces of the module, by name. Raises E401 at the launch file's place."""
+    return {i.name: simulator_value(launch, i, i.fresh()) for i in launch.texture_inputs}
+
+
+def simulator_value(launch: Launch, of: Input, value: Any) -> Any:
+    """An argument as the simulator takes it: an array that is declared a texture or surface becomes one."""
+    if of.opaque is None:
+        return value
+    from ptxsim.memory_image.texture_objects import Surface, Texture
+
+    classes: dict[str, Any] = {"texture": Texture, "surface": Surface}
+    try:
+        return classes[of.opaque.kind](value, **of.opaque.options)
+    except PtxError as problem:
+        start, end = of.opaque.start, of.opaque.end
+        raise PtxError(
+            replace(d, source=launch.source, start=start, end=end) for d in problem.diagnostics
+        ) from None

@@ -1,0 +1,191 @@
+"""`LaunchOptions`: what `launch` and `run` take besides the kernel, the grid, the CTA's shape and the arguments.
+
+One frozen value travels from a command, a sweep or a frontend to the simulator; it checks its values when it is
+constructed. The `...Keywords` are the same options as keyword arguments of the public functions, for type checkers and
+editors: a test holds their names and types to the dataclass.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from ptxsim.base.options import (
+    HEAP_BYTES,
+    MOST_HEAP_BYTES,
+    MOST_STACK_BYTES,
+    STACK_BYTES,
+    is_as_gpgpu_sim,
+    whole,
+)
+from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
+from ptxtool.analysis.occupancy.switching_plan import scheme_named
+from ptxtool.base.diag import error
+from ptxtool.formats.gpu import Gpu
+from ptxtool.formats.gpu_names import DEFAULT_GPU
+
+if TYPE_CHECKING:
+    from ptxsim.functional.tracing import Trace
+    from ptxsim.observe.timeline import Timeline
+    from ptxsim.timing.drive import Progress
+    from ptxsim.timing.dynamic_execution import DynamicExecution
+    from ptxsim.timing.schedulers import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchOptions:
+    """The options of a launch. Raises `PtxError` E401 or E502 for a value that is not possible."""
+
+    # ---- of `launch` and `run`
+
+    dynamic_shared: int = 0
+    """Bytes of dynamic shared memory of a CTA."""
+    constants: Mapping[str, Any] | None = None
+    """Contents of module variables, by name."""
+    textures: Mapping[str, Any] | None = None
+    """Textures, samplers and surfaces of the module, by name. (Handles among the parameters are arguments.)"""
+    names: Sequence[str] = ()
+    """What reports call the arguments, one for each; by default the names of the parameters."""
+    stack_bytes: int = STACK_BYTES
+    """Stack of a thread for recursion, beyond its longest chain of different functions; and as many for `alloca`."""
+    heap_bytes: int = HEAP_BYTES
+    """The heap of `malloc`."""
+    output: Callable[[str], object] | None = None
+    """Called with what the kernel prints, piece by piece. All of it is in the result's `printed`."""
+    ptxplus_semantics: str = "hardware"
+    """"gpgpu-sim" gives PTXPlus instructions the meaning they have in GPGPU-Sim (docs/ptxplus-semantics.md)."""
+
+    # ---- of `run`: without time
+
+    check: Collection[str] = ()
+    """"memory" (out-of-bounds accesses; the run continues without them), "init" (uninitialised reads of registers,
+    of shared and local memory, and of the buffers in `undefined`), "races" (between threads of a CTA, on shared
+    memory), "barriers" (reached by a part of a warp only), or "all". Findings are the result's `problems`."""
+    undefined: Sequence[Any] = ()
+    """Buffers among the arguments whose contents are undefined before the launch."""
+    max_instructions: int | None = None
+    """Warp instructions of a CTA after which the run ends with E408."""
+    trace: "Trace | None" = None
+    """Selects instructions; called with each of them as it executes (`ptxsim.Trace`)."""
+
+    # ---- of `launch`: with time
+
+    gpu: str | Path | Gpu = DEFAULT_GPU
+    """The name of a packaged machine, the path of a GPU file or of a `gpgpusim.config`, or a machine already read."""
+    scheduler: "str | Policy | None" = None
+    """`lrr`, `gto`, `old`, `rrr`, `two_level:N`, `static_limit:N`, `owf`, `owf_greedy`, or a policy of your own,
+    `FILE.py:FUNCTION` (docs/schedulers.md); by default the machine's."""
+    registers: int | None = None
+    """Registers per thread used for allocation; by default the kernel's own need."""
+    share_registers: Percent = 0
+    """The percentage of registers that pairs of CTAs share (Jatala et al.), 0 <= P < 100."""
+    share_scratchpad: Percent = 0
+    """The percentage of scratchpad that pairs of CTAs share. One of the two can be shared."""
+    dynamic: "bool | str | DynamicExecution" = False
+    """Dynamic warp execution of the same authors: memory instructions of non-owner warps are held back. True, options
+    as text (`period=500,draws=sticky`), or a `DynamicExecution`. Needs a sharing percentage."""
+    switching: str | None = None
+    """CTA switching: "none", "virtual-thread" or "finereg" (docs/switching.md); by default the machine's."""
+    max_cycles: int | None = None
+    """Cycles after which the run ends with status "max-cycles"."""
+    event_skip: bool = True
+    """False steps through every cycle: slower, same results."""
+    lock_as_stall: bool = False
+    """A warp stopped by a lock counts as Stall instead of Scoreboard."""
+    bank_conflicts: bool = True
+    """False: operand reads never conflict."""
+    hotspots: bool = False
+    """Counts where the time goes, by reason and instruction: the result's `hotspots` (docs/hotspots.md)."""
+    timeline: "Timeline | str | Path | None" = None
+    """A file for Perfetto (`.json`, `.json.gz`), or a `Timeline` (docs/timeline.md)."""
+    progress: "Progress | None" = None
+    """Called several times a second with a snapshot of the run."""
+    on_interrupt: Literal["raise", "return"] = "raise"
+    """On Ctrl-C: raise `KeyboardInterrupt`, or return the counters so far with status "interrupted"."""
+
+    def __post_init__(self) -> None:
+        whole("dynamic_shared", self.dynamic_shared, 0)
+        whole("stack_bytes", self.stack_bytes, 0, MOST_STACK_BYTES)
+        whole("heap_bytes", self.heap_bytes, 64, MOST_HEAP_BYTES)
+        for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
+            if getattr(self, name) is not None:
+                whole(name, getattr(self, name), least)
+        percentage(self.share_registers, "share_registers")
+        percentage(self.share_scratchpad, "share_scratchpad")
+        is_as_gpgpu_sim(self.ptxplus_semantics)
+        if self.switching is not None:
+            scheme_named(self.switching)
+
+
+class _Keywords(TypedDict, total=False):
+    """Options of `launch` and `run` alike."""
+
+    dynamic_shared: int
+    constants: Mapping[str, Any] | None
+    textures: Mapping[str, Any] | None
+    names: Sequence[str]
+    stack_bytes: int
+    heap_bytes: int
+    output: Callable[[str], object] | None
+    ptxplus_semantics: str
+
+
+class RunKeywords(_Keywords, total=False):
+    """The options of `ptxsim.run`."""
+
+    check: Collection[str]
+    undefined: Sequence[Any]
+    max_instructions: int | None
+    trace: "Trace | None"
+
+
+class LadderKeywords(_Keywords, total=False):
+    """The options that all schemes of `ptxtool.compare` have in common; which GPU is a parameter of its own."""
+
+    scheduler: "str | Policy | None"
+    registers: int | None
+    switching: str | None
+    max_cycles: int | None
+    event_skip: bool
+    lock_as_stall: bool
+    bank_conflicts: bool
+    hotspots: bool
+    timeline: "Timeline | str | Path | None"
+    progress: "Progress | None"
+    on_interrupt: Literal["raise", "return"]
+
+
+class MachineKeywords(LadderKeywords, total=False):
+    """The options of a `ptxsim.Machine` and its launches."""
+
+    share_registers: Percent
+    share_scratchpad: Percent
+    dynamic: "bool | str | DynamicExecution"
+
+
+class LaunchKeywords(MachineKeywords, total=False):
+    """The options of `ptxsim.launch`."""
+
+    gpu: str | Path | Gpu
+
+
+_REFUSED = {
+    function: [f for f in fields(LaunchOptions) if f.name not in keywords.__optional_keys__]
+    for function, keywords in (("launch", LaunchKeywords), ("run", RunKeywords))
+}
+
+
+def options_of(
+    function: Literal["launch", "run"], options: LaunchOptions | None, changes: Mapping[str, Any]
+) -> LaunchOptions:
+    """The options of a call of `ptxsim.launch` or `ptxsim.run`: `options` with the changes of its keyword arguments.
+
+    Raises E401 for an option that only the other function has, and TypeError for a keyword that is no option.
+    """
+    chosen = LaunchOptions(**changes) if options is None else replace(options, **changes)
+    for field in _REFUSED[function]:
+        if getattr(chosen, field.name) != field.default:
+            other = "run" if function == "launch" else "launch"
+            help = f"it is an option of ptxsim.{other} (docs/simulator.md)"
+            raise error("E401", f"ptxsim.{function} has no option '{field.name}'", help=help)
+    return chosen

@@ -1,0 +1,132 @@
+"""The result of a timed launch, read from its simulation: counters, and the instructions at which warps stopped.
+
+The counters are defined in timing-model section 4.1.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ptxsim.base.sums import Sums
+from ptxsim.memory_image.address_names import variable_at
+from ptxsim.timing.deadlock import shared_register
+from ptxsim.timing.hotspots import read_hotspots
+from ptxsim.timing.memory.counts import READONLY_COUNTS, l1_counts, memory_counts
+from ptxsim.timing.simulation import Simulation
+from ptxsim.timing.sm_state import IDLE, SCOREBOARD, SM, STALL
+from ptxtool.ir.nodes import Function
+from ptxtool.results.simulation import SimResult, StallPoint
+
+_COUNTS = (
+    "warp_instructions",
+    "thread_instructions",
+    "active_cycles",
+    "stall_shared_memory",
+    "bank_conflict_cycles",
+    "global_loads",
+    "texture_fetches",
+    "global_stores",
+    "atomics",
+    "shared_accesses",
+    "barriers",
+    "divergent_branches",
+    "lock_refused",
+    "lock_wait_cycles",
+    "locks_released_early",
+)
+_counts = Sums(
+    SM,
+    {name: name for name in _COUNTS}
+    | {f"{cache}_{name}": f"{cache}.{name}" for cache in ("l1i", "l1c", "l1t") for name in READONLY_COUNTS},
+)
+
+
+def launch_result(
+    kernel: Function, simulation: Simulation, scheduler: str, status: str, registers: int
+) -> SimResult:
+    """The result of a run that ended with this status; `registers` are those per thread."""
+    plan = simulation.plan.sharing
+    run, sms, configuration = simulation.run[0], simulation.sms, simulation.plan
+    switching = configuration.switching
+    active = switching.active if switching else plan.unshared
+    counts = _counts.of(sms)
+    slots, by_lanes = _slot_counts(sms, int(run["n_schedulers"]))
+    memory = memory_counts(simulation.memory)
+    return SimResult(
+        kernel=kernel.name,
+        gpu=simulation.gpu.name,
+        scheduler=scheduler,
+        share_registers=float(plan.percent) if plan.resource == "registers" else 0.0,
+        share_scratchpad=float(plan.percent) if plan.resource == "scratchpad" else 0.0,
+        status=status,
+        grid=configuration.grid,
+        block=configuration.block,
+        n_ctas=int(run["n_ctas"]),
+        ctas_done=int(run["ctas_done"]),
+        registers=registers,
+        scratchpad_bytes=simulation.arrays["shared_image"].nbytes,
+        resident_ctas=active.resident_ctas if switching else plan.resident_ctas,
+        unshared_ctas=active.resident_ctas if switching else plan.unshared_ctas,
+        shared_pairs=plan.shared_pairs,
+        private_registers=plan.private_registers,
+        private_scratchpad=plan.private_scratchpad,
+        limiter=active.limiter if switching else plan.limiter,
+        cycles=int(run["cycle"]),
+        warp_instructions=counts.pop("warp_instructions"),
+        thread_instructions=counts.pop("thread_instructions"),
+        active_cycles=counts.pop("active_cycles"),
+        n_sms=len(sms),
+        n_schedulers=int(run["n_schedulers"]),
+        slots=slots,
+        issued_by_lanes=by_lanes,
+        l1=l1_counts(simulation.l1s),
+        l2={k.removeprefix("l2_"): v for k, v in memory.items() if k.startswith("l2_")},
+        dram={k.removeprefix("dram_"): v for k, v in memory.items() if k.startswith("dram_")},
+        core=counts | {k: v for k, v in memory.items() if k.startswith("icnt_")},
+        stall_points=_stall_points(simulation),
+        printed=simulation.printer.text,
+        issues=tuple(simulation.arrays["issues"].tolist()),
+        dynamic=simulation.dynamic.result() if simulation.dynamic else None,
+        switching=simulation.switcher.result(int(run["cycle"])) if simulation.switcher else None,
+        hotspots=read_hotspots(simulation.program, sms, simulation.arrays, configuration.lock_as_stall)
+        if configuration.hotspots
+        else None,
+    )
+
+
+def _slot_counts(sms: Any, n_schedulers: int) -> tuple[dict[str, int], dict[int, int]]:
+    """Sum the slot counters over SMs and schedulers, and check that every slot was charged exactly once."""
+    totals = np.asarray(sms["slots"])[:, :n_schedulers, :].sum(axis=(0, 1))
+    active = n_schedulers * int(np.sum(sms["active_cycles"]))
+    assert int(totals.sum()) == active, "scheduler slots do not sum to schedulers x active cycles"
+    # index 2 + n: issued with n lanes active in the SIMT stack
+    by_lanes = {lanes: int(totals[STALL + lanes]) for lanes in range(1, 33) if totals[STALL + lanes]}
+    counts = {"idle": int(totals[IDLE]), "scoreboard": int(totals[SCOREBOARD]), "stall": int(totals[STALL])}
+    return counts | {"issued": sum(by_lanes.values())}, by_lanes
+
+
+def _stall_points(simulation: Simulation) -> tuple[StallPoint, ...]:
+    """The instructions at which non-owner warps stopped, in the order of their text."""
+    program, arrays = simulation.program, simulation.arrays
+    if not simulation.run["shared_pairs"][0]:
+        return ()
+    points: list[StallPoint] = []
+    for i in np.flatnonzero(arrays["stall_warps"]):
+        record = program.instructions[i]
+        offset = int(arrays["stall_offset"][i])
+        register = shared_register(simulation, int(i)) if offset < 0 else -1
+        points.append(
+            StallPoint(
+                instruction=int(i),
+                line=int(record["line"]),
+                text=program.texts[i],
+                register=program.register_names[register] if register >= 0 else "",
+                sequence=register + 1,
+                offset=offset,
+                variable=variable_at(program, offset) if offset >= 0 else "",
+                warps=int(arrays["stall_warps"][i]),
+                warp_cycles=int(arrays["stall_cycles"][i]),
+                first_cycle=int(arrays["stall_first"][i]),
+            )
+        )
+    return tuple(points)

@@ -1,0 +1,35 @@
+"""Guessing what a misspelt name was meant to be."""
+
+import pytest
+
+from ptxtool.base.phrases import did_you_mean, nearest
+
+
+@pytest.mark.parametrize(
+    ("word", "candidates", "found"),
+    [
+        ("ad", ["sad", "add"], "add"),  # equally like: the common beginning decides
+        ("%rl", ["%r0", "%r1", "%r7"], "%r1"),  # an l for a 1
+        ("$LBBO", ["$LBB0", "$LBBX"], "$LBB0"),
+        (".rge", [".reg", ".loc"], ".reg"),
+        ("frobnicate", ["add", "mul"], ""),
+        ("x", [], ""),
+    ],
+)
+def test_nearest(word: str, candidates: list[str], found: str) -> None:
+    assert nearest(word, candidates) == found
+
+
+def test_the_sentence_names_the_candidate() -> None:
+    assert did_you_mean("ad", ["add", "sub"]) == "did you mean 'add'?"
+    assert did_you_mean("u23", ["u32"], mark=".") == "did you mean '.u32'?"
+
+
+def test_the_sentence_without_a_candidate() -> None:
+    assert did_you_mean("xyz", ["add", "sub"]) == ""
+    assert did_you_mean("xyz", ["add", "sub"], "there are add, sub") == "there are add, sub"
+
+
+def test_the_list_follows_the_sentence() -> None:
+    assert did_you_mean("ad", ["add"], then="there is add") == "did you mean 'add'? there is add"
+    assert did_you_mean("xyz", ["add"], then="there is add") == "there is add"

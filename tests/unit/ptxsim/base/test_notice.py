@@ -1,0 +1,43 @@
+"""The word on standard error before the simulator is compiled."""
+
+import pytest
+
+import ptxsim
+from ptxsim.base import notice
+
+ALL = "compiling the simulator (once after installation, a minute or two) ...\n"
+TIMING = "compiling the timing model (once after installation, half a minute) ...\n"
+RUN, LAUNCH = "ptxsim.functional.cta_loop", "ptxsim.timing.core.cycle"
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "message"),
+    [
+        ("run", set(), ALL),
+        ("launch", set(), ALL),
+        ("launch", {RUN}, TIMING),
+        ("run", {RUN}, ""),
+        ("launch", {RUN, LAUNCH}, ""),
+        ("Texture", set(), ""),
+    ],
+)
+def test_what_is_said(
+    name: str,
+    there: set[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(notice, "JIT_DISABLED", False)
+    monkeypatch.setattr(notice, "is_compiled", there.__contains__)
+    monkeypatch.delitem(vars(ptxsim), name, raising=False)
+    for _ in range(2):
+        assert callable(getattr(ptxsim, name))
+    assert capsys.readouterr() == ("", message)
+
+
+def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notice, "JIT_DISABLED", False)
+    monkeypatch.setattr(notice, "is_compiled", lambda loop: False)
+    monkeypatch.setattr("sys.stderr", None)
+    notice.say_if_compiling("run")

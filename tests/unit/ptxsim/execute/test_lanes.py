@@ -1,0 +1,49 @@
+"""Every lane operation against Python integers and exact fractions, compiled and uncompiled."""
+
+import os
+import subprocess
+import sys
+
+import lane_expectations as expect
+import pytest
+from checkout import TESTS
+
+from ptxtool.isa.lanes import LaneError, load, operations
+
+NAMES = [name for name in operations() if name not in expect.DIRECTED]
+
+
+def test_every_operation_has_an_expectation() -> None:
+    assert set(NAMES) == set(expect.EXPECTED) | set(expect.APPROXIMATE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lane_operation(name: str) -> None:
+    assert expect.mismatches(operations()[name], rounds=20) == []
+
+
+@pytest.mark.slow
+def test_uncompiled_operations_give_the_same() -> None:
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    script = TESTS / "helpers" / "lane_expectations.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "2"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"{len(NAMES)} operations checked\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[a]\nx = { sig = "u32 u32", expr = "a" }\n[b]\nx = { sig = "u32 u32", expr = "a" }',
+            "'x' stands twice",
+        ),
+        ('[a]\nx = { sig = "u31 u32", expr = "a" }', "bad signature"),
+        ('[a]\nx = { sig = "u32 u32", expr = "a", unit = "sp" }', "columns"),
+        ('[a]\nx = { sig = "u32", expr = "e" }', "bad signature"),
+    ],
+)
+def test_bad_tables_are_refused(text: str, message: str) -> None:
+    with pytest.raises(LaneError, match=message):
+        load(text)

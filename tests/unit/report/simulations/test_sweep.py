@@ -1,0 +1,321 @@
+"""Tables, bars and charts of sweeps, from made-up runs; and what export writes of them."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ptxtool.base.diag import PtxError
+from ptxtool.report.simulations.sweep import (
+    PivotChoice,
+    bars_table,
+    pivot,
+    pivot_tables,
+    sweep_parts,
+    verdict,
+)
+from ptxtool.report.simulations.sweep_plot import plot
+from ptxtool.results.sweeps import AXES, Configuration, Record, StoredResult, SweepResult
+from ptxtool.sweep.export import encode, form_of, row
+
+
+def record(
+    kernel: str, scheme: str, ipc: float | None, status: Any = "done", instructions: int = 1000, **axes: Any
+) -> Record:
+    configuration = Configuration(kernel, scheme=scheme, **axes)
+    counters: dict[str, Any] = {}
+    if ipc is not None:
+        slots = {"idle": 1, "stall": int(ipc)}
+        counters = {
+            "thread_ipc": ipc,
+            "cycles": 100,
+            "thread_instructions": instructions,
+            "limiter": "registers",
+            "slots": slots,
+            "stats": {"l1d_hits": 3},
+        }
+        counters |= {"grid": [2, 1, 1], "block": [32, 1, 1], "stall_points": []}
+    problems = () if status == "done" else ({"code": "E404", "message": "out of bounds", "text": "told"},)
+    outcome = StoredResult(status, counters, ("x",), problems, "m")
+    return Record(f"{kernel}/{scheme}", configuration.axes, "k", outcome)
+
+
+RESULT = SweepResult(
+    "ladder",
+    (
+        record("a", "base", 100.0),
+        record("a", "shared", 125.0, share_registers=90),
+        record("b", "base", 200.0),
+        record("b", "shared", 160.0, share_registers=90),
+        record("c", "base", 50.0),
+        record("c", "shared", None, "failed", share_registers=90),
+    ),
+)
+
+
+def test_a_table_of_values() -> None:
+    (table,) = pivot_tables(pivot(RESULT, PivotChoice(columns=("scheme",))))
+    assert str(table) == (
+        "ladder: thread_ipc\n"
+        "kernel    base  shared\n"
+        "------  ------  ------\n"
+        "a       100.00  125.00\n"
+        "b       200.00  160.00\n"
+        "c        50.00  failed"
+    )
+
+
+def test_gains_over_a_baseline_with_their_geometric_mean() -> None:
+    shown = pivot(RESULT, PivotChoice(columns=("scheme",), gain=True))
+    (table,) = pivot_tables(shown)
+    # 1.25 * 0.8 = 1: the mean gain of both is none
+    assert str(table) == (
+        "ladder: thread_ipc, gain over base in percent\n"
+        "kernel            base   shared\n"
+        "--------------  ------  -------\n"
+        "a               +0.00%  +25.00%\n"
+        "b               +0.00%  -20.00%\n"
+        "c               +0.00%   failed\n"
+        "geometric mean  +0.00%   -0.00%"
+    ).replace("-0.00%", f"{shown.means['shared']:+.2f}%")
+    assert abs(shown.means["shared"]) < 1e-9
+    assert str(bars_table(shown)) == (
+        "kernel\n"
+        "------\n"
+        "a       shared  +25.00%  ########################################\n"
+        "b       shared  -20.00%  --------------------------------\n"
+        "c       shared   failed"
+    )
+
+
+def test_runs_without_a_good_result_enter_no_table_and_no_mean() -> None:
+    """They have counters: of a part of the grid, or of wrong results."""
+    result = SweepResult(
+        "cut",
+        (
+            record("a", "base", 100.0),
+            record("a", "shared", 110.0),
+            record("a", "cut", 400.0, "failed"),
+            record("b", "base", 300.0, "wrong"),
+            record("b", "shared", 10.0),
+            record("b", "cut", 10.0),
+        ),
+    )
+    (table,) = pivot_tables(pivot(result, PivotChoice(columns=("scheme",))))
+    assert [line.split() for line in str(table).splitlines()[3:]] == [
+        ["a", "100.00", "110.00", "failed"],
+        ["b", "wrong", "10.00", "10.00"],
+    ]
+    gains = pivot(result, PivotChoice(columns=("scheme",), gain=True))
+    assert [line.split() for line in str(pivot_tables(gains)[0]).splitlines()[3:]] == [
+        ["a", "+0.00%", "+10.00%", "failed"],
+        ["b", "wrong", "no", "baseline", "no", "baseline"],
+        ["geometric", "mean", "+0.00%", "+10.00%", "-"],
+    ]
+    (cut,) = [
+        each for each in csv.DictReader(io.StringIO(encode(result, "csv").decode())) if "cut" in each["label"]
+    ][:1]
+    assert (cut["status"], cut["thread_ipc"]) == ("failed", "400.0")
+
+
+def test_gains_of_ipc_between_different_numbers_of_instructions_are_noted() -> None:
+    runs = (
+        record("a", "base", 10.0),
+        record("a", "lowered", 9.9, instructions=800),
+        record("b", "base", 1.0),
+    )
+    note = "runs of a row execute different numbers of instructions: these are gains of IPC, not of time;"
+    result = SweepResult("texts", runs)
+
+    def shown(**choice: Any) -> str:
+        return str(pivot_tables(pivot(result, PivotChoice(columns=("scheme",), **choice)))[-1])
+
+    assert shown(gain=True).endswith(f"\n{note}\n--value cycles compares time")
+    assert note not in shown()
+    assert note not in shown(gain=True, value="cycles")
+    assert note not in shown(gain=True, where=(("kernel", "b"),))
+    failed = replace(runs[1], outcome=replace(runs[1].outcome, status="failed"))
+    result = SweepResult("texts", (runs[0], failed, runs[2]))
+    assert note not in shown(gain=True)
+
+
+def test_another_baseline_and_no_baseline() -> None:
+    shown = pivot(RESULT, PivotChoice(columns=("scheme",), gain=True, baseline="shared"))
+    assert shown.cells["a", "base"] == pytest.approx(-20)
+    assert shown.cells["c", "base"] == "no baseline"
+    with pytest.raises(PtxError, match=r"E502.*no column 'x'\n.*base, shared"):
+        pivot(RESULT, PivotChoice(columns=("scheme",), gain=True, baseline="x"))
+
+
+def test_columns_are_all_that_varies_unless_said() -> None:
+    assert pivot(RESULT, PivotChoice()).columns == ("base", "shared registers 90%")
+    shown = pivot(RESULT, PivotChoice(rows=("kernel", "scheme"), value="slots.stall"))
+    assert shown.columns == ("default", "registers 90%")
+    assert shown.rows[:2] == ("a base", "a shared")
+    assert shown.cells["a shared", "registers 90%"] == 125
+    assert ("a base", "registers 90%") not in shown.cells
+    assert str(pivot_tables(shown)[0]).splitlines()[3].split() == ["a", "base", "100", "-"]
+    assert pivot(RESULT, PivotChoice(value="limiter")).cells["a", "base"] == "registers"
+    assert pivot(RESULT, PivotChoice(where=(("kernel", "b"),))).rows == ("b",)
+
+
+def test_a_wide_table_is_taken_apart() -> None:
+    schemes = [f"a scheme with a long name {k}" for k in range(9)]
+    result = SweepResult("wide", tuple(record("k", scheme, 1.0) for scheme in schemes))
+    tables = pivot_tables(pivot(result, PivotChoice()))
+    assert len(tables) == 3
+    assert all(len(line) <= 120 and "..." not in line for t in tables for line in str(t).splitlines())
+    assert [column.title for t in tables for column in t.columns[1:]] == schemes
+
+
+@pytest.mark.parametrize("rows", [("kernel",), ("passes",)])
+def test_long_pipelines_leave_room_for_values_and_bars(rows: tuple[str, ...]) -> None:
+    start = (
+        "layout-shared{share=run},hoist-last-access{share=run,registers=run},release-scratchpad{share=run}"
+    )
+    pipelines = [f"{start},unroll-decls,reorder-decls{{order={order}}}" for order in ("text", "cfg")]
+    runs = [record("k", "", 10.0 * n, passes=passes) for n, passes in enumerate(pipelines, 1)]
+    shown = pivot(SweepResult("long", tuple(runs)), PivotChoice(rows=rows))
+    values = [line.split()[-1] for t in pivot_tables(shown) for line in str(t).splitlines()]
+    assert [value for value in values if value[0].isdigit()] == ["10.00", "20.00"]
+    bars = str(bars_table(shown)).splitlines()[-2:]
+    assert [set(line.split()[-1]) for line in bars] == [{"#"}, {"#"}]
+    short, long = (len(line.split()[-1]) for line in bars)
+    assert long == 2 * short >= 12
+    assert [line.split()[-2] for line in bars] == ["10.00", "20.00"]
+    assert "order=text}" in bars[0]
+    assert "order=cfg}" in bars[1]
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (PivotChoice(rows=("kernal",)), "no axis 'kernal'\n.*did you mean 'kernel'"),
+        (
+            PivotChoice(columns=("gpu",)),
+            "two runs for row 'a', column 'tesla-c2050'.*\n.*--where scheme=base",
+        ),
+        (PivotChoice(value="thread_icp"), "no counter 'thread_icp'\n.*did you mean 'thread_ipc'"),
+        (PivotChoice(where=(("kernel", "z"),)), "no run is left to show\n.*kernel: a, b, c"),
+    ],
+)
+def test_what_cannot_be_shown(choice: PivotChoice, message: str) -> None:
+    with pytest.raises(PtxError, match=rf"E502.*{message}"):
+        pivot(RESULT, choice)
+
+
+def test_runs_that_only_labels_tell_apart_cannot_be_shown() -> None:
+    result = SweepResult("s", (record("a", "base", 1.0), record("a", "base", 2.0)))
+    with pytest.raises(PtxError, match="nothing but their labels"):
+        pivot(result, PivotChoice())
+
+
+def test_the_report_ends_with_what_became_of_the_runs() -> None:
+    assert sweep_parts(RESULT, PivotChoice())[-1] == "6 runs: 5 as expected, 1 failed"
+    assert verdict(SweepResult("s", RESULT.records[:1])) == "1 run: 1 as expected"
+
+
+def test_a_chart_is_the_same_every_time_and_has_the_names() -> None:
+    shown = pivot(RESULT, PivotChoice(columns=("scheme",), gain=True))
+    svg = plot(shown, "svg")
+    assert svg == plot(shown, "svg")
+    text = svg.decode()
+    for word in ("ladder: thread_ipc, gain over base in percent", "geometric mean", ">a<", ">b<", ">shared<"):
+        assert word in text
+    assert plot(shown, "png").startswith(b"\x89PNG")
+    with pytest.raises(PtxError, match=r"E502.*no chart in format 'pdf'"):
+        plot(shown, "pdf")
+    with pytest.raises(PtxError, match=r"E502.*no number to draw"):
+        plot(pivot(RESULT, PivotChoice(value="limiter")), "svg")
+
+
+def test_export_has_every_run_and_every_value() -> None:
+    rows = list(csv.DictReader(io.StringIO(encode(RESULT, "csv").decode())))
+    assert len(rows) == 6
+    assert list(rows[0])[:11] == ["label", *AXES]
+    assert (rows[1]["label"], rows[1]["share_registers"], rows[1]["thread_ipc"]) == (
+        "a/shared",
+        "90",
+        "125.0",
+    )
+    assert (rows[1]["l1d_hits"], rows[1]["grid"]) == ("3", "2x1x1")
+    assert (rows[5]["status"], rows[5]["thread_ipc"], rows[5]["problem"]) == ("failed", "", "out of bounds")
+    data = json.loads(encode(RESULT, "json"))
+    assert data == {"name": "ladder", "complete": True, "runs": [r.to_dict() for r in RESULT]}
+    assert data["runs"][0]["counters"]["slots"] == {"idle": 1, "stall": 100}
+
+
+def test_the_order_of_columns_does_not_depend_on_the_runs() -> None:
+    failed, full = RESULT.records[5], RESULT.records[0]
+    stats = {"l1d_hits": 7, "issued_w32": 5, "issued_w2": 1}
+    point = dict.fromkeys(("instruction", "line", "register", "sequence", "warps", "warp_cycles"), 1)
+    changes = ({}, {"stats": stats}, {"dynamic": {"periods": 3, "stops": 2}}, {"stall_points": [point]})
+    runs = [
+        failed,
+        *(replace(full, outcome=replace(full.outcome, counters={**full.counters, **c})) for c in changes),
+    ]
+
+    def header(records: Sequence[Record]) -> list[str]:
+        return encode(SweepResult("s", tuple(records)), "csv").decode().splitlines()[0].split(",")
+
+    columns = header(runs)
+    assert columns[-4:] == ["checked", "memory", "problem", "key"]
+    place = [columns.index(name) for name in ("status", "thread_ipc", "issued_w1", "issued_w32")]
+    place += [columns.index(name) for name in ("dynamic_periods", "first_stall_line")]
+    assert place == sorted(place)
+    assert columns.index("issued_w32") - columns.index("issued_w1") == 31
+    for order in itertools.permutations(runs, 3):
+        found = header(order)
+        assert found == [name for name in columns if name in found]
+
+
+def test_parquet_has_the_same_rows() -> None:
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(encode(RESULT, "parquet")))
+    assert table.column("label").to_pylist() == [r.label for r in RESULT]
+    assert table.column("thread_ipc").to_pylist() == [100.0, 125.0, 200.0, 160.0, 50.0, None]
+    assert set(table.column_names) == {name for r in RESULT for name in row(r)}
+
+
+def test_dynamic_warp_execution_and_the_first_stall_are_columns() -> None:
+    found = record("a", "base", 1.0)
+    point = {
+        "line": 9,
+        "register": "%r1",
+        "sequence": 4,
+        "warps": 2,
+        "warp_cycles": 30,
+        "text": "",
+        "first_cycle": 1,
+    }
+    counters = {
+        **found.counters,
+        "dynamic": {"periods": 3, "stops": 2, "chances": [0.0]},
+        "stall_points": [{"instruction": 7, **point}, {"instruction": 5, **point}],
+    }
+    line = row(Record("a", found.axes, "k", StoredResult("done", counters)))
+    assert (line["dynamic_periods"], line["dynamic_stops"], line["first_stall_instruction"]) == (3, 2, 5)
+    assert line["first_stall_register"] == "%r1"
+
+
+def test_missing_extras_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    for module in ("pyarrow", "matplotlib"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(PtxError, match=r"E502.*needs pyarrow.*\n.*ptxtool\[parquet\]"):
+        encode(RESULT, "parquet")
+    with pytest.raises(PtxError, match=r"E502.*needs matplotlib.*\n.*ptxtool\[plot\]"):
+        plot(pivot(RESULT, PivotChoice()), "svg")
+
+
+def test_formats_by_name() -> None:
+    assert [form_of(f"x.{form}") for form in ("csv", "JSON", "parquet")] == ["csv", "json", "parquet"]
+    with pytest.raises(PtxError, match=r"E502.*'x.xls' has no format"):
+        form_of("x.xls")
