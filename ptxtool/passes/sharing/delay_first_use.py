@@ -1,9 +1,9 @@
-"""delay-first-use: what needs no shared register comes before what does.
+"""delay-first-use: put instructions that need no shared register before those that do.
 
 Under register sharing a non-owner warp waits at its first instruction that names a register beyond the private ones.
 Instructions after that one in its block may need neither a shared register nor a result of the instructions that wait:
 they move before it. In every scheduling region where a thread may execute its first instruction with a shared
-register, in the given order, the pass puts first
+register, the pass puts first
 
     { i : i names no shared register, and depends on no instruction that is not in this set }
 
@@ -79,7 +79,7 @@ def _delayed(kernel: Function, private: int) -> tuple[list[TextEdit], str]:
             gained += times * moved
             edits += permute(kernel, region, [*first, *rest])
     if not edits:
-        return [], "nothing to do: no instruction that needs no shared register waits behind one that does"
+        return [], "nothing to do: no instruction that needs no shared register waits after one that does"
     before = paths.value(bits)
     return edits, (
         f"{counted(n, 'instruction')} moved; with {counted(private, 'private register')}, "

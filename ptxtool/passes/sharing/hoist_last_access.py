@@ -88,5 +88,5 @@ def _hoisted(kernel: Function, touches: Sequence[bool], registers: int) -> tuple
             edits += permute(kernel, region, order)
             moved.append(f"{counted(gained, 'instruction')} (of line {kernel.line(last)})")
     if not moved:
-        return [], "nothing to do: nothing that stands before a last access can come behind it"
+        return [], "nothing to do: no instruction before a last access can move after it"
     return edits, f"last access earlier by {', '.join(moved)}"
