@@ -40,7 +40,7 @@ MOST_WITHOUT: dict[str, int] = {
     "ptxtool/report/simulations": 6,
     "ptxtool/results": 8,
     "ptxtool/runs": 6,
-    "ptxtool/sema": 13,
+    "ptxtool/sema": 3,
     "ptxtool/sema/operands": 7,
     "ptxtool/sweep": 6,
     "ptxtool/sweep/reproduction": 5,

@@ -225,6 +225,7 @@ def test_a_launch_that_does_not_say() -> None:
     assert registers_per_thread(parse(plus, "k.ptxplus").functions["k"]) == 8
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_calls() -> None:
     functions = [".func f0()\n{\nret;\n}\n"]
     functions += [f".func f{i}()\n{{\ncall f{i - 1};\nret;\n}}\n" for i in range(1, 1500)]

@@ -67,6 +67,7 @@ def test_host_only_sources_compile_nothing():
             assert not _imports(path) & {"ptxsim.base.jit.njit", "ptxsim.base.jit.entry"}, path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JIT_DISABLED, reason="boundaries are plain functions without compilation")
 def test_only_boundaries_are_imported_from_behind_one():
     import importlib
@@ -98,6 +99,7 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
     return out[1:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edited", "old", "new", "changed"),
     [
