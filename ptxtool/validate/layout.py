@@ -1,8 +1,8 @@
 """Re-prove that only the layout of a file changed: same statements, same comments, each in the same order.
 
-The text that `ptxtool.emit.layout` made is parsed and its nodes are compared with those of the original, offsets
+The text that `ptxtool.emit.layout` generated is parsed and its nodes are compared with those of the original, offsets
 left out; of directives, whose node holds text, the tokens count. Comments are compared as texts, without blanks at
-their end and the kind of line ends. The layout's own rules are not asked.
+their end and the kind of line ends. The layout's own rules are not used.
 """
 
 import re

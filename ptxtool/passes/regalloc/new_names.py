@@ -66,12 +66,12 @@ class NewNames:
         others.update(owner[name] for name in owner.keys() & words)
         if not self.are_marked:
             others |= left
-        settled = {
+        uniform = {
             names[k]: name
             for k, web in self._first_web.items()
             if k not in others and (name := of_web[web]) is not None
         }
-        return settled, others, left - others
+        return uniform, others, left - others
 
     def of_temporaries(self, registers: set[int]) -> dict[tuple[int, str], str]:
         """By instruction and old name, the names of the temporaries for the values of some registers."""

@@ -21,7 +21,7 @@ class Words:
     """A part of a text, split into words and gaps between them, to be changed from its end to its beginning.
 
     Words in `names` are replaced at once. Gap g is the text before word g. Offsets are those of the original text, so
-    every change must precede, in the text, those made earlier.
+    every change must precede, in the text, the changes before it.
     """
 
     def __init__(self, text: str, start: int, end: int, pattern: re.Pattern[str], names: Mapping[str, str]):
@@ -47,7 +47,7 @@ class Words:
         self._pieces[2 * gap] = f"{old[:at]}{text}{old[at:]}"
 
     def replace(self, first: int, last: int, start: int, end: int, text: str) -> None:
-        """Put a text in the place of some words and what is around them."""
+        """Replace some words and the text around them."""
         a, b = 2 * first, 2 * last
         before = self._pieces[a][: start - self._gaps[first]]
         after = self._pieces[b][end - self._gaps[last] :]

@@ -65,7 +65,7 @@ def calls_in(function: Function) -> Iterator[tuple[int, Call]]:
 
 
 def directive_at(function: Function, label: str) -> Directive | None:
-    """The directive behind a label: a prototype or a list of targets."""
+    """The directive after a label: a prototype or a list of targets."""
     for statement, following in pairwise(function.body or ()):
         if isinstance(statement, Label) and statement.name == label and isinstance(following, Directive):
             return following

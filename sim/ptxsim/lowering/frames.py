@@ -4,10 +4,10 @@ A frame is a piece of every thread's local memory, as large for all calls of the
 
     results | parameters | `.local` variables and `.param` variables of the body
 
-Results and parameters come first, each by its alignment, so that a caller, which lays its callee's frame right behind
-its own, knows their places from the prototype alone. Variables of the body live as long as the block `{ }` they are
-declared in; the blocks of calls that follow one another share their bytes. `.reg` parameters and results have places
-too: results travel there from the callee's registers to the caller's.
+Results and parameters come first, each by its alignment, so that a caller, which lays out its callee's frame after its
+own, knows their offsets from the prototype alone. Variables of the body live as long as the block `{ }` they are
+declared in; the blocks of calls that follow one another share their bytes. `.reg` parameters and results have
+offsets too: results are passed there from the callee's registers to the caller's.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", section 5.1.6 (parameter state space), 7.1 (functions).
 """
@@ -53,7 +53,7 @@ class Formals:
 
     @cached_property
     def shape(self) -> tuple[tuple[int, int], ...]:
-        """What has to agree between a call and what it calls."""
+        """Offsets and sizes, which must be equal for a call and its callee."""
         return tuple((p.offset, p.size) for p in (*self.returns, *self.params))
 
 
@@ -73,7 +73,7 @@ class FunctionFrame:
 
 
 class _FrameSpace:
-    """Lays variables out one behind the other."""
+    """Lays variables out one after the other."""
 
     def __init__(self, start: int):
         self.end = self.size = start
@@ -112,7 +112,7 @@ def _formals(returns: Sequence[Declaration], params: Sequence[Declaration]) -> F
 
 
 def prototype(directive: Directive) -> Formals:
-    """What a `.callprototype` says: `(results) _ (parameters)`."""
+    """The formals of a `.callprototype`: `(results) _ (parameters)`."""
     found = _PROTOTYPE.match(directive.text)
     assert found is not None
     layout = _FrameSpace(0)

@@ -103,7 +103,7 @@ def set_registers(b: UopBuilder, op: Operation, record: np.void, facts: DefUse, 
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        by_number = {architectural_number(name): name for name in sources}  # they are told apart by it
+        by_number = {architectural_number(name): name for name in sources}  # the key
         sources = list(by_number.values())
     sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)

@@ -3,7 +3,7 @@
 For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
 GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on,
 by their alignment, in textual order. Global variables and constants lie at the same places for every kernel of a
-module; those of a second module on one machine lie behind the first's (`ModuleBase`). Only shared variables that the
+module; those of a second module on one machine follow the first's (`ModuleBase`). Only shared variables that the
 kernel or a function it reaches names take room; an
 unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies. The
 address of a function is a number below GLOBAL_BASE; local variables of functions lie in frames (lowering/frames.py).
@@ -138,7 +138,7 @@ AT_BEGINNING = ModuleBase()
 
 @dataclass(frozen=True)
 class VariableLayout:
-    """All of it. `global_bytes` begins at the origin's `variables`, `constant_bytes` at constant address 0."""
+    """Addresses and initial bytes: `global_bytes` from the origin's `variables`, `constant_bytes` from 0."""
 
     symbols: dict[str, Symbol]
     parameters: tuple[Parameter, ...]
@@ -204,7 +204,7 @@ def names_of(operand: Operand | None) -> Iterator[str]:
 
 
 class _Space:
-    """Lays variables out one behind the other."""
+    """Lays variables out one after the other."""
 
     def __init__(self, start: int = 0):
         self.end = start
@@ -225,7 +225,7 @@ def lay_out(
 ) -> VariableLayout:
     """The layout of a kernel, the functions it reaches, and their module.
 
-    Raises `PtxError` for an initialiser that means nothing.
+    Raises `PtxError` for an invalid initialiser.
     """
     module = kernel.module
     ptxplus = module.is_ptxplus
@@ -451,7 +451,7 @@ def evaluate(value: Operand, symbols: dict[str, Symbol]) -> int:
 
 
 def _named(value: Operand, symbols: dict[str, Symbol]) -> int:
-    """The worth of a name, `generic(x)` or a byte of an address, `0xff00(x)`."""
+    """The value of a name, `generic(x)` or a byte of an address, `0xff00(x)`."""
     if isinstance(value, Name) and not value.part:
         if value.text == "WARP_SZ":
             return 32

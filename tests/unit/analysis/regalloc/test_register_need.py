@@ -98,7 +98,7 @@ def test_what_the_kernel_needs_elsewhere_may_be_more() -> None:
 
 
 def test_a_callee_with_pairs_begins_at_an_even_unit() -> None:
-    # one unit across; a pair behind it begins at 2, not at 1
+    # one unit across; a pair after it begins at 2, not at 1
     text = (
         PAIR
         + """

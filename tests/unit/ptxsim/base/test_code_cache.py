@@ -76,7 +76,7 @@ def test_only_boundaries_are_imported_from_behind_one():
 
     for path in SOURCES.values():
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module in machine_code.BEHIND_BOUNDARY:
+            if isinstance(node, ast.ImportFrom) and node.module in machine_code.ACROSS_BOUNDARY:
                 behind = importlib.import_module(node.module)
                 for alias in node.names:
                     assert isinstance(getattr(behind, alias.name), _Intrinsic), (path, alias.name)
