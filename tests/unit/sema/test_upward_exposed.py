@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.cfg import build
+from ptxtool.cfg.blocks import build
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 from ptxtool.sema.upward_exposed import Region, accessed_operands, of_blocks
