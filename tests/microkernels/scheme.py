@@ -120,7 +120,7 @@ def _move() -> Any:
 
 def _chance(start: float, more: int, fewer: int) -> float:
     """An SM's chance after periods with more stalls than SM 0, and then some with fewer."""
-    units = Controller(DynamicExecution(), 2).units
+    units = Controller(DynamicExecution(), 2).records
     units["chance"][1] = start * CERTAIN
     for stalls in [3] * more + [1] * fewer:
         _move()(units[1], stalls, 2)

@@ -121,7 +121,7 @@ def test_a_draw_is_a_hash_of_seed_sm_warp_and_cycle() -> None:
 
 
 def test_a_step_of_a_tenth_is_exact() -> None:
-    units = Controller(DynamicExecution(step=0.1), 2).units
+    units = Controller(DynamicExecution(step=0.1), 2).records
     assert units["step"].tolist() == [100_000, 100_000]
 
 
