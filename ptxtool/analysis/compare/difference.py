@@ -190,7 +190,7 @@ class Difference:
             "figures": {name: {"before": old[name], "after": new[name]} for name in old},
             "live_registers_at": [m.pressure.line for m in (self.before, self.after)],
             "instructions": {**self.counts, "moved": self.moved},
-            "classes": {(entry := asdict(c)).pop("name"): entry for c in self.classes},
+            "classes": {c.name: {k: v for k, v in asdict(c).items() if k != "name"} for c in self.classes},
             "head": {"removed": list(self.head[0]), "added": list(self.head[1])},
             "registers": {
                 "renamed": [list(pair) for pair in self.renamed],
