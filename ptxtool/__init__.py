@@ -4,39 +4,47 @@
     kernel = module.kernels["name"]
     print(ptxtool.first_use(kernel))
 
-The functions are those of `ptxtool.api`. They import modules when they are called: `import ptxtool` is cheap.
+The functions are those of `ptxtool.api`, imported when first used: `import ptxtool` is cheap.
 """
 
 from importlib import import_module
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
-
-# The first import of a subpackage binds its name in this module. The subpackages that share their name with a public
-# function are imported first, so that the functions imported after them have the names for good.
-for _name in ("cfg", "emit", "isa", "parse", "sweep"):
-    import_module(f"ptxtool.{_name}")
-
-from ptxtool import api  # noqa: E402
 
 if TYPE_CHECKING:
     from ptxtool.api import *  # noqa: F403
     from ptxtool.base.diag import PtxError as PtxError
     from ptxtool.results.sweeps import Configuration as Configuration
 
-_FUNCTIONS = [
-    name for name, value in vars(api).items() if isinstance(value, FunctionType) and not name.startswith("_")
-]
-globals().update({name: getattr(api, name) for name in _FUNCTIONS})
-_TYPES = {"Configuration": "ptxtool.results.sweeps", "PtxError": "ptxtool.base.diag"}
-"""Public types and their modules, which are imported on first use."""
+# The first import of a subpackage binds its name in this module. The subpackages that share their name with a public
+# function are imported first, and the names unbound: from then on they are the functions, whatever is imported later.
+for _name in ("cfg", "emit", "isa", "parse", "sweep"):
+    import_module(f"ptxtool.{_name}")
+    del globals()[_name]
 
-__all__ = sorted([*_FUNCTIONS, *_TYPES])
+_FUNCTIONS = """
+load parse emit fmt save check check_recovered kernel
+first_use shared_use liveness pressure register_need register_counts
+cfg dominators post_dominators reconvergence_points loops diff
+gpu occupancy switched_occupancy register_curve static_scratchpad isa overhead
+rewrite write_vectors read_vectors load_launch
+run simulate run_sequence simulate_sequence compare sweep reproduce load_sweep
+""".split()
+_HOMES = {
+    **dict.fromkeys(_FUNCTIONS, "ptxtool.api"),
+    "Configuration": "ptxtool.results.sweeps",
+    "PtxError": "ptxtool.base.diag",
+}
+"""The public names and their modules, which are imported on first use (a test compares them with `ptxtool.api`)."""
+
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _TYPES:
+    if name == "api":
+        return import_module("ptxtool.api")
+    if name not in _HOMES:
         raise AttributeError(f"module 'ptxtool' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(_TYPES[name]), name)
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 

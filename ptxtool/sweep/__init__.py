@@ -1,1 +1,1 @@
-"""Running kernels in the simulator: one run of a launch, and the runs of a ladder of schemes."""
+"""Sweeps: many runs from a specification, in processes or on a cluster, with their results in a store."""

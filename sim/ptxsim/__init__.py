@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptxtool.results.simulation import StallPoint as StallPoint
     from ptxtool.results.simulation import Totals as Totals
 
-_MODULES = {
+_HOMES = {
     "DynamicExecution": "ptxsim.timing.dynamic_execution",
     "DynamicResult": "ptxsim.timing.dynamic_execution",
     "FunctionalResult": "ptxsim.functional_run",
@@ -49,17 +49,17 @@ _MODULES = {
 }
 """The public names and their modules, which are imported on first use (a test holds the types above to them)."""
 
-__all__ = list(_MODULES)
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in _HOMES:
         raise AttributeError(f"module 'ptxsim' has no attribute '{name}'")
     if name in ("run", "launch", "Machine"):
         from ptxsim.base.notice import say_if_compiling
 
         say_if_compiling(name)
-    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 

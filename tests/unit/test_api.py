@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,12 @@ def test_functions_are_callable_whatever_was_imported_before(first: str) -> None
 def test_importing_is_cheap() -> None:
     code = "import sys, ptxtool; print(*sorted(m for m in sys.modules if m.startswith('ptxtool.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    names = ("api", "base", "base.resources", "formats", "formats.gpu_names", *SHARE_A_NAME)
-    assert done.stdout.split() == sorted(f"ptxtool.{name}" for name in names)
+    assert done.stdout.split() == [f"ptxtool.{name}" for name in SHARE_A_NAME]
+
+
+def test_all_functions_of_the_api_are_public_names() -> None:
+    functions = {name for name, value in vars(api).items() if isinstance(value, types.FunctionType)}
+    assert set(ptxtool.__all__) == functions | {"Configuration", "PtxError"}
 
 
 def test_the_package_shows_its_api_and_nothing_else() -> None:
@@ -128,7 +133,7 @@ def test_type_checkers_see_what_is_imported_on_first_use(package: str) -> None:
         if isinstance(node, ast.ImportFrom) and node.module != "ptxtool.api"
         for alias in node.names
     }
-    assert seen == getattr(module, "_TYPES" if package == "ptxtool" else "_MODULES")
+    assert seen == {name: home for name, home in module._HOMES.items() if home != "ptxtool.api"}
 
 
 def test_no_public_function_takes_arbitrary_options() -> None:
