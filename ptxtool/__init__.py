@@ -28,7 +28,7 @@ cfg dominators post_dominators reconvergence_points loops diff
 gpu occupancy switched_occupancy register_curve static_scratchpad isa overhead
 rewrite write_vectors read_vectors load_launch
 run simulate run_sequence simulate_sequence compare sweep reproduce load_sweep
-""".split()
+""".split()  # noqa: SIM905
 _HOMES = {
     **dict.fromkeys(_FUNCTIONS, "ptxtool.api"),
     "Configuration": "ptxtool.results.sweeps",
