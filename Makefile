@@ -36,10 +36,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-gpu-test-fast: $(STAMP)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" tests/unit tests/cases tests/notes tests/cli
-
-check: $(STAMP)
+gpu-check: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CUDA_BINDINGS)
 	cd tests && ../$(BIN)/python -m gpu $(ROWS)
 
