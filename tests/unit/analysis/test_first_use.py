@@ -42,7 +42,7 @@ def test_registers_without_a_use_follow_in_declaration_order() -> None:
     assert [u.name for u in uses.unused[:10]] == [f"$r{i}" for i in (*range(9), 11)]
     assert uses.unused[-1].name == "$p3"
     assert uses.unused[0].instruction is None
-    assert sorted(tuple(use.before - 1 for use in uses)) == list(range(36))
+    assert sorted(use.before - 1 for use in uses) == list(range(36))
 
 
 def test_a_guard_stands_before_the_opcode_and_comes_first() -> None:
