@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels import ptx
 
-from ptxtool.analysis.analyses import Analyses
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.analysis.flow.loops import loops
 from ptxtool.analysis.flow.pressure import pressure
@@ -281,7 +280,7 @@ def test_loops_are_entered_at_their_header_only(kernel: Function) -> None:
 @given(kernels())
 def test_the_same_kernel_gives_the_same_text(kernel: Function) -> None:
     again = ptx_again(kernel)
-    assert str(Analyses(kernel).liveness) == str(Analyses(again).liveness)
+    assert str(liveness(kernel)) == str(liveness(again))
     assert str(build(kernel)) == str(build(again))
 
 

@@ -232,7 +232,7 @@ def _head(kernel: Function) -> Iterator[str]:
 
 def _first_use_order(measured: MeasuredKernel) -> list[int]:
     found: dict[int, None] = {}
-    for i, step in enumerate(measured.analyses.def_use):
+    for i, step in enumerate(measured.kernel.def_uses):
         found |= dict.fromkeys(touched_in_order(measured.kernel, i, step))
     return list(found)
 

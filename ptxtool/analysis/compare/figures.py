@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
-from ptxtool.analysis.analyses import Analyses
-from ptxtool.analysis.flow.pressure import Pressure, file_of
+from ptxtool.analysis.flow.pressure import Pressure, file_of, pressure
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
@@ -64,17 +63,14 @@ class MeasuredKernel:
     kernel: Function
 
     @cached_property
-    def analyses(self) -> Analyses:
-        return Analyses(self.kernel)
-
-    @property
     def pressure(self) -> Pressure:
-        return self.analyses.pressure
+        """Per warp."""
+        return pressure(self.kernel)
 
     @cached_property
     def used(self) -> frozenset[int]:
         """The indices of the registers that some instruction names."""
-        return frozenset(k for step in self.analyses.def_use for k in step.touched)
+        return frozenset(k for step in self.kernel.def_uses for k in step.touched)
 
     @cached_property
     def classes(self) -> tuple[str, ...]:

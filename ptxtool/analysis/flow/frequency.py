@@ -23,7 +23,6 @@ from collections.abc import Mapping, Sequence
 from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.loops import loops_of
 from ptxtool.cfg.blocks import Cfg
-from ptxtool.cfg.dominance import dominators
 
 Probabilities = Sequence[Mapping[int, float]]
 """Per block, its successors (the virtual exit among them) and the probability of each."""
@@ -36,7 +35,7 @@ _ROUNDS = 50
 
 def static_probabilities(cfg: Cfg) -> list[dict[int, float]]:
     """Probabilities by the graph alone."""
-    nest = loops_of(cfg, dominators(cfg))
+    nest = loops_of(cfg)
     found: list[dict[int, float]] = []
     for block in cfg.blocks:
         successors = cfg.successors[block.index]

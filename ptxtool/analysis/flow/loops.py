@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ptxtool.cfg.blocks import Cfg, build
-from ptxtool.cfg.dominance import DominatorTree, dominators
+from ptxtool.cfg.dominance import dominators
 from ptxtool.ir.nodes import Function
 
 
@@ -55,10 +55,6 @@ class Loops:
         loop = self.loop_of(block)
         return loop.depth if loop else 0
 
-    def depth_at(self, instruction: int) -> int:
-        """How many loops are around an instruction."""
-        return self.depth(self.cfg.block_of[instruction])
-
     def __str__(self) -> str:
         if not self.loops and not self.irreducible:
             return "no loops"
@@ -75,12 +71,12 @@ class Loops:
 
 def loops(kernel: Function) -> Loops:
     """The natural loops of a function. Raises `PtxError` (E202) on an undeclared label."""
-    cfg = build(kernel)
-    return loops_of(cfg, dominators(cfg))
+    return loops_of(build(kernel))
 
 
-def loops_of(cfg: Cfg, tree: DominatorTree) -> Loops:
-    """`loops` with the graph and its dominator tree supplied."""
+def loops_of(cfg: Cfg) -> Loops:
+    """`loops` of a graph."""
+    tree = dominators(cfg)
     place = {block: i for i, block in enumerate(cfg.reverse_postorder)}
     latches: dict[int, list[int]] = {}
     irreducible: list[tuple[int, int]] = []

@@ -29,13 +29,6 @@ class RegisterUnits(NamedTuple):
     first: int
     units: int
 
-    def overlaps(self, other: "RegisterUnits") -> bool:
-        return (
-            self.file == other.file
-            and self.first < other.first + other.units
-            and other.first < self.first + self.units
-        )
-
 
 def units_of(register: Register) -> RegisterUnits | None:
     """The units that a register's name and type mean; None for a name without a number, for zero and sinks."""

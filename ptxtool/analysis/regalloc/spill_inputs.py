@@ -8,7 +8,6 @@ from ptxtool.analysis.flow.loops import loops, loops_of
 from ptxtool.analysis.regalloc.live_ranges import Ranges
 from ptxtool.analysis.regalloc.rematerialisation import rematerialisation_sequences
 from ptxtool.analysis.regalloc.spills import SpillInputs
-from ptxtool.cfg.dominance import dominators
 
 _DEEPEST = 6
 """Loops nested deeper than this cost no more."""
@@ -34,7 +33,7 @@ def spill_inputs(ranges: Ranges, unspillable: Collection[int]) -> SpillInputs:
     may_guard_load[guarded] = may_guard_store[storing] = True
     known = rematerialisation_sequences(function, def_uses)
     # without calls that stay in the function both views of the graph are the same
-    nest = loops(function) if registers.is_ptxplus else loops_of(ranges.cfg, dominators(ranges.cfg))
+    nest = loops(function) if registers.is_ptxplus else loops_of(ranges.cfg)
     depth = np.array([nest.depth(block.index) for block in nest.cfg.blocks], np.int64)
     return SpillInputs(
         ranges.accesses.with_plain_writes(storing),

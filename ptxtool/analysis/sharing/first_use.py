@@ -87,11 +87,6 @@ class FirstUse(Sequence[Use]):
     def __iter__(self) -> Iterator[Use]:
         return iter(self.uses)
 
-    @property
-    def permutation(self) -> tuple[int, ...]:
-        """All register indices in this order, the never-used ones last."""
-        return tuple(use.before - 1 for use in self.uses)
-
     def __str__(self) -> str:
         names = max((len(u.name) for u in self.uses), default=0)
         kinds = max((len(u.kind) for u in self.uses), default=0)
@@ -138,16 +133,3 @@ def _instructions(kernel: Function, order: Order) -> Iterator[int]:
     for block in (*cfg.reverse_postorder, *cfg.unreachable):
         if block != cfg.exit:
             yield from cfg.blocks[block].instructions
-
-
-def first_shared_instruction(kernel: Function, private: int) -> SharedTouch | None:
-    """The first instruction, in the text, that touches a register with a sequence number above `private`.
-
-    None if there is none. Of several such registers in one instruction it names the first as written.
-    """
-    registers = kernel.registers
-    for i, step in enumerate(kernel.def_uses):
-        for k in touched_in_order(kernel, i, step):
-            if k >= private:
-                return SharedTouch(i, kernel.line(i), kernel.text(i), registers[k].name, k + 1)
-    return None

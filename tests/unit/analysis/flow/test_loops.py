@@ -28,7 +28,7 @@ def test_nested_loops() -> None:
     assert (inner.header, inner.blocks, inner.latches, inner.depth, inner.parent) == (2, {2}, (2,), 2, 0)
     assert inner.exits == ((2, 3),)
     assert [found.depth(b) for b in range(5)] == [0, 1, 2, 1, 0]
-    assert found.depth_at(2) == 2
+    assert found.depth(found.cfg.block_of[2]) == 2
     assert found.loop_of(0) is None
 
 

@@ -46,12 +46,3 @@ def test_ptx(declaration: str, name: str, expected: RegisterUnits | None) -> Non
 )
 def test_ptxplus(name: str, expected: RegisterUnits | None) -> None:
     assert place(ptxplus("exit;"), name) == expected
-
-
-def test_places_overlap_within_their_file() -> None:
-    pair = RegisterUnits("general", 4, 2)
-    assert pair.overlaps(RegisterUnits("general", 5, 1))
-    assert RegisterUnits("general", 5, 1).overlaps(pair)
-    assert not pair.overlaps(RegisterUnits("general", 6, 2))
-    assert not pair.overlaps(RegisterUnits("general", 3, 1))
-    assert not pair.overlaps(RegisterUnits("predicate", 4, 1))

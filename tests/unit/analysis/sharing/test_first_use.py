@@ -2,7 +2,8 @@
 
 from kernels import ptx, ptxplus
 
-from ptxtool.analysis.sharing.first_use import first_shared_instruction, first_use
+from ptxtool.analysis.sharing.first_use import first_use
+from ptxtool.report.kernels.first_use import shared_touches
 
 FIGURE_7_REGISTERS = (
     ".reg .u32 $r<27>;\n.reg .u32 $ofs<3>;\n.reg .pred $p<4>;\n.reg .u32 $r124;\n.reg .u32 $o127;"
@@ -41,7 +42,7 @@ def test_registers_without_a_use_follow_in_declaration_order() -> None:
     assert [u.name for u in uses.unused[:10]] == [f"$r{i}" for i in (*range(9), 11)]
     assert uses.unused[-1].name == "$p3"
     assert uses.unused[0].instruction is None
-    assert sorted(uses.permutation) == list(range(36))
+    assert sorted(use.before - 1 for use in uses) == list(range(36))
 
 
 def test_a_guard_stands_before_the_opcode_and_comes_first() -> None:
@@ -67,19 +68,21 @@ def test_control_flow_order_puts_unreachable_code_last() -> None:
 
 def test_first_shared_instruction_before_and_after_reordering() -> None:
     kernel = ptxplus(FIGURE_7, FIGURE_7_REGISTERS)
-    touch = first_shared_instruction(kernel, 3)
-    assert touch is not None
-    assert (touch.instruction, touch.line, touch.register, touch.number) == (0, 11, "$p0", 31)
+    touches = shared_touches(first_use(kernel), 3)
+    assert [t and (t.instruction, t.line, t.register, t.number) for t in touches] == [
+        (0, 11, "$p0", 31),
+        (1, 12, "$r16", 4),
+    ]
     reordered = " ".join(
         f".reg .{'pred' if u.kind == 'predicate' else 'u32'} {u.name};" for u in first_use(kernel)
     )
-    touch = first_shared_instruction(ptxplus(FIGURE_7, reordered), 3)
+    touch, _ = shared_touches(first_use(ptxplus(FIGURE_7, reordered)), 3)
     assert touch is not None
     assert (touch.instruction, touch.register, touch.number) == (1, "$r16", 4)
 
 
 def test_no_shared_instruction_if_everything_is_private() -> None:
-    assert first_shared_instruction(ptxplus(FIGURE_7, FIGURE_7_REGISTERS), 36) is None
+    assert shared_touches(first_use(ptxplus(FIGURE_7, FIGURE_7_REGISTERS)), 36) == (None, None)
 
 
 def test_text() -> None:
