@@ -169,7 +169,7 @@ CASES = {
     "tile_beyond_buffer": Case(
         lambda: {"a": np.ones(256, np.float16), "c": np.zeros(256, np.float32)},
         "E404",
-        "behind buffer 'c'",
+        "after buffer 'c'",
         "wmma.store",
     ),
     "copy_without_wait": Case(

@@ -309,7 +309,7 @@ def test_a_bad_access_names_the_buffer_in_a_later_launch_too(kernels: dict[str, 
     machine = ptxsim.Machine()
     x, y = np.zeros(64, np.uint32), np.zeros(32, np.uint32)
     machine.launch(kernels["add"], 2, 32, [x, 1])
-    with pytest.raises(PtxError, match=r"E404.*behind buffer 'y'"):
+    with pytest.raises(PtxError, match=r"E404.*after buffer 'y'"):
         machine.launch(kernels["add"], 2, 32, [y, 1], names=["y", "n"])
 
 

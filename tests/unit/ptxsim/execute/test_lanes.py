@@ -25,10 +25,8 @@ def test_lane_operation(name: str) -> None:
 @pytest.mark.slow
 def test_uncompiled_operations_give_the_same() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    script = TESTS / "helpers" / "lane_expectations.py"
-    done = subprocess.run(
-        [sys.executable, str(script), "2"], env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "helpers.lane_expectations", "2"]
+    done = subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"{len(NAMES)} operations checked\n"), done.stderr
 
 

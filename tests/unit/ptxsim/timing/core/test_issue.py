@@ -23,7 +23,7 @@ def state_of(body: str, **options: Any) -> Any:
 
     with (
         mock.patch.object(ptxsim.launcher, "drive", keep),
-        mock.patch.object(ptxsim.launcher.Simulation, "give_back"),
+        mock.patch.object(ptxsim.launcher.Simulation, "recycle"),
     ):
         run(body, **options)
     return kept[0].sms

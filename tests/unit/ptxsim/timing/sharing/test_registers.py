@@ -69,7 +69,7 @@ def _classes(unowned: str) -> list[list[int]]:
         mock.patch.object(
             ptxsim.launcher, "drive", lambda s, *rest: (simulation.append(s), drive(s, *rest))[1]
         ),
-        mock.patch.object(ptxsim.launcher.Simulation, "give_back"),
+        mock.patch.object(ptxsim.launcher.Simulation, "recycle"),
     ):
         run(28, **PAIR, gpu=gpu)
     record, sm = simulation[0].run[0], simulation[0].sms[0]
