@@ -1,4 +1,4 @@
-"""Graph colouring with iterated register coalescing, plain, from the textbook: what `packing.py` is measured against.
+"""Graph colouring with iterated register coalescing, from the textbook: what `linear_scan.py` is measured against.
 
 Nodes are live ranges of one, two or four units, edges join those that meet; a copy between two nodes that do not meet
 may be coalesced. While a node is surely colourable whatever colours its neighbours get, it is put aside (simplify);

@@ -1,6 +1,7 @@
 """What every lane operation must give, in Python integers and exact fractions; and a bench to run them on.
 
-`python -m helpers.lane_expectations`, in `tests`, checks all of them and prints what differs (used for a run with NUMBA_DISABLE_JIT=1).
+`python -m helpers.lane_expectations`, in `tests`, checks all of them and prints the differences (for a run with
+NUMBA_DISABLE_JIT=1).
 """
 
 import math

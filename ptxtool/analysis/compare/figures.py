@@ -17,6 +17,7 @@ from functools import cached_property
 
 from ptxtool.analysis.flow.pressure import Pressure, file_of, pressure
 from ptxtool.ir.nodes import Declaration, Function
+from ptxtool.ir.variables import round_up
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
@@ -128,5 +129,5 @@ def _laid_out(declarations: Iterable[Declaration]) -> int:
         alignment = declaration.align or element
         for declarator in declaration.declarators:
             size = element * math.prod(d or 0 for d in declarator.dimensions)
-            end = -(-end // alignment) * alignment + size
+            end = round_up(end, alignment) + size
     return end

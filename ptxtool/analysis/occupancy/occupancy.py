@@ -17,6 +17,7 @@ from typing import Annotated, Protocol
 import msgspec
 
 from ptxtool.base.diag import error
+from ptxtool.ir.variables import round_up
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -120,8 +121,8 @@ def cta_needs(gpu: HasSm, threads: int, registers: int, scratchpad: int) -> CtaN
     if registers < 0 or scratchpad < 0:
         what, value = ("registers", registers) if registers < 0 else ("bytes of scratchpad", scratchpad)
         raise error("E402", f"{value} {what}", help="give 0 or more")
-    padded = _round_up(threads, sm.warp_size)
-    allocated = _round_up(registers, sm.register_allocation_unit)
+    padded = round_up(threads, sm.warp_size)
+    allocated = round_up(registers, sm.register_allocation_unit)
     return CtaNeeds(threads, padded, registers, padded * allocated, scratchpad)
 
 
@@ -163,7 +164,3 @@ def _does_not_fit(gpu: HasSm, needs: CtaNeeds, limits: Mapping[str, int | None])
         f"one CTA does not fit on an SM of {gpu.name}: it needs {', '.join(parts)}",
         help="use fewer threads per CTA, fewer registers per thread or less scratchpad",
     )
-
-
-def _round_up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit

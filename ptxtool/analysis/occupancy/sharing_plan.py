@@ -23,6 +23,7 @@ from typing import Literal
 from ptxtool.analysis.occupancy.occupancy import LIMITERS, HasSm, Occupancy, occupancy
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
+from ptxtool.ir.variables import round_up
 
 Pairs = Literal["fewest", "most"]
 
@@ -170,7 +171,7 @@ def register_curve(
     plans: list[SharingPlan] = []
     for n in registers:
         unit = gpu.sm.register_allocation_unit
-        if plans and plans[-1].unshared.needs.padded_threads * -(-n // unit) * unit > gpu.sm.registers:
+        if plans and plans[-1].unshared.needs.padded_threads * round_up(n, unit) > gpu.sm.registers:
             break
         shares: dict[str, Percent] = {
             "share_registers": share_registers,

@@ -31,6 +31,7 @@ from ptxtool.analysis.regalloc.spills import FILES
 from ptxtool.base.bits import indices
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
+from ptxtool.ir.variables import round_up
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ class _Needs:
         widest = max(one.alignment for one in members)
         need = _Need(
             sum(one.live for one in members),
-            sum(_round_up(one.assignment.registers, widest) for one in members),
+            sum(round_up(one.assignment.registers, widest) for one in members),
             max(one.assignment.predicates for one in members),
             widest,
             tuple(cycle),
@@ -259,7 +260,7 @@ class _Needs:
 
 def _with_callee(need: _Need, across: int, callee: _Need, caller: tuple[str, ...]) -> _Need:
     """The need where a callee's registers come after what is live across its call."""
-    registers = _round_up(across, callee.alignment) + callee.registers
+    registers = round_up(across, callee.alignment) + callee.registers
     return _Need(
         max(need.live, across + callee.live),
         max(need.registers, registers),
@@ -267,10 +268,6 @@ def _with_callee(need: _Need, across: int, callee: _Need, caller: tuple[str, ...
         max(need.alignment, callee.alignment),
         (*caller, *callee.chain) if registers > need.registers else need.chain,
     )
-
-
-def _round_up(units: int, alignment: int) -> int:
-    return -(-units // alignment) * alignment
 
 
 def _aliases(function: Function) -> Iterator[tuple[str, str]]:
