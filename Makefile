@@ -21,10 +21,10 @@ demo: $(STAMP)
 	$(BIN)/ptxtool compare $(SAMPLE)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-fast: $(STAMP)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile -m "not slow" tests/unit tests/cases tests/notes tests/cli
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" tests/unit tests/cases tests/notes tests/cli
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -37,7 +37,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 gpu-test-fast: $(STAMP)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile -m "not slow" tests/unit tests/cases tests/notes tests/cli
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" tests/unit tests/cases tests/notes tests/cli
 
 check: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CUDA_BINDINGS)

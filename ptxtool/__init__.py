@@ -27,7 +27,7 @@ _FUNCTIONS = [
     name for name, value in vars(api).items() if isinstance(value, FunctionType) and not name.startswith("_")
 ]
 globals().update({name: getattr(api, name) for name in _FUNCTIONS})
-_TYPES = {"Configuration": "results.sweeps", "PtxError": "base.diag"}
+_TYPES = {"Configuration": "ptxtool.results.sweeps", "PtxError": "ptxtool.base.diag"}
 """Public types and their modules, which are imported on first use."""
 
 __all__ = sorted([*_FUNCTIONS, *_TYPES])
@@ -36,7 +36,7 @@ __all__ = sorted([*_FUNCTIONS, *_TYPES])
 def __getattr__(name: str) -> Any:
     if name not in _TYPES:
         raise AttributeError(f"module 'ptxtool' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(f"ptxtool.{_TYPES[name]}"), name)
+    value = globals()[name] = getattr(import_module(_TYPES[name]), name)
     return value
 
 

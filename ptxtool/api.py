@@ -93,7 +93,7 @@ def check(module: "Module") -> "tuple[Diagnostic, ...]":
     return check_module(module)
 
 
-def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
+def check_recovered(broken: "PtxError") -> "tuple[Diagnostic, ...]":
     """Errors about the meaning of the rest of a text, if `load` or `parse` found errors in instructions only."""
     from ptxtool.parse.broken import SyntaxErrors
     from ptxtool.sema.recovered import check_recovered

@@ -43,11 +43,8 @@ def header_problems(module: Module) -> Iterator[Diagnostic]:
                 yield _missing(module, item, _HEAD[place])
         elif at < place:
             first = next(i for i in module.items if isinstance(i, Directive) and i.name == name)
-            message = (
-                f"'.{name}' stands twice"
-                if first is not item
-                else f"'.{name}' is not at the head of the file"
-            )
+            wrong = "stands twice" if first is not item else "is not at the head of the file"
+            message = f"'.{name}' {wrong}"
             help = "a file begins with '.version', '.target' and '.address_size', each once"
             yield _problem(module, item, message, help)
         yield from _value_problems(module, item)
@@ -75,9 +72,8 @@ def _missing(module: Module, item: Item, name: str) -> Diagnostic:
     message = f"no '.{name}' at the head of the file"
     order = "first" if name == "version" else "after '.version'"
     end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))
-    return Diagnostic(
-        "E213", message, module.source, item.start, max(end, item.start), f"write '{example}' {order}"
-    )
+    help = f"write '{example}' {order}"
+    return Diagnostic("E213", message, module.source, item.start, max(end, item.start), help)
 
 
 def _problem(module: Module, item: Directive, message: str, help: str, word: str = "") -> Diagnostic:

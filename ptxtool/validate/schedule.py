@@ -10,7 +10,7 @@ so all values, accesses and barriers are the same.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ptxtool.analysis.flow.dependence import Effect, Resource, effects, stretches
+from ptxtool.analysis.flow.dependence import Effect, Resource, effects, scheduling_regions
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.locations import is_location, locations
@@ -43,7 +43,7 @@ def _without_instructions(module: Module) -> list[str]:
 def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
     of_old, of_new = effects(old), effects(new)
     texts_old, texts_new = _texts(old), _texts(new)
-    for region, other in zip(stretches(old), stretches(new), strict=True):
+    for region, other in zip(scheduling_regions(old), scheduling_regions(new), strict=True):
 
         def complain(what: str, at: range = other) -> Diagnostic:
             first, last = new.instructions[at.start], new.instructions[at.stop - 1]

@@ -110,8 +110,9 @@ class LaunchOptions:
         for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), least)
-        percentage(self.share_registers, "share_registers")
-        percentage(self.share_scratchpad, "share_scratchpad")
+        for name in ("share_registers", "share_scratchpad"):
+            if getattr(self, name) != 0:
+                percentage(getattr(self, name), name)
         is_as_gpgpu_sim(self.ptxplus_semantics)
         if self.switching is not None:
             scheme_named(self.switching)

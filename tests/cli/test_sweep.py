@@ -160,6 +160,7 @@ def long_sweep(folder: Path, runs: int = 12) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_ends_as_one_left_alone(tmp_path: Path) -> None:
     path = long_sweep(tmp_path)
     alone = api.sweep(path, store=tmp_path / "alone.db", jobs=1)
@@ -191,6 +192,7 @@ def results(store: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_keeps_what_there_is(tmp_path: Path, by: signal.Signals, code: int) -> None:
     path, store = long_sweep(tmp_path, 100), tmp_path / "s.db"
@@ -264,6 +266,7 @@ def free_port() -> int:
         return port
 
 
+@pytest.mark.slow
 def test_a_cluster_of_processes_one_of_which_is_killed(cli: Cli, tmp_path: Path) -> None:
     path = long_sweep(tmp_path, 16)
     address = f"tcp://127.0.0.1:{free_port()}"

@@ -1,4 +1,4 @@
-"""A memory system with a clock, and random traffic for it: for tests of what lies behind the L1."""
+"""A memory system with a clock, and random traffic for it: for tests of the memory system below the L1."""
 
 import random
 from collections import Counter

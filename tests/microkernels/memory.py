@@ -17,7 +17,7 @@ from ptxtool.formats.gpu import Gpu, load_gpu
 POINTER = "ld.param.u64 %l1, [p];\n\tmov.u64 %l3, %l1;"
 """The buffer's address in %l1 and %l3."""
 LANE = POINTER + "\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %l4, %r1, {};\n\tadd.s64 %l1, %l3, %l4;"
-"""The same, and every lane so many bytes behind the one before it."""
+"""The same, and every lane that many bytes after the lane before it."""
 HOP = "ld.global.u64 %l2, [%l1];\n\tadd.s64 %l1, %l2, %l3;"
 FAR_HOP = "ld.global.u64 %l2, [%l1];\n\tSTEP\n\tadd.s64 %l1, %l2, %l3;"
 """The same where the loop's counter steps while the load is on its way."""

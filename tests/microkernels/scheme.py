@@ -34,7 +34,7 @@ OWNED = (
 )
 _PRIVATE, _EXIT = 3, 3 + 1 + 40 + 1
 
-# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 behind it. If each CTA's first warp
+# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 after it. If each CTA's first warp
 # could take its lock, both CTAs would wait at the barrier for a warp that waits for the other CTA's lock.
 DEADLOCK = (
     _HEAD
@@ -120,7 +120,7 @@ def _move() -> Any:
 
 def _chance(start: float, more: int, fewer: int) -> float:
     """An SM's chance after periods with more stalls than SM 0, and then some with fewer."""
-    units = Controller(DynamicExecution(), 2).units
+    units = Controller(DynamicExecution(), 2).records
     units["chance"][1] = start * CERTAIN
     for stalls in [3] * more + [1] * fewer:
         _move()(units[1], stalls, 2)

@@ -347,7 +347,7 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
     # ---- predicates
 
     def _relation(self, op: Op) -> str:
-        """The comparison; `.lo`, `.hi` of a relation are told from nothing else here."""
+        """The comparison; `.lo`, `.hi` of a relation are distinguished by nothing else here."""
         return next(r for r in sorted(RELATIONS) if op.has(r))
 
     def _comparison(self, instruction: Instruction, match: Match, op: Op, type_: Type, i: int) -> Any:

@@ -129,7 +129,7 @@ def refuse(function: Function) -> None:
             raise error(
                 "E301",
                 f"'{node.opcode.text}' jumps to an address that the text does not name: "
-                "nobody can tell which registers are read there",
+                "the registers that are read there are unknown",
                 function.source,
                 node.start,
                 node.end,

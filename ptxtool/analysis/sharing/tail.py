@@ -31,7 +31,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ptxtool.analysis.flow.accesses import Interval
-from ptxtool.analysis.flow.dataflow import solve
+from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.frequency import static_probabilities, visits
 from ptxtool.analysis.regalloc.assignment import refuse
 from ptxtool.analysis.regalloc.in_flight import in_flight_intervals
@@ -209,9 +209,7 @@ class _Splitter:
     def _later(self) -> list[tuple[frozenset[int], int]]:
         """Per block the blocks that may follow it, and their points."""
         cfg = self.ranges.cfg
-        gen = [1 << b for b in range(cfg.exit)]
-        reached = solve(cfg.successors, [*gen, 0], [0] * (cfg.exit + 1), direction="backward").exit
-        found = [frozenset(indices(bits)) for bits in reached[: cfg.exit]]
+        found = [frozenset(indices(bits)) - {cfg.exit} for bits in reachable(cfg.successors)[: cfg.exit]]
         blocks = [(2 * block.start, 2 * block.end) for block in cfg.blocks]
         return [(later, _points([blocks[b] for b in later])) for later in found]
 

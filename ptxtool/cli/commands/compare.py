@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--share-scratchpad", metavar="P", help="Share scratchpad by this percentage instead.")
 @click.option(
-    "--release", is_flag=True, help="Add a rung: locks given back behind the last use of what is shared."
+    "--release", is_flag=True, help="Add a rung that releases locks after the last use of what is shared."
 )
 @ptxplus_semantics_option
 @quiet_option

@@ -19,24 +19,16 @@ if TYPE_CHECKING:
     from ptxtool.results.register_counts import RegisterCounts
 
 
-class Extent(click.ParamType[int]):
+def extent(value: str) -> int:
     """Threads of a CTA: one number, or X,Y or X,Y,Z."""
-
-    name = "T|X,Y,Z"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        words = str(value).replace("x", ",").split(",")
-        if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
-            self.fail(f"'{value}' is not one to three whole numbers, such as 256 or 16,16", param, ctx)
-        n = 1
-        for word in words:
-            n *= int(word)
-        if n > MAX_THREADS:
-            help = "use fewer threads per CTA and more CTAs"
-            raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
-        return n
+    words = value.replace("x", ",").split(",")
+    if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
+        raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
+    n = prod(map(int, words))
+    if n > MAX_THREADS:
+        help = "use fewer threads per CTA and more CTAs"
+        raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
+    return n
 
 
 @click.command(short_help="Resident CTAs and their limiter; with sharing, the plan.")
@@ -50,7 +42,7 @@ class Extent(click.ParamType[int]):
     help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs or PTXPlus "
     "declares; without FILE only --scratchpad, threads and CTAs limit.",
 )
-@click.option("--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA.")
+@click.option("--block", type=extent, metavar="T|X,Y,Z", help="Threads per CTA.")
 @click.option(
     "--scratchpad", type=click.IntRange(0), metavar="BYTES", help="Scratchpad (shared memory) per CTA."
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxtool import api
-from ptxtool.base.counted import counted
 from ptxtool.base.diag import error
+from ptxtool.base.phrases import counted
 from ptxtool.cli import colour
 from ptxtool.cli.common import Sink, cluster_option, jobs_option, put_bytes, quiet_option, report_options
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler

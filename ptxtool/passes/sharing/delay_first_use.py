@@ -26,8 +26,8 @@ reorders declarations; this pass reorders instructions for the same purpose.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ptxtool.analysis.flow.dependence import effects, parts, stretches
-from ptxtool.analysis.sharing.first_shared import FirstShared
+from ptxtool.analysis.flow.dependence import effects, scheduling_regions, split_region
+from ptxtool.analysis.sharing.first_shared import ExpectedPath
 from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
@@ -63,16 +63,16 @@ class DelayFirstUse(SharingPass):
 
 
 def _delayed(kernel: Function, private: int) -> tuple[list[TextEdit], str]:
-    paths = FirstShared(kernel)
+    paths = ExpectedPath(kernel)
     bits = (1 << min(private, len(kernel.registers))) - 1
-    stops = [(stop, times) for _, stop, times in paths.ways(bits) if stop >= 0]
-    regions, done = list(stretches(kernel)), effects(kernel)
+    stops = [(stop, times) for _, stop, times in paths.stops(bits) if stop >= 0]
+    regions, done = list(scheduling_regions(kernel)), effects(kernel)
     shared = touches_shared_registers(kernel, private)
     edits: list[TextEdit] = []
     n, gained = 0, 0.0
     for stop, times in stops:
         region = next(r for r in regions if stop in r)
-        first, rest, _ = parts(region, done, shared)
+        first, rest, _ = split_region(region, done, shared)
         moved = sum(i > stop for i in first)
         if moved:
             n += moved

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from ptxtool.analysis.sharing.first_shared import Choice, FirstShared
+from ptxtool.analysis.sharing.first_shared import ExpectedPath, PrivateSet
 from ptxtool.analysis.sharing.first_use import first_use
 from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.analysis.sharing.shared_registers import private_registers
@@ -94,15 +94,15 @@ class ReorderDecls:
         """The rank of each register by sequence number, and the gain of the order, as text."""
         percent = required_share(self.name, self.share)
         private = private_registers(kernel, percent, self.registers)
-        way = FirstShared(kernel, counts.of(kernel) if counts else None, self.delay)
-        choice = way.best(private)
+        path = ExpectedPath(kernel, counts.of(kernel) if counts else None, self.delay)
+        choice = path.best(private)
         written = [use.before - 1 for use in first_use(kernel)]
         order = [k for k in written if k in choice.private] + [k for k in written if k not in choice.private]
-        return {k + 1: place for place, k in enumerate(order, 1)}, _gain(way, written, choice, private)
+        return {k + 1: place for place, k in enumerate(order, 1)}, _gain(path, written, choice, private)
 
 
-def _gain(way: FirstShared, written: list[int], choice: Choice, private: int) -> str:
-    as_written = way.value(from_indices(written[:private]))
+def _gain(path: ExpectedPath, written: list[int], choice: PrivateSet, private: int) -> str:
+    as_written = path.value(from_indices(written[:private]))
     how = "the most there can be" if choice.is_best else "the most that was found"
     return (
         f"; with {counted(private, 'private register')}, {counted(f'{choice.value:.4g}', 'instruction')} expected "

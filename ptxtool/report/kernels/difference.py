@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ptxtool.analysis.compare.correspondence import Step
+from ptxtool.analysis.compare.correspondence import StatementPair
 from ptxtool.analysis.compare.difference import Difference, text_of
 from ptxtool.analysis.flow.statements import Comparable
 from ptxtool.analysis.occupancy.occupancy import Occupancy
@@ -117,7 +117,7 @@ def _lines(found: Difference, context: int) -> Iterator[tuple[object, ...]]:
         yield from _rows(found, step)
 
 
-def _rows(found: Difference, step: Step) -> Iterator[tuple[object, ...]]:
+def _rows(found: Difference, step: StatementPair) -> Iterator[tuple[object, ...]]:
     old = _place(found.before.kernel, step.before)
     new = _place(found.after.kernel, step.after)
     if step.kind == "same":

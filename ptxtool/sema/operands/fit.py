@@ -89,9 +89,8 @@ def _value_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Proble
         case "negated" if fit.negatable:
             return _value_problem(place, fit, found.items[0])
         case "negated":
-            return Problem(
-                "E206", f"is negated, '{place.opcode}' takes no '!' here", "'not' negates it first"
-            )
+            message = f"is negated, '{place.opcode}' takes no '!' here"
+            return Problem("E206", message, "'not' negates it first")
         case "vector":
             return _vector_problem(place, fit, found)
     if fit.paired:
@@ -113,11 +112,9 @@ def _pair_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem
         return wrong_kind(place, found, wanted(place, fit))
     if second.kind not in ("sink", "undeclared") and (second.kind, second.type) != ("register", "pred"):
         return Problem("E207", f"has {description(second)} after the bar", "the second result is a predicate")
-    return (
-        None
-        if first.kind == "sink" and (place.type_of(fit) == "pred" or fit.paired)
-        else _value_problem(place, replace(fit, paired=False), first)
-    )
+    if first.kind == "sink" and (place.type_of(fit) == "pred" or fit.paired):
+        return None
+    return _value_problem(place, replace(fit, paired=False), first)
 
 
 def _element_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
@@ -173,17 +170,13 @@ def _elements_problem(
         if item.kind == "constant" and place.is_written:
             return Problem("E206", "holds a constant, which cannot be written", "name a register")
         if item.kind not in ("register", "constant", "special", "sink", "function"):
-            return Problem(
-                "E206", f"holds {description(item)}", "elements of vectors are registers or constants"
-            )
+            help = "elements of vectors are registers or constants"
+            return Problem("E206", f"holds {description(item)}", help)
     joined = joined_type(found)
     if joined in (type_fit.CLASH_OF_WIDTHS, type_fit.CLASH_OF_TYPES):
         what = "widths" if joined == type_fit.CLASH_OF_WIDTHS else "types"
-        return Problem(
-            "E207",
-            f"has elements of different {what}",
-            f"make all of them '.{name}'" if name else "name registers of one width and type",
-        )
+        help = f"make all of them '.{name}'" if name else "name registers of one width and type"
+        return Problem("E207", f"has elements of different {what}", help)
     if not joined or not name:
         return None
     if joined.startswith("constant"):

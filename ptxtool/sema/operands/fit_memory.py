@@ -62,9 +62,8 @@ def bare_address_problem(place: OperandPlace, found: OperandShape) -> Problem | 
 
 def _base_register_problem(base: OperandShape) -> Problem | None:
     if base.length > 1:
-        return Problem(
-            "E210", f"has {description(base)} as its base", "name one of its elements: '.x', '.y', ..."
-        )
+        message = f"has {description(base)} as its base"
+        return Problem("E210", message, "name one of its elements: '.x', '.y', ...")
     if base.type in INTEGERS or (base.type in BITS and base.type != "b128"):
         return None
     help = "an address is an integer: '.u32', '.u64' or as wide untyped bits"
@@ -109,18 +108,15 @@ def _space_problem(place: OperandPlace, variable: OperandShape, spaces: set[str]
     declared = space_of(variable.type)
     effects = place.match.form.effects
     if variable.type == "param::in" and "store" in effects and declared in spaces:
-        return Problem(
-            "E206", "is a parameter of this function, which it cannot write", "copy it into a register"
-        )
+        message = "is a parameter of this function, which it cannot write"
+        return Problem("E206", message, "copy it into a register")
     if variable.type == "param::out" and "store" not in effects and "load" in effects and declared in spaces:
-        return Problem(
-            "E206", "is a result of this function, which it cannot read", "keep it in a register too"
-        )
+        message = "is a result of this function, which it cannot read"
+        return Problem("E206", message, "keep it in a register too")
     if not spaces:
         if declared == "param":
-            return Problem(
-                "E208", "is a parameter, which has no generic address", "write '.param' after the opcode"
-            )
+            message = "is a parameter, which has no generic address"
+            return Problem("E208", message, "write '.param' after the opcode")
         if declared == "const":
             help = "write '.const' after the opcode; 'cvta.const' makes a generic address"
             return Problem("E208", "is in '.const' memory, which has no generic address here", help)

@@ -2,7 +2,7 @@
 
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled (cta_loop.py). A CTA
-that can only repeat itself is put aside for the others (waiting.py); lanes of a warp wait for one another no longer
+that can only repeat itself is swapped out for the others (waiting.py); lanes of a warp wait for one another no longer
 than they must (divergence.py).
 
 Not handled: results that depend on time (the clock).
@@ -18,7 +18,7 @@ from ptxsim.functional.barriers import N_BARRIERS, WARP
 from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
 from ptxsim.functional.divergence import loosen
 from ptxsim.functional.tracing import Tracer
-from ptxsim.functional.waiting import FIRST_LOOK, MOST_ASIDE, Residents, Watch, digest, standing
+from ptxsim.functional.waiting import FIRST_LOOK, MAX_SWAPPED_OUT, Residents, Watch, describe_progress, digest
 from ptxsim.memory_image.faults import fault as described
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
@@ -59,7 +59,7 @@ class FunctionalLaunch:
         self.residents = Residents([*own, *checks.of_cta])
         self.launched = self._record()
         self.executed: dict[int, int] = {}
-        """Of the CTAs that were put aside: their instructions."""
+        """The instructions executed by the CTAs that are swapped out."""
 
     def _record(self) -> Any:
         """The `CTA_RUN` record of the launch."""
@@ -86,24 +86,24 @@ class FunctionalLaunch:
         """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
         for cta in range(int(self.grid.prod())):
             if not self._run_cta(cta, fresh=True):
-                self._put_aside(cta)
+                self._swap_out(cta)
         before = b""
-        while self.residents.aside:
+        while self.residents.swapped_out:
             memory = digest([self.image.arena])
             if memory == before:
-                raise self._deadlock(next(iter(self.residents.aside)))
+                raise self._deadlock(next(iter(self.residents.swapped_out)))
             before = memory
-            for cta in list(self.residents.aside):
-                self.residents.bring_back(cta)
+            for cta in list(self.residents.swapped_out):
+                self.residents.swap_in(cta)
                 if self._run_cta(cta, fresh=False):
                     before = b""
                 else:
-                    self._put_aside(cta)
+                    self._swap_out(cta)
 
-    def _put_aside(self, cta: int) -> None:
-        if len(self.residents.aside) == MOST_ASIDE:
+    def _swap_out(self, cta: int) -> None:
+        if len(self.residents.swapped_out) == MAX_SWAPPED_OUT:
             raise self._deadlock(cta)
-        self.residents.put_aside(cta)
+        self.residents.swap_out(cta)
 
     def _run_cta(self, cta: int, fresh: bool) -> bool:
         """Run a CTA to its end, or until it can only repeat itself: False."""
@@ -135,7 +135,7 @@ class FunctionalLaunch:
                 return True
 
     def _loosened(self) -> bool:
-        """Whether lanes of a warp can go on that wait for others of their warp."""
+        """Whether lanes that wait for others of their warp can proceed."""
         if self.in_step or not loosen(self.program, self.warps):
             return False
         self.watch.begin()
@@ -148,7 +148,7 @@ class FunctionalLaunch:
             return self._deadlock(cta)
         where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
         if kind == TOO_LONG:
-            text, i, _ = standing(self.program, self.warps)
+            text, i, _ = describe_progress(self.program, self.warps)
             what = f"{self.limit} warp instructions are not enough: {where}{': ' if text else ''}{text}"
             help_text = "see whether the loop ends; --max-instructions (max_instructions) allows more"
             return error("E408", what, *self.program.span(i), help_text)
@@ -158,17 +158,19 @@ class FunctionalLaunch:
         return error(code, f"{what} in '{self.program.texts[i]}': {where}", *self.program.span(i), help_text)
 
     def _deadlock(self, cta: int) -> PtxError:
-        """Nobody can go on: where the warps of a CTA are."""
-        if cta in self.residents.aside:
-            others = len(self.residents.aside) - 1
-            self.residents.bring_back(cta)
+        """The error for a CTA that can never proceed, with the places of its warps."""
+        if cta in self.residents.swapped_out:
+            others = len(self.residents.swapped_out) - 1
+            self.residents.swap_in(cta)
         else:
-            others = len(self.residents.aside)
-        text, i, at_barriers = standing(self.program, self.warps)
+            others = len(self.residents.swapped_out)
+        text, i, at_barriers = describe_progress(self.program, self.warps)
         code, title = ("E406", "a barrier can never complete") if at_barriers else ("E407", "deadlock")
         help_text = "every warp has to reach the same barrier"
         if not at_barriers:
-            help_text = "nobody is left who could change what the loop waits for: look who should"
+            help_text = (
+                "no warp is left that could change the value the loop waits for: find the one that should"
+            )
         more = f"; {others} more CTAs wait too" if others else ""
         where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
         return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)

@@ -2,8 +2,8 @@
 
     ptxsim.run(kernel, grid, block, args, trace=Trace(selection("cta 0; warp 1; lane 0-3; line 40-60"), print))
 
-The loop stops before and behind every chosen instruction (sanitizer/shadow_state.py: TRACED), and the values are read
-here: those that the instruction reads before it runs, those it writes behind it.
+The loop stops before and after every chosen instruction (sanitizer/shadow_state.py: TRACED), and the values are read
+here: those that the instruction reads before it runs, those that it writes after it.
 """
 
 import re
@@ -146,12 +146,12 @@ class Tracer:
         checks.state[0]["traced_warps"] = np.uint32(warps).astype(np.int64)
 
     def begin(self, cta: int) -> None:
-        """A CTA begins: is it traced?"""
+        """Start a CTA, which may be traced or not."""
         what = int(self._state[0]["what"]) & ~TRACED
         self._state[0]["what"] = what | (TRACED if cta in self._selection.ctas else 0)
 
     def stopped(self, cta: int) -> None:
-        """The loop has stopped before or behind an instruction."""
+        """The loop has stopped before or after an instruction."""
         state = self._state[0]
         if state["stage"] == GOING:  # for the print buffer
             return
@@ -187,7 +187,11 @@ class Tracer:
             words = self._words(first + register, warp)
             bits = declared.bits // declared.vector
             kinds = (*own, declared.type) if self._program.is_ptxplus else (declared.type, *own)
-            kind = "pred" if declared.is_predicate else next((k for k in kinds if _says(k, bits)), f"b{bits}")
+            kind = (
+                "pred"
+                if declared.is_predicate
+                else next((k for k in kinds if _is_format_of(k, bits)), f"b{bits}")
+            )
             found.append((declared.name, tuple(_text(words, kind, lane) for lane in self._selection.lanes)))
         return tuple(found)
 
@@ -205,8 +209,8 @@ class Tracer:
         return [rows[at + k] for k in range(count)]
 
 
-def _says(kind: str, bits: int) -> bool:
-    """Whether a type says how to show a register of so many bits."""
+def _is_format_of(kind: str, bits: int) -> bool:
+    """Whether a type determines how a register of that many bits is shown."""
     known = TYPES.get(kind)
     return known is not None and known.bits == bits and known.kind != "b"
 

@@ -21,7 +21,7 @@ class Address:
     is_long: bool
     second: int | None
     offset: int
-    increment: tuple[int, int] | None = None  # register row and row of what is added behind the access
+    increment: tuple[int, int] | None = None  # register row, and row of the value added after the access
 
 
 class Addresses(Sources):

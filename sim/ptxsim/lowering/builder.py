@@ -7,7 +7,7 @@ Rules (integer.py, floating.py, ...) turn one instruction each into micro-operat
     d.finish()                            halves merged, pairs split, condition codes set
 
 Values of 16 and 8 bits are read extended to 32 bits, by the sign of the type asked for, and 16-bit registers hold them
-zero-extended. Intermediate results go to temporary rows, which are free again behind the instruction; the register
+zero-extended. Intermediate results go to temporary rows, which are free again after the instruction; the register
 itself is written last, because it may be a source too.
 """
 

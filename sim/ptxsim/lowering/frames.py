@@ -4,16 +4,16 @@ A frame is a piece of every thread's local memory, as large for all calls of the
 
     results | parameters | `.local` variables and `.param` variables of the body
 
-Results and parameters come first, each by its alignment, so that a caller, which lays its callee's frame right behind
-its own, knows their places from the prototype alone. Variables of the body live as long as the block `{ }` they are
-declared in; the blocks of calls that follow one another share their bytes. `.reg` parameters and results have places
-too: results travel there from the callee's registers to the caller's.
+Results and parameters come first, each by its alignment, so that a caller, which lays out its callee's frame after its
+own, knows their offsets from the prototype alone. Variables of the body live as long as the block `{ }` they are
+declared in; the blocks of calls that follow one another share their bytes. `.reg` parameters and results have
+offsets too: results are passed there from the callee's registers to the caller's.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", section 5.1.6 (parameter state space), 7.1 (functions).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,7 +53,7 @@ class Formals:
 
     @cached_property
     def shape(self) -> tuple[tuple[int, int], ...]:
-        """What has to agree between a call and what it calls."""
+        """Offsets and sizes, which must be equal for a call and its callee."""
         return tuple((p.offset, p.size) for p in (*self.returns, *self.params))
 
 
@@ -72,14 +72,15 @@ class FunctionFrame:
         return next((p for p in reversed(places) if p.first <= position < p.last), None)
 
 
-class _FrameSpace:
-    """Lays variables out one behind the other."""
+class VariableSpace:
+    """Lays variables out one after the other."""
 
-    def __init__(self, start: int):
+    def __init__(self, start: int = 0):
         self.end = self.size = start
         self.alignment = FRAME_ALIGNMENT
 
     def place(self, size: int, alignment: int) -> int:
+        """The offset of the next variable; `size` and `alignment` of the space grow with it."""
         offset = round_up(self.end, alignment)
         self.end = offset + size
         self.size = max(self.size, self.end)
@@ -89,50 +90,49 @@ class _FrameSpace:
 
 def formals_of(function: Function) -> Formals:
     """The results and parameters of a function."""
-    return _formals(function.returns, function.params)
 
-
-def _formals(returns: Sequence[Declaration], params: Sequence[Declaration]) -> Formals:
-    layout = _FrameSpace(0)
-    lists: list[tuple[FrameVariable, ...]] = []
-    for declarations in (returns, params):
-        places: list[FrameVariable] = []
+    def listed(declarations: Sequence[Declaration]) -> Iterator[tuple[str, int, int, str, bool]]:
         for declaration in declarations:
             for declarator in declaration.declarators:
-                is_predicate = declaration.type == "pred"
-                size = PREDICATE_BYTES if is_predicate else declared_size(declaration, declarator)
-                alignment = PREDICATE_BYTES if is_predicate else alignment_of(declaration)
-                offset = layout.place(size, alignment)
-                is_register = declaration.space == "reg"
-                places.append(
-                    FrameVariable(declarator.name, offset, size, declaration.type, alignment, is_register)
-                )
-        lists.append(tuple(places))
-    return Formals(lists[0], lists[1], layout.end)
+                size, alignment = PREDICATE_BYTES, PREDICATE_BYTES
+                if declaration.type != "pred":
+                    size, alignment = declared_size(declaration, declarator), alignment_of(declaration)
+                yield declarator.name, size, alignment, declaration.type, declaration.space == "reg"
+
+    return _formals(listed(function.returns), listed(function.params))
 
 
 def prototype(directive: Directive) -> Formals:
-    """What a `.callprototype` says: `(results) _ (parameters)`."""
-    found = _PROTOTYPE.match(directive.text)
-    assert found is not None
-    layout = _FrameSpace(0)
-    lists: list[tuple[FrameVariable, ...]] = []
-    for text in (found[1] or "", found[2] or ""):
-        places: list[FrameVariable] = []
+    """The formals of a `.callprototype`: `(results) _ (parameters)`."""
+
+    def listed(text: str) -> Iterator[tuple[str, int, int, str, bool]]:
         for space, align, words, count in _FORMAL.findall(text):
             kind = next((w for w in re.findall(r"\w+", words) if w in TYPES), "b32")
             width = PREDICATE_BYTES if kind == "pred" else TYPES[kind].bytes
-            size, alignment = width * int(count or 1), int(align or width)
-            offset = layout.place(size, alignment)
-            places.append(FrameVariable("_", offset, size, kind, alignment, space == "reg"))
-        lists.append(tuple(places))
-    return Formals(lists[0], lists[1], layout.end)
+            yield "_", width * int(count or 1), int(align or width), kind, space == "reg"
+
+    found = _PROTOTYPE.match(directive.text)
+    assert found is not None
+    return _formals(listed(found[1] or ""), listed(found[2] or ""))
+
+
+def _formals(*lists: Iterable[tuple[str, int, int, str, bool]]) -> Formals:
+    """Lay out results and parameters: name, size, alignment, type, and whether it is a register."""
+    space = VariableSpace()
+    returns, params = (
+        tuple(
+            FrameVariable(name, space.place(size, alignment), size, kind, alignment, is_register)
+            for name, size, alignment, kind, is_register in formals
+        )
+        for formals in lists
+    )
+    return Formals(returns, params, space.end)
 
 
 def frame_of(function: Function, start: int | None = None) -> FunctionFrame:
     """The frame of a function; of a kernel the `.param` variables, above the `start` bytes of its `.local` ones."""
     formals = formals_of(function) if start is None else Formals((), (), 0)
-    layout = _FrameSpace(formals.size if start is None else start)
+    layout = VariableSpace(formals.size if start is None else start)
     spaces = ("local", "param") if start is None else ("param",)
     found: dict[str, list[FrameVariable]] = {p.name: [p] for p in (*formals.returns, *formals.params)}
     open_blocks: list[tuple[int, list[tuple[str, int]]]] = [

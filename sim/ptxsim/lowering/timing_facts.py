@@ -30,7 +30,8 @@ from ptxsim.lowering.rows import Operation
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
 from ptxtool.ir.defuse import DefUse
-from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Unary, Vector
+from ptxtool.ir.names import names
+from ptxtool.ir.nodes import Memory, Operand, Unary
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
@@ -103,7 +104,7 @@ def set_registers(b: UopBuilder, op: Operation, record: np.void, facts: DefUse, 
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        by_number = {architectural_number(name): name for name in sources}  # they are told apart by it
+        by_number = {architectural_number(name): name for name in sources}  # the key
         sources = list(by_number.values())
     sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)
@@ -117,9 +118,9 @@ def _incremented(b: UopBuilder, op: Operation) -> set[int]:
     for operand in op.operands:
         memory = operand.operand if isinstance(operand, Unary) else operand
         if isinstance(memory, Memory) and memory.post_increment:
-            _collect(memory.base, bases)
+            bases += _names(memory.base)
     if op.operands and not isinstance(op.operands[0], Memory):
-        _collect(op.operands[0], written)
+        written = _names(op.operands[0])
     return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 
@@ -135,27 +136,10 @@ def _source_names(op: Operation) -> list[str]:
     for k, operand in enumerate(op.operands):
         specs = op.match.form.operands
         role = specs[k].role if k < len(specs) else "r"
-        if role in ("w", "p"):
-            if isinstance(operand, Memory):
-                _collect(operand, found)
-        elif role in ("r", "rw", "m"):
-            _collect(operand, found)
+        if role in ("r", "rw", "m") or (role in ("w", "p") and isinstance(operand, Memory)):
+            found += _names(operand)
     return found
 
 
-def _collect(operand: Operand | None, found: list[str]) -> None:
-    if isinstance(operand, Name):
-        found.append(operand.text)
-    elif isinstance(operand, Unary):
-        _collect(operand.operand, found)
-    elif isinstance(operand, Memory):
-        _collect(operand.base, found)
-        _collect(operand.offset, found)
-        for coordinate in operand.coordinates:
-            _collect(coordinate, found)
-    elif isinstance(operand, Vector):
-        for item in operand.items:
-            _collect(item, found)
-    elif isinstance(operand, Dual):
-        _collect(operand.first, found)
-        _collect(operand.second, found)
+def _names(operand: Operand | None) -> list[str]:
+    return [] if operand is None else [name.text for name in names(operand)]

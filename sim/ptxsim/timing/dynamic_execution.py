@@ -119,9 +119,6 @@ class Controller:
     def result(self) -> DynamicResult:
         """The result as the records are now."""
         records = self.records
-        return DynamicResult(
-            self.options,
-            self.periods,
-            *(tuple((records[name] / CERTAIN).tolist()) for name in ("chance", "lowest")),
-            *(int(records[name].sum()) for name in ("raised", "lowered", "stops", "held_cycles")),
-        )
+        chances, lowest = (tuple((records[name] / CERTAIN).tolist()) for name in ("chance", "lowest"))
+        totals = {name: int(records[name].sum()) for name in ("raised", "lowered", "stops", "held_cycles")}
+        return DynamicResult(self.options, self.periods, chances, lowest, **totals)

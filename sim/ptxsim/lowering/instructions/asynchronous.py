@@ -49,7 +49,7 @@ def _cp_async(b: UopBuilder, op: Operation) -> None:
     n_bytes = _bytes_read(b, op.operands[3], size)
     reads = b.compute("eq_u32", n_bytes, b.constant(0), e=1)
     b.emit_code(NARROW, a=reads, e=-1)
-    # the last byte that is read, then the first: what is behind them need not exist
+    # the last byte that is read, then the first: the bytes after them need not exist
     last = b.compute("sub_u32", n_bytes, b.constant(1))
     address = b.address(of, GLOBAL)
     b.emit_address(address, GLOBAL, 1, last)
@@ -111,7 +111,7 @@ def _mbarrier_init(b: UopBuilder, op: Operation) -> None:
 
 @rule("mbarrier_inval")
 def _mbarrier_inval(b: UopBuilder, op: Operation) -> None:
-    """The place may hold anything afterwards: an mbarrier that nobody can complete."""
+    """The place may hold anything afterwards: an mbarrier that can no longer complete."""
     _mbarrier(b, op, op.operands[0], INITIALISE, b.constant(0), b.constant(0), b.temporary(64))
 
 

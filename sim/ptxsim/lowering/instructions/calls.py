@@ -1,14 +1,14 @@
 """Calls of functions, their results, and the stack.
 
 A call writes its arguments to the callee's frame, which begins where the caller's ends, moves the frame row up and
-enters; behind it, when all lanes have come back, the row moves down and the results are read from the callee's frame.
+enters; after it, when all lanes have returned, the row moves down and the results are read from the callee's frame.
 Arguments for `.reg` parameters go straight to the callee's registers. A call that may lead back to its own function
 puts the caller's live registers aside first, one that may lead to an `alloca` what that has taken so far.
 
 A call through a register compares the address with those of the functions it may reach; the lanes of each target enter
 together. What the simulator has itself (`vprintf` and the like) is in lowering/instructions/host.py.
 
-`alloca` takes local memory above all frames; what a function takes is free again behind its call.
+`alloca` takes local memory above all frames; what a function takes is free again after its call.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", sections 7.1 to 7.3 (ABI, variadic functions, alloca), 9.7.12.
 """
@@ -209,7 +209,7 @@ def _take_result(b: UopBuilder, operand: Operand, place: FrameVariable, caller_b
 
 
 def _saved_rows(b: UopBuilder, index: int) -> Iterable[tuple[int, int, int]]:
-    """File, first row and number of the rows that have to outlast a call: those of the registers live behind it."""
+    """File, first row and number of the rows to keep during a call: those of the registers that are live after it."""
     live = b.live.after_bits[index]
     rows: list[tuple[int, int]] = []
     for r in indices(live):

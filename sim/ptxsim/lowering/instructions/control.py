@@ -69,7 +69,7 @@ def instruction_bytes(instruction: Instruction, ptxplus: bool) -> int:
 
 
 def code_addresses(module: Module) -> dict[str, int]:
-    """Where each function's code begins: one behind the other, in the order of the text."""
+    """Where each function's code begins: one after the other, in the order of the text."""
     found: dict[str, int] = {}
     address = 0
     for name, function in module.functions.items():

@@ -44,11 +44,33 @@ def _signed(type_: Type) -> str:
     return ("s" if type_.is_signed else "u") + ("64" if type_.bits == 64 else "32")
 
 
+_PLAIN: dict[str, tuple[str, tuple[Type | None, ...], Type | None]] = {
+    "rem": ("rem_{signed}", (None, None), None),
+    "shl": ("shl_{width}", (None, _U32), None),
+    "shr": ("shr_{signed}", (None, _U32), None),
+    "popc": ("popc_{width}", (None,), _U32),
+    "clz": ("clz_{width}", (None,), _U32),
+    "brev": ("brev_{width}", (None,), None),
+    "bfe": ("bfe_{signed}", (None, _U32, _U32), None),
+    "fns": ("fns_u32", (None, _U32, _S32), None),
+}
+"""Instructions that are one lane operation: its name, and the types of sources and result (None: that of the
+instruction)."""
+
+
+@rule(*_PLAIN)
+def _plain(b: UopBuilder, op: Operation) -> None:
+    name, sources, result = _PLAIN[op.match.form.sem]
+    d = b.destination(op, 0, result)
+    rows = [b.source(op, k, type_) for k, type_ in enumerate(sources, 1)]
+    d.write(name.format(width=_width(op.type), signed=_signed(op.type)), *rows)
+
+
 # ---- addition, with PTXPlus's carry and overflow
 
 
 def _negated(b: UopBuilder, operand: Operand) -> Operand | None:
-    """What stands behind the minus of a PTXPlus source, None if there is none, or GPGPU-Sim negates before it adds."""
+    """The operand of the minus of a PTXPlus source; None without one, or if GPGPU-Sim negates before it adds."""
     if b.ptxplus and not b.as_gpgpu_sim and isinstance(operand, Unary) and operand.operator == "-":
         return None if isinstance(operand.operand, Immediate) else operand.operand
     return None
@@ -170,7 +192,7 @@ def _carry_in(b: UopBuilder, operand: Operand, amount: int = 1) -> int:
 
 
 # ---- extended precision: PTX's carry flag is a predicate row of its own. It is the hardware's: a subtraction is the
-# sum a + ~b + 1, so that behind one the flag says "no borrow", and `addc` may read it (CUDA's 128-bit division does)
+# sum a + ~b + 1, so that after one the flag means "no borrow", and `addc` may read it (CUDA's 128-bit division does)
 
 
 def _carry_flag(b: UopBuilder) -> int:
@@ -376,11 +398,6 @@ def _div(b: UopBuilder, op: Operation) -> None:
         _binary(b, op, f"div_{_signed(op.type)}")
 
 
-@rule("rem")
-def _rem(b: UopBuilder, op: Operation) -> None:
-    _binary(b, op, f"rem_{_signed(op.type)}")
-
-
 @rule("abs", "neg")
 def _sign(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
@@ -457,21 +474,9 @@ def _inverted_logic(b: UopBuilder, op: Operation) -> None:
     d.finish()
 
 
-@rule("shl", "shr")
-def _shift(b: UopBuilder, op: Operation) -> None:
-    type_ = op.type
-    name = "shl" if op.match.form.sem == "shl" else "shr"
-    kind = _signed(type_) if name == "shr" else _width(type_)
-    b.destination(op).write(f"{name}_{kind}", b.source(op, 1), b.source(op, 2, _U32))
-
-
 @rule("shf")
 def _shf(b: UopBuilder, op: Operation) -> None:
-    amount = b.source(op, 3, _U32)
-    if op.has("wrap"):
-        amount = b.compute("and_u32", amount, b.constant(31))
-    else:
-        amount = b.compute("min_u32", amount, b.constant(32))
+    amount = _limited(b, op, 3)
     b.destination(op).write(
         "shf_l_u32" if op.has("l") else "shf_r_u32", b.source(op, 1), b.source(op, 2), amount
     )
@@ -504,36 +509,9 @@ def _lop3_bool(b: UopBuilder, op: Operation) -> None:
 # ---- bits
 
 
-@rule("popc", "clz", "brev")
-def _count(b: UopBuilder, op: Operation) -> None:
-    name = op.match.form.sem
-    result = op.type if name == "brev" else _U32
-    _unary(b, op, f"{name}_{_width(op.type)}", result)
-
-
 @rule("bfind")
 def _bfind(b: UopBuilder, op: Operation) -> None:
     _unary(b, op, f"bfind{'shift' if op.has('shiftamt') else ''}_{_signed(op.type)}", _U32)
-
-
-@rule("bfe")
-def _bfe(b: UopBuilder, op: Operation) -> None:
-    b.destination(op).write(
-        f"bfe_{_signed(op.type)}", b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _U32)
-    )
-
-
-@rule("bfi")
-def _bfi(b: UopBuilder, op: Operation) -> None:
-    d = b.destination(op)
-    length = b.source(op, 4, _U32)
-    b.emit(f"bfi_{_width(op.type)}", d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3, _U32), length)
-    d.finish()
-
-
-@rule("fns")
-def _fns(b: UopBuilder, op: Operation) -> None:
-    b.destination(op).write("fns_u32", b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _S32))
 
 
 def _limited(b: UopBuilder, op: Operation, index: int) -> int:
@@ -542,6 +520,13 @@ def _limited(b: UopBuilder, op: Operation, index: int) -> int:
     if op.has("wrap"):
         return b.compute("and_u32", row, b.constant(31))
     return b.compute("min_u32", row, b.constant(32))
+
+
+@rule("bfi")
+def _bfi(b: UopBuilder, op: Operation) -> None:
+    d = b.destination(op)
+    length = b.source(op, 4, _U32)
+    d.write(f"bfi_{_width(op.type)}", b.source(op, 1), b.source(op, 2), b.source(op, 3, _U32), length)
 
 
 @rule("bmsk")

@@ -25,7 +25,7 @@ def _bare(operand: Operand) -> tuple[Operand, bool]:
 
 
 def _word(b: UopBuilder, operand: Operand) -> tuple[int, str]:
-    """The row of a whole register and the selector behind it."""
+    """The row of a whole register and the selector after it."""
     operand, _ = _bare(operand)
     if isinstance(operand, Name) and operand.part:
         return b.value(Name(operand.text), WORD), operand.part

@@ -67,6 +67,7 @@ def test_host_only_sources_compile_nothing():
             assert not _imports(path) & {"ptxsim.base.jit.njit", "ptxsim.base.jit.entry"}, path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JIT_DISABLED, reason="boundaries are plain functions without compilation")
 def test_only_boundaries_are_imported_from_behind_one():
     import importlib
@@ -75,7 +76,7 @@ def test_only_boundaries_are_imported_from_behind_one():
 
     for path in SOURCES.values():
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module in machine_code.BEHIND_BOUNDARY:
+            if isinstance(node, ast.ImportFrom) and node.module in machine_code.ACROSS_BOUNDARY:
                 behind = importlib.import_module(node.module)
                 for alias in node.names:
                     assert isinstance(getattr(behind, alias.name), _Intrinsic), (path, alias.name)
@@ -98,6 +99,7 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
     return out[1:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edited", "old", "new", "changed"),
     [

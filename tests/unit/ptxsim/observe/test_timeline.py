@@ -383,6 +383,7 @@ test_timeline.run(Path(sys.argv[1]), body, 4, 64, gpu=one_sm("tesla-c2050"), **t
 """
 
 
+@pytest.mark.slow
 def test_the_same_without_compilation(tmp_path: Path) -> None:
     def run_in(folder: str, compiled: bool) -> bytes:
         path = tmp_path / folder / "t.json"

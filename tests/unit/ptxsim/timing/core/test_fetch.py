@@ -1,6 +1,6 @@
-"""Whose turn it is to fetch: timing-model section 1.2, and what GPGPU-Sim's runs tell beyond it.
+"""Which warp fetches next: timing-model section 1.2, and what GPGPU-Sim's runs show beyond it.
 
-The scan begins behind the warp that fetched last; a warp that the instruction cache refuses has had its turn, too.
+The scan begins after the warp that fetched last; a warp that the instruction cache refuses has had its turn, too.
 """
 
 from typing import Any
@@ -54,7 +54,7 @@ def test_warps_fetch_in_turn(gpu: str) -> None:
 @pytest.mark.parametrize("warps", [35, 40, 47])
 def test_a_refused_warp_has_had_its_turn(warps: int) -> None:
     # Warp k misses in cycle k + 1; warp 31 fills the entry. From cycle 33 on one of the others is refused in every
-    # cycle, in turn. The line comes two cycles before warp 0 issues; behind the 32 who are told then, the turn goes on.
+    # cycle, in turn. The line comes two cycles before warp 0 issues; the turn goes on after the 32 warps it serves.
     clocks = first_issues("gpgpusim42-c2050", warps)
     assert list(clocks[:32] - clocks[0]) == list(range(32))
     refused = clocks[0] - 2 - 33
@@ -63,7 +63,7 @@ def test_a_refused_warp_has_had_its_turn(warps: int) -> None:
 
 
 def second_launch(gpu: str | Gpu, grid: int = 1, block: int = 32, launches: int = 2) -> int:
-    """Cycles of an empty kernel behind launches of the same."""
+    """Cycles of an empty kernel after launches of the same one."""
     machine = ptxsim.Machine(gpu)
     return [
         machine.launch(parsed(EMPTY), grid, block, [np.zeros(4, np.uint32)], registers=20).cycles

@@ -34,8 +34,8 @@ def test_a_warp_belongs_to_scheduler_w_modulo_their_number() -> None:
     odd = "mov.u32 %r1, %tid.x;\n\tand.b32 %r1, %r1, 32;\n\tsetp.ne.u32 %p2, %r1, 0;\n\t@%p2 ret;"
     (sm,) = state_of("add.f32 %f1, %f1, %f2;", trips=50, setup=odd, block=160, gpu=one_sm(OLD))
     issued = sm["slots"][:2, 3:].sum(axis=1)
-    before, loop, behind = 5, 50 * 4, 1
-    assert list(issued) == [3 * (before + loop + behind), 2 * before]
+    before, loop, after = 5, 50 * 4, 1
+    assert list(issued) == [3 * (before + loop + after), 2 * before]
 
 
 _LOADS = "\n\t".join(f"ld.shared.u32 %r{k}, [%r1];" for k in range(4, 28))
@@ -75,7 +75,7 @@ SECOND:
         (NEW, 1 / 2),  # TM42 1.3: each in turn
     ],
 )
-def test_who_gets_the_only_port_of_memory(gpu: str, share: float) -> None:
+def test_two_schedulers_share_the_only_port_of_memory(gpu: str, share: float) -> None:
     # warps 0 and 1, of two schedulers, load from shared memory all the time; the port takes one load a cycle
     kernel = parsed(_TWO_LOOPS)
     issues = ptxsim.launch(kernel, 1, 64, [], gpu=one_sm(gpu), max_cycles=5000).issues
@@ -85,8 +85,8 @@ def test_who_gets_the_only_port_of_memory(gpu: str, share: float) -> None:
 
 
 def test_products_of_floats_go_to_the_sfu_where_the_sps_are_full() -> None:
-    # a max holds its SP for two cycles: with an add behind each, 2 SPs pass 2 x 2 instructions in 3 cycles; with a
-    # product behind each, the SFU passes some of these
+    # a max holds its SP for two cycles: with an add after each, 2 SPs pass 2 x 2 instructions in 3 cycles; with a
+    # product after each, the SFU passes some of these
     def pairs(second: str) -> float:
         return rate(f"max.f32 %f1, %f17, %f18;\n\t{second} %f3, %f19, %f20;", 48, 4, 12)()
 

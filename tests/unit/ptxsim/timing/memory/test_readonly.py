@@ -38,7 +38,7 @@ class TestInstructionCache:
         whole, perfect = run_with(kernel, 64), run_with(kernel, 64, "fetch.perfect=true")
         assert whole.stats["l1i_misses"] > 600 * 8 // 128
         assert perfect.stats["l1i_misses"] == 0
-        # two warps alternate: nobody waits for a line of 16 instructions 150 cycles or more
+        # two warps alternate: with perfect fetch no warp waits 150 cycles or more for a line of 16 instructions
         assert whole.cycles - perfect.cycles > 600 * 8 // 128 * 150
 
 

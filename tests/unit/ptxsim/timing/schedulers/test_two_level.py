@@ -23,7 +23,7 @@ def test_two_levels() -> None:
     assert (bench.pick(0b000011), bench.pick(0b000011), bench.pick(0b000011)) == (0, 1, 0)  # active 1 0
     bench.sm["long_wait"] = 0b000010
     assert bench.window() == {0, 2}  # 1 goes to the end: active 0 2, pending 3 4 5 1
-    assert bench.pick(0b000100) == 2  # from the list 2 0, 2 behind the others: active 0 2
+    assert bench.pick(0b000100) == 2  # from the list 2 0; 2 goes to its end: active 0 2
     bench.sm["long_wait"] = 0b001111
     assert bench.window() == {3, 4}  # active 3 4, pending 5 1 0 2: 3 comes without a test
     assert bench.window() == {4, 5}  # active 4 5, pending 1 0 2 3

@@ -121,7 +121,7 @@ def test_a_draw_is_a_hash_of_seed_sm_warp_and_cycle() -> None:
 
 
 def test_a_step_of_a_tenth_is_exact() -> None:
-    units = Controller(DynamicExecution(step=0.1), 2).units
+    units = Controller(DynamicExecution(step=0.1), 2).records
     assert units["step"].tolist() == [100_000, 100_000]
 
 
@@ -168,5 +168,6 @@ print(result.to_json(), words.sum())
 """
 
 
+@pytest.mark.slow
 def test_same_without_compilation() -> None:
     assert output_of(CODE, compiled=False) == output_of(CODE, compiled=True)

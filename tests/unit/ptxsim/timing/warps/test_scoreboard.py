@@ -3,7 +3,7 @@
 from microkernels.measure import cost, lines, slope
 
 
-def test_writes_of_one_register_wait_and_a_write_behind_a_read_does_not() -> None:
+def test_a_write_waits_for_a_write_and_not_for_a_read() -> None:
     # write after write: D = L + 5 + s, as for a read
     assert cost("mov.u32 %r1, %r2;")() == 1 + 5 + 1
     assert cost("mov.u32 %r1, 5;")() == 1 + 5 + 0

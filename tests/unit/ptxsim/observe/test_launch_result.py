@@ -14,6 +14,6 @@ def test_idle_in_the_wider_sense_is_counted_too() -> None:
 
 def test_sms_without_work_are_asleep():
     result = run("mov.u32 %r1, %r2;", gpu=NEW)
-    assert result.active_cycles == result.cycles - 1  # the cycle that launches the CTA is nobody's
+    assert result.active_cycles == result.cycles - 1  # in the cycle that launches the CTA no SM is active
     counted = run("mov.u32 %r1, %r2;", grid=2, gpu="tesla-c2050")
     assert counted.active_cycles > 2 * counted.cycles - 40
