@@ -29,7 +29,6 @@ from ptxtool.ir.defuse import DefUse
 from ptxtool.validate.assignment.align import NONE
 from ptxtool.validate.assignment.steps import (
     Equal,
-    GuardedMove,
     Kept,
     Known,
     Move,
@@ -295,10 +294,11 @@ class Checker:
                         violations.append(self._violation(item, value, place))
                 self._write(step)
             elif type(step) is Move:
-                self._guarded = None
-                self._copy(step.to, step.source)
-            elif type(step) is GuardedMove:
-                self._move_under_guard(step)
+                if step.guard is None:
+                    self._guarded = None
+                    self._copy(step.to, step.source)
+                else:
+                    self._move_under_guard(step.to, step.source, step.guard)
             else:
                 if not isinstance(step, Known | Equal):  # these write no place
                     self._guarded = None
@@ -377,9 +377,8 @@ class Checker:
             halves[place] = _Half(value, [*self._within.get(value, ())] if has_old else None)
         return _Guarded(guard, {}, halves)
 
-    def _move_under_guard(self, step: GuardedMove) -> None:
+    def _move_under_guard(self, to: int, source: int, guard: StepGuard) -> None:
         """A spill or reload: where its guard is false the place keeps its values."""
-        to, source, guard = step
         source_holds = frozenset(self._holds.get(source, _NOTHING))
         was = self._holds.get(to)
         values = source_holds.intersection(was or ())

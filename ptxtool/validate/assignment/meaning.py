@@ -28,7 +28,6 @@ from ptxtool.validate.assignment.plain import plain_pairs
 from ptxtool.validate.assignment.slots import slot_of, spill_variables
 from ptxtool.validate.assignment.steps import (
     Equal,
-    GuardedMove,
     Kept,
     Known,
     Move,
@@ -227,7 +226,7 @@ class StepReader:
             if place < 0 or not isinstance(spill, Move):
                 return self.complain(j, f"the inserted '{self.after.text(j)}' has a guard")
             guard = StepGuard(self.places.register(place), node.guard.negated, node.guard.condition)
-            return GuardedMove(spill.to, spill.source, guard)
+            return spill._replace(guard=guard)
         if spill is not None:
             return spill
         copy = self._copy(self.after, j)

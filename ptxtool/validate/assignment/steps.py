@@ -50,18 +50,11 @@ class Known(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An inserted copy, spill or reload: a place holds the values of another one."""
+    """An inserted copy, spill or reload: a place holds the values of another one, where the guard is true."""
 
     to: int
     source: int
-
-
-class GuardedMove(NamedTuple):
-    """An inserted spill or reload under a guard: a place holds the values of another one where the guard is true."""
-
-    to: int
-    source: int
-    guard: StepGuard
+    guard: StepGuard | None = None
 
 
 class Save(NamedTuple):
@@ -88,7 +81,7 @@ class Recompute(NamedTuple):
     values: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
 
-Step = Kept | Equal | Known | Move | GuardedMove | Save | Restore | Recompute
+Step = Kept | Equal | Known | Move | Save | Restore | Recompute
 
 
 class PlaceTable:
