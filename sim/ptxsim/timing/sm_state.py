@@ -44,9 +44,9 @@ IDLE, SCOREBOARD, STALL = 0, 1, 2
 SLOT_KINDS = 3 + 32
 
 STACK = (
-    ("stack_mask", "i8"),
     ("stack_pc", "i4"),
     ("stack_rpc", "i4"),
+    ("stack_mask", "i8"),
     ("stack_call", "i4"),
     ("stack_wait", "i4"),  # 1 + the barrier that an entry waits at; 0: it does not wait
     ("waits_since", "i4"),  # the barrier instruction
