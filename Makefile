@@ -1,6 +1,7 @@
 # Everything works on a machine with Python >= 3.11 (with venv) and make.
 #   make demo    install into .venv and compare the papers' schemes on a sample
 #   make test    the whole test suite         make check   format, lint, types, architecture
+#   make test-fast   the tests of single files, the golden cases and the command line: two minutes
 #   make gpu-check   an NVIDIA GPU against the simulator, every instruction; fails where there is none
 #   make clean   remove .venv and what the tools leave behind
 
@@ -13,14 +14,17 @@ TEST_WORKERS ?= 2
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: all demo test check format gpu-check clean
+.PHONY: all demo test test-fast check format gpu-check clean
 all: demo
 
 demo: $(STAMP)
 	$(BIN)/ptxtool compare $(SAMPLE)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+
+test-fast: $(STAMP)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" tests/unit tests/cases tests/notes tests/cli
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -32,7 +36,10 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-gpu-check: $(STAMP)
+gpu-test-fast: $(STAMP)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" tests/unit tests/cases tests/notes tests/cli
+
+check: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CUDA_BINDINGS)
 	cd tests && ../$(BIN)/python -m gpu $(ROWS)
 

@@ -27,7 +27,7 @@ from page_tables import put_tables  # noqa: E402
 
 from ptxtool.analysis.occupancy.sharing_plan import percentage, private_part  # noqa: E402
 from ptxtool.analysis.regalloc.register_need import registers_per_thread  # noqa: E402
-from ptxtool.analysis.sharing.first_shared import FirstShared  # noqa: E402
+from ptxtool.analysis.sharing.first_shared import ExpectedPath  # noqa: E402
 from ptxtool.analysis.sharing.shared_access import shared_accesses  # noqa: E402
 from ptxtool.analysis.sharing.shared_layout import shared_layout  # noqa: E402
 from ptxtool.base.resources import resource_dir  # noqa: E402
@@ -99,7 +99,7 @@ class Sample:
 
     def expected(self, kernel: Function) -> float:
         """Instructions before the first shared register."""
-        return FirstShared(kernel).value((1 << self.private) - 1)
+        return ExpectedPath(kernel).value((1 << self.private) - 1)
 
     def thread_ipc(self, kernel: Function, resource: str = "", gpu: str = DEFAULT_GPU) -> float:
         """Thread IPC with Shared-OWF; where nothing is shared that of loose round robin."""

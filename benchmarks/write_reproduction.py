@@ -17,7 +17,7 @@ sys.path.insert(0, str(CHECKOUT / "benchmarks"))
 from page_tables import put_tables  # noqa: E402
 
 from ptxtool import api  # noqa: E402
-from ptxtool.results.exhibits import Exhibit, Reproduction, Value  # noqa: E402
+from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction  # noqa: E402
 
 EXPERIMENTS = ("register-sharing", "scratchpad-sharing")
 SHOWN = ("gain", "ladder", "why", "gto", "two-level", "double", "ipc-by-percent", "unlimited", "release")
@@ -58,7 +58,7 @@ def exhibit_table(exhibit: Exhibit) -> str:
     return "\n".join(lines)
 
 
-def cell(exhibit: Exhibit, value: Value | None) -> str:
+def cell(exhibit: Exhibit, value: ExhibitValue | None) -> str:
     if value is None or value.ours is None:
         return ""
     ours = exhibit.text(value.ours)

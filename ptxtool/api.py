@@ -1,7 +1,7 @@
-"""The public functions: everything the commands do, for programs. `import ptxtool` gives the usual ones by name.
+"""The public functions: everything the commands do, for programs. `ptxtool` has all of them by name.
 
-Files are read and written here; everything else is a function of the layers below. Modules are imported when a function
-needs them, so that importing this one costs nothing. Every function raises `PtxError` for input that cannot be used.
+Files are read and written here; everything else is a function of the layers below, imported when it is called, so that
+importing this module is cheap. Every function raises `PtxError` for input that cannot be used.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ptxtool.analysis.sharing.first_use import FirstUse
     from ptxtool.analysis.sharing.shared_use import SharedUse
     from ptxtool.base.diag import Diagnostic, PtxError
-    from ptxtool.cfg import Cfg, DominatorTree
+    from ptxtool.cfg.blocks import Cfg
+    from ptxtool.cfg.dominance import DominatorTree
     from ptxtool.formats.gpu import Gpu
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.formats.vectors import LiveVectors
@@ -37,47 +38,6 @@ if TYPE_CHECKING:
     from ptxtool.results.sequences import SequenceOutcome, SequenceRun
     from ptxtool.results.sweeps import Configuration, SweepResult
     from ptxtool.sweep.runner import SweepProgress
-
-__all__ = [
-    "cfg",
-    "check",
-    "check_rest",
-    "compare",
-    "diff",
-    "dominators",
-    "emit",
-    "first_use",
-    "fmt",
-    "gpu",
-    "isa",
-    "kernel",
-    "liveness",
-    "load",
-    "load_launch",
-    "load_sweep",
-    "loops",
-    "occupancy",
-    "overhead",
-    "parse",
-    "post_dominators",
-    "pressure",
-    "read_vectors",
-    "reconvergence_points",
-    "register_counts",
-    "register_curve",
-    "register_need",
-    "reproduce",
-    "rewrite",
-    "run",
-    "run_sequence",
-    "save",
-    "shared_use",
-    "simulate",
-    "simulate_sequence",
-    "static_scratchpad",
-    "sweep",
-    "write_vectors",
-]
 
 # ---- text in, text out
 
@@ -98,14 +58,14 @@ def parse(text: str | bytes, name: str = "<string>") -> "Module":
 
 
 def emit(module: "Module") -> str:
-    """The module's text: what was parsed, with the edits of the passes it went through."""
+    """The module's text: the parsed text with the edits of all passes."""
     from ptxtool.emit import emit
 
     return emit(module)
 
 
 def fmt(module: "Module") -> str:
-    """The module's text in canonical layout: same statements, same comments, proved. E303 would be a bug of ours."""
+    """The module's text in canonical layout: same statements, same comments, proved. Raises E303 if that is not so."""
     from ptxtool.base.diag import PtxError
     from ptxtool.emit.layout import layout
     from ptxtool.validate.layout import check_only_layout_changed
@@ -119,7 +79,7 @@ def fmt(module: "Module") -> str:
 
 
 def save(module: "Module", path: str | Path) -> None:
-    """Write the module's text; a file that is there stays as it is unless all of it could be written (E503)."""
+    """Write the module's text, all of it or nothing: an existing file is replaced only if that succeeds (E503)."""
     from ptxtool.base.source import Source
     from ptxtool.formats.files import write_output
 
@@ -127,24 +87,24 @@ def save(module: "Module", path: str | Path) -> None:
 
 
 def check(module: "Module") -> "tuple[Diagnostic, ...]":
-    """Errors and warnings about what the text means: every instruction, name, declaration and directive."""
+    """Errors and warnings about the meaning of the text: every instruction, name, declaration and directive."""
     from ptxtool.sema.module import check_module
 
     return check_module(module)
 
 
-def check_rest(broken: "PtxError") -> "tuple[Diagnostic, ...]":
-    """Errors about what the rest of a text means, where `load` or `parse` raised syntax errors of instructions only."""
+def check_recovered(broken: "PtxError") -> "tuple[Diagnostic, ...]":
+    """Errors about the meaning of the rest of a text, if `load` or `parse` found errors in instructions only."""
     from ptxtool.parse.broken import SyntaxErrors
-    from ptxtool.sema.recovered import check_rest
+    from ptxtool.sema.recovered import check_recovered
 
-    return check_rest(broken) if isinstance(broken, SyntaxErrors) else ()
+    return check_recovered(broken) if isinstance(broken, SyntaxErrors) else ()
 
 
 def kernel(module: "Module", name: str | None = None) -> "Function":
-    """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205 listing them.
+    """A kernel (or other function with a body) by name; without a name the only kernel. Raises E205, which lists them.
 
-    The name is the text's, or the one in the C++ source where only one has it: "scale" for `_Z5scalePff`.
+    The name is that of the text, or the one in the C++ source if it is unique: "scale" for `_Z5scalePff`.
     """
     from ptxtool.base.diag import error
     from ptxtool.base.mangled import source_name
@@ -188,7 +148,7 @@ def first_use(kernel: "Function", order: Literal["text", "cfg"] = "text") -> "Fi
 
 
 def shared_use(kernel: "Function") -> "SharedUse":
-    """The shared variables of a kernel in order of first access: where they lie, first and last access, span."""
+    """The shared variables of a kernel in order of first access: offset, first and last access, span."""
     from ptxtool.analysis.sharing.shared_use import shared_use
 
     return shared_use(kernel)
@@ -202,7 +162,7 @@ def liveness(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Li
 
 
 def pressure(kernel: "Function", per: Literal["warp", "thread"] = "warp") -> "Pressure":
-    """How many registers are live, where most are, and who they are."""
+    """How many registers are live at each point, the maximum, and which registers are live there."""
     from ptxtool.analysis.flow.pressure import pressure
 
     return pressure(kernel, per)
@@ -221,9 +181,9 @@ def register_need(kernel: "Function") -> "RegisterNeed":
 def register_counts(
     module: "Module", kernels: "Iterable[Function] | None" = None, *, ptxas: bool = True
 ) -> "tuple[RegisterCounts, ...]":
-    """The registers per thread of kernels, of all if not said: `.need`, and `.used` by ptxas where there is one.
+    """The registers per thread of kernels, by default of all: `.need`, and `.used` by ptxas if it is installed.
 
-    Runs ptxas once for the module, unless not `ptxas`; it waits for it a few seconds.
+    With `ptxas`, runs it once for the module, for a few seconds at most.
     """
     from ptxtool.external.ptxas import ptxas_usage
     from ptxtool.results.register_counts import register_counts
@@ -235,28 +195,28 @@ def register_counts(
 
 def cfg(kernel: "Function", interprocedural: bool = False) -> "Cfg":
     """The control flow graph: `.blocks`, `.edges`, and `.graph` for networkx."""
-    from ptxtool.cfg import build
+    from ptxtool.cfg.blocks import build
 
     return build(kernel, interprocedural)
 
 
 def dominators(cfg: "Cfg") -> "DominatorTree":
     """The dominator tree of a control flow graph."""
-    from ptxtool.cfg import dominators
+    from ptxtool.cfg.dominance import dominators
 
     return dominators(cfg)
 
 
 def post_dominators(cfg: "Cfg") -> "DominatorTree":
     """The post-dominator tree of a control flow graph."""
-    from ptxtool.cfg import post_dominators
+    from ptxtool.cfg.dominance import post_dominators
 
     return post_dominators(cfg)
 
 
 def reconvergence_points(kernel: "Function") -> Mapping[int, int]:
-    """Index of a branch that may diverge -> index of the instruction where its lanes rejoin (their number: the end)."""
-    from ptxtool.cfg import reconvergence_points
+    """Index of a branch that may diverge -> index of the instruction where its lanes reconverge (n: at the end)."""
+    from ptxtool.cfg.reconvergence import reconvergence_points
 
     return reconvergence_points(kernel)
 
@@ -311,8 +271,8 @@ def gpu(
 ) -> "Gpu":
     """A machine by the name of a packaged GPU file or by the path of your own, or of a `gpgpusim.config`. Raises E502.
 
-    `tell` is called with every W501: what a GPGPU-Sim file says and the simulator has not. `settings` change single
-    keys, such as "sm.count=7"; the machine's name then says so.
+    `tell` is called with every W501: a setting of a GPGPU-Sim file that the simulator does not model. `settings` change
+    single keys, such as "sm.count=7", and are added to the machine's name.
     """
     from ptxtool.formats.gpu import machine_of
     from ptxtool.formats.settings import with_settings
@@ -394,16 +354,16 @@ def register_curve(
 
 
 def static_scratchpad(kernel: "Function") -> int:
-    """The scratchpad bytes that a CTA takes by itself: the kernel's shared variables, in PTXPlus its parameters too."""
+    """The scratchpad bytes of a CTA without dynamic ones: shared variables, in PTXPlus also parameters."""
     from ptxsim.lowering.variable_layout import lay_out
 
     return lay_out(kernel).static_shared_bytes
 
 
 def isa(opcode: str) -> "list[Form]":
-    """The forms of an instruction in the table: "add", or the beginning of a longer one such as "cp.async.bulk".
+    """The forms of an instruction in the table: "add", or the first parts of a longer opcode such as "cp.async.bulk".
 
-    Raises E203 for one that the table does not have.
+    Raises E203 for an opcode that is not in the table.
     """
     from ptxtool.base.diag import error
     from ptxtool.base.phrases import did_you_mean
@@ -434,9 +394,10 @@ def _machine(name_or_path: "str | Path | Gpu", scratchpad_per_sm: int | None = N
 
 def rewrite(module: "Module", pipeline: str) -> "RewriteResult":
     """Run passes such as "unroll-decls,reorder-decls{order=text}": `.module`, `.remarks`. Raises E301, E302, E303."""
+    from ptxtool.formats.issue_counts import read_issue_counts
     from ptxtool.passes import rewrite
 
-    return rewrite(module, pipeline)
+    return rewrite(module, pipeline, read_issue_counts)
 
 
 # ---- live-register vectors
@@ -597,15 +558,15 @@ def sweep(
     progress: "Callable[[SweepProgress], object] | None" = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> "SweepResult":
-    """Make many runs, those of a sweep file or of a list (`ptxtool.Configuration`): `result["LABEL"]`, `.failed`.
+    """Simulate many runs, those of a sweep file or a list of `ptxtool.Configuration`: `result["LABEL"]`, `.failed`.
 
-    `store` keeps the results (default: what the file says; of a list in memory only): what is there is not run again.
-    `jobs` processes make them, as many as there are CPUs if not said, or a Dask `cluster` (its address, or one of
-    Dask's objects). `progress` is called before the first run and after each. On Ctrl-C the exception is raised, or
-    with `on_interrupt="return"` the result returned as it is then.
+    `store` is a file that keeps the results: stored runs are not repeated (default: the sweep file's; without a file
+    they are in memory only). `jobs` processes (default: one per CPU) or a Dask `cluster` (its address, or one of Dask's
+    objects) execute them. `progress` is called before the first run and after each. On Ctrl-C the exception is raised,
+    or with `on_interrupt="return"` the result so far is returned.
 
-    Raises what is wrong with the runs before the first begins, E503 for a store that cannot be written, and E504 where
-    the cluster cannot be reached. What goes wrong in a run is in its record.
+    Raises all errors in the runs' descriptions before the first run begins, E503 for a store that cannot be written,
+    and E504 if the cluster cannot be reached. The errors of a run are in its record.
     """
     from ptxtool.sweep.runner import run_sweep
     from ptxtool.sweep.spec import read_spec
@@ -625,19 +586,34 @@ def sweep(
     )
 
 
-def reproduce(experiment: str, **options: Any) -> "Reproduction":
+def reproduce(
+    experiment: str,
+    *,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    cluster: Any = None,
+    progress: "Callable[[SweepProgress], object] | None" = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> "Reproduction":
     """Run "register-sharing" or "scratchpad-sharing", the papers' experiments: `.exhibits`, `.findings`, `.failures`.
 
-    `options` are those of `sweep` (`store`, `jobs`, `cluster`, `progress`, `on_interrupt`). Raises what `sweep` does,
-    and E502 for another name.
+    Options are those of `sweep`. Raises what `sweep` raises, and E502 for another name.
     """
     from ptxtool.sweep.reproduction.experiment import reproduce
 
-    return reproduce(experiment, kernel, **options)
+    return reproduce(
+        experiment,
+        kernel,
+        store=store,
+        jobs=jobs,
+        cluster=cluster,
+        progress=progress,
+        on_interrupt=on_interrupt,
+    )
 
 
 def load_sweep(store: str | Path, name: str | None = None) -> "SweepResult":
-    """Read a sweep from a store, the latest one if not said; nothing is run. Raises E501, E502."""
+    """Read a sweep from a store, by default the latest; nothing is run. Raises E501, E502."""
     from ptxtool.sweep.store import Store
 
     with Store(store, reading=True) as kept:

@@ -1,7 +1,7 @@
-"""The analyses of one kernel, each computed once, when first asked for.
+"""The analyses of one kernel, each computed once, when first needed.
 
-For whoever needs several of them: passes, reports, the simulator's lowering. There is no invalidation: a
-rewritten kernel is another kernel, with another `Analyses`.
+For passes, reports and the simulator's lowering that need several of them. There is no invalidation: a rewritten kernel
+is another kernel, with another `Analyses`.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from ptxtool.ir.nodes import Function
 
 @dataclass(frozen=True, eq=False)
 class Analyses:
-    """What is known about one kernel. Properties raise `PtxError` (E202) where a label is undeclared."""
+    """The analyses of one kernel. Properties raise `PtxError` (E202) where a label is undeclared."""
 
     kernel: Function
 
     @cached_property
     def cfg(self) -> Cfg:
-        """The plain view: `callp` continues behind itself."""
+        """The plain view: after `callp` comes the next instruction."""
         return build(self.kernel)
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Work without the garbage collector, where many objects are made and none of them in cycles.
+"""Work without the garbage collector, where many objects are created and none of them in cycles.
 
-It would look through all of a module's nodes again and again, which costs 10 to 25% of a parse (measured) and more of
-what makes smaller objects.
+It would traverse all of a module's nodes again and again, which costs 10 to 25% of a parse (measured) and more where
+objects are smaller.
 """
 
 import gc
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Let the garbage collector rest; afterwards it is as it was."""
+    """Pause the garbage collector; afterwards it is as before."""
     was_on = gc.isenabled()
     gc.disable()
     try:

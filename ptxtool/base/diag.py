@@ -106,7 +106,7 @@ class Diagnostic:
         return self.source.line(self.start) if self.source else None
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data for `--json`; `end_column` is the one behind the last character."""
+        """Plain data for `--json`; `end_column` is the one after the last character."""
         note = self.note
         return {
             "code": self.code,

@@ -1,6 +1,6 @@
-"""The name that a C++ programmer gave: `_Z5scalePff` is `scale`, `_ZN3lib5scaleILi4EEvPf` is `lib::scale`.
+"""The name of a mangled symbol in its C++ source: `_Z5scalePff` is `scale`, `_ZN3lib5scaleILi4EEvPf` is `lib::scale`.
 
-For finding kernels by the names that their authors know. Only the name is read, no template arguments, no parameters.
+For finding kernels by their names in the source. Only the name is read, no template arguments, no parameters.
 
 Reference: Itanium C++ ABI, section 5.1.
 """
@@ -11,7 +11,7 @@ _PART = re.compile(r"(\d+)")
 
 
 def source_name(symbol: str) -> str:
-    """The name in the source; the symbol itself where it is not mangled, or begins with what is no plain name."""
+    """The name in the source; the symbol itself where it is not mangled, or does not begin with a plain name."""
     if not symbol.startswith("_Z"):
         return symbol
     rest = symbol[2:].removeprefix("L")  # of internal linkage

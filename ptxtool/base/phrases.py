@@ -1,4 +1,4 @@
-"""Phrases of messages and reports: numbers with their nouns, and the name that a misspelt one was meant to be."""
+"""Phrases of messages and reports: numbers with nouns, lists of words, the name that a misspelt one was meant to be."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -11,6 +11,12 @@ _LOOK_ALIKE = str.maketrans("lIOo", "1100")
 def counted(n: object, noun: str, plural: str = "") -> str:
     """A number with its noun, such as "1 register" and "0 registers"; `n` may be a text, shown unchanged."""
     return f"{n} {noun if str(n) == '1' else plural or noun + 's'}"
+
+
+def series(words: Iterable[str], conjunction: str = "or") -> str:
+    """Words as a list: "a", "a or b", "a, b or c"."""
+    *most, last = words
+    return f"{', '.join(most)} {conjunction} {last}" if most else last
 
 
 def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:

@@ -1,7 +1,7 @@
 """Basic blocks and the edges between them.
 
 For every analysis that follows control flow, and for the simulator's reconvergence points. A block starts at
-the first instruction, at a label, and behind every instruction that may go elsewhere; it ends before the next
+the first instruction, at a label, and after every instruction that may go elsewhere; it ends before the next
 start. What an instruction does to control flow is read from the instruction table. Leaving the function, by
 `ret`, `exit`, `trap` or by running off the end, is an edge to one virtual exit block, which has the number
 after the last real block.
@@ -10,9 +10,9 @@ A guarded branch, `ret` or `exit` also falls through. Targets that the text does
 be: PTXPlus `brx` may go to every label, `break` to the target of every `breakaddr`.
 
 PTXPlus's `callp` jumps to code of the same function, on the same registers, and `retp` comes back. There are
-two views: the plain one, in which `callp` continues behind itself and `retp` leaves (for dominators, loops,
+two views: the plain one, in which `callp` continues after itself and `retp` leaves (for dominators, loops,
 reconvergence), and the interprocedural one, in which `callp` goes to its target and `retp` to every point
-behind a `callp` whose target leads to it (for liveness). Both have the same blocks.
+after a `callp` whose target leads to it (for liveness). Both have the same blocks.
 
 Reference: A. Aho et al., "Compilers", 2nd edition, section 8.4 (basic blocks and flow graphs).
 """
@@ -24,7 +24,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function, Instruction, Name
 from ptxtool.ir.symbols import LabelTable
 from ptxtool.isa.table import Match, table
@@ -66,7 +66,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Flow:
-    """Where control may go behind one instruction.
+    """Where control may go after one instruction.
 
     `targets` are instruction indices (their number is the end of the function); `leaves`: to the end; `calls`: the
     target of `callp`; `returns`: by `retp`; `falls`: to the next instruction.
@@ -104,12 +104,12 @@ class Cfg:
     @cached_property
     def successors(self) -> tuple[tuple[int, ...], ...]:
         """Per block, the virtual exit included, the blocks that may follow, without repetition."""
-        return _neighbours(self, forward=True)
+        return _neighbours(self.exit + 1, ((e.source, e.target) for e in self.edges))
 
     @cached_property
     def predecessors(self) -> tuple[tuple[int, ...], ...]:
         """Per block, the virtual exit included, the blocks it may follow, without repetition."""
-        return _neighbours(self, forward=False)
+        return _neighbours(self.exit + 1, ((e.target, e.source) for e in self.edges))
 
     @cached_property
     def reverse_postorder(self) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class Cfg:
         return graph
 
     def flow_of(self, block: int) -> Flow:
-        """Where control goes behind a block's last instruction."""
+        """Where control goes after a block's last instruction."""
         return self.flows.get(self.blocks[block].last, Flow())
 
     def start_of(self, block: int) -> int:
@@ -168,14 +168,11 @@ class Cfg:
         return "\n".join(lines)
 
 
-def _neighbours(cfg: Cfg, forward: bool) -> tuple[tuple[int, ...], ...]:
-    found: list[dict[int, None]] = [{} for _ in range(len(cfg.blocks) + 1)]
-    for edge in cfg.edges:
-        if forward:
-            found[edge.source][edge.target] = None
-        else:
-            found[edge.target][edge.source] = None
-    return tuple(tuple(n) for n in found)
+def _neighbours(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    found: list[dict[int, None]] = [{} for _ in range(n)]
+    for block, neighbour in edges:
+        found[block][neighbour] = None
+    return tuple(map(tuple, found))
 
 
 def reverse_postorder(successors: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
@@ -255,7 +252,9 @@ def _targets(
             operand = instruction.operands[place]
             found = labels.resolve_list(operand.text, index) if isinstance(operand, Name) else None
             if found is None:
-                raise _undeclared(kernel, instruction, "branch target list", kernel.text(instruction))
+                what = f"branch target list '{kernel.text(instruction)}'"
+                help = "declare 'name: .branchtargets label, ...;' before the branch"
+                raise _undeclared(kernel, instruction, what, help)
             return tuple(dict.fromkeys(found))
     return labels.targets()
 
@@ -264,26 +263,14 @@ def _label(kernel: Function, labels: LabelTable, index: int, instruction: Instru
     operand = instruction.operands[place]
     target = labels.resolve(operand.text, index) if isinstance(operand, Name) else None
     if target is None:
-        raise _undeclared(
-            kernel,
-            instruction,
-            "label",
-            operand.text if isinstance(operand, Name) else kernel.text(instruction),
-        )
+        name = operand.text if isinstance(operand, Name) else kernel.text(instruction)
+        help = f"declare '{name}:' in '{kernel.name}', in the same or an enclosing block"
+        raise _undeclared(kernel, instruction, f"label '{name}'", help)
     return target
 
 
-def _undeclared(kernel: Function, instruction: Instruction, what: str, name: str) -> Exception:
-    return error(
-        "E202",
-        f"undeclared {what} '{name}'",
-        kernel.source,
-        instruction.start,
-        instruction.end,
-        f"declare '{name}:' in '{kernel.name}', in the same or an enclosing block"
-        if what == "label"
-        else "declare 'name: .branchtargets label, ...;' before the branch",
-    )
+def _undeclared(kernel: Function, node: Instruction, what: str, help: str) -> PtxError:
+    return error("E202", f"undeclared {what}", kernel.source, node.start, node.end, help)
 
 
 def build(kernel: Function, interprocedural: bool = False) -> Cfg:
@@ -335,7 +322,7 @@ def _edges(block: Block, flow: Flow, at: dict[int, int], exit: int) -> list[Edge
 
 def _interprocedural(plain: Cfg, at: dict[int, int]) -> Cfg:
     """The plain view with calls and returns followed."""
-    sites: dict[int, list[int]] = {}  # callee's block -> the blocks behind its calls
+    sites: dict[int, list[int]] = {}  # callee's block -> the blocks after its calls
     for i, flow in plain.flows.items():
         if flow.calls is not None:
             sites.setdefault(at[flow.calls], []).append(at[i + 1])

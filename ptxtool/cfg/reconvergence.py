@@ -3,7 +3,7 @@
 For the simulator's SIMT stack and for liveness per warp. A branch that lanes may take differently reconverges
 at its immediate post-dominator (IPDOM): the first place every lane passes, whichever way it went. Branches
 with a guard may diverge, and branches with several targets (`brx`, `break`); a guarded `ret` or `exit` needs
-no such place, as the lanes that take it do not come back. A guarded `callp` reconverges behind itself.
+no such place, as the lanes that take it do not come back. A guarded `callp` reconverges after itself.
 
 Reference: W. Fung et al., "Dynamic warp formation and scheduling for efficient GPU control flow", 2007,
 section 2 (post-dominator reconvergence).

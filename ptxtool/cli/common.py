@@ -2,7 +2,9 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ptxtool.formats.gpu import Gpu
-    from ptxtool.formats.launch.launch_data import Step
+    from ptxtool.formats.launch.launch_data import LaunchEntry
     from ptxtool.formats.launch.launch_file import Launch
     from ptxtool.ir.nodes import Function, Module
-    from ptxtool.report.listing import Part
+    from ptxtool.report.tables import Part
     from ptxtool.results.register_counts import RegisterCounts
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,7 +63,7 @@ _SETTINGS = "ptxtool.settings"
 
 
 def _keep_settings(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
-    """What --set says is for `machine` alone: a command has one parameter for its machine."""
+    """Keep the values of --set for `machine`: a command has one parameter for its machine."""
     context.meta[_SETTINGS] = given
 
 
@@ -85,11 +87,11 @@ def gpu_option(function: F) -> F:
 
 
 def machine(name: str) -> "Gpu":
-    """The machine of --gpu and --set; what a GPGPU-Sim file says and the simulator has not is printed."""
-    told: list[Diagnostic] = []
+    """The machine of --gpu and --set; options of a GPGPU-Sim file that are not modelled are printed as warnings."""
+    warnings: list[Diagnostic] = []
     settings = click.get_current_context().meta.get(_SETTINGS, ())
-    found = api.gpu(name, told.append, settings=settings)
-    print_diagnostics(told, most=0)
+    found = api.gpu(name, warnings.append, settings=settings)
+    print_diagnostics(warnings, most=0)
     for layer in found.origin.layers if found.origin else ():
         reads(layer.source.name, "GPU file")
     return found
@@ -140,7 +142,7 @@ share_scratchpad_option = click.option(
 
 
 def ptxplus_semantics_option(command: F) -> F:
-    """`--ptxplus-semantics NAME`: whose meaning PTXPlus has."""
+    """`--ptxplus-semantics NAME`: the meaning of PTXPlus instructions."""
     return click.option(
         "--ptxplus-semantics",
         metavar="NAME",
@@ -159,12 +161,7 @@ cluster_option = click.option(
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on the terminal.")
 
 
-def scope(per: str) -> Literal["warp", "thread"]:
-    """The value of --per."""
-    return "thread" if per == "thread" else "warp"
-
-
-def load(file: str, *, in_place: bool = False) -> "Module":
+def load_module(file: str, *, in_place: bool = False) -> "Module":
     """Parse and verify a file; warnings are printed, errors raised.
 
     With `in_place` an output of the command may be the file itself. An unknown instruction is a warning here: only
@@ -206,7 +203,7 @@ def put_text(text: str, output: str | None) -> None:
         try:
             write_output(output, (text + "\n").encode("utf-8", "surrogateescape"))
         except PtxError:
-            print_text(text)  # what it took long to find out is not lost
+            print_text(text)  # a result that took long to compute is not lost
             raise
 
 
@@ -235,31 +232,44 @@ def put_bytes(data: bytes, output: str | None) -> None:
     print_bytes(data)
 
 
-def put_report(
-    as_json: bool, output: str | None, data: Callable[[], Any], parts: "Callable[[], Sequence[Part]]"
-) -> None:
-    """Print a report, or write it to `output`: its data as JSON, or its tables, listings and texts."""
-    if as_json:
-        put_json(data(), output)
-    else:
-        put_parts(parts(), output)
+@dataclass(frozen=True)
+class Sink:
+    """Where the report of a command goes: as JSON or as text, to standard output or to a file."""
+
+    as_json: bool
+    output: str | None
+
+    def put(self, data: Callable[[], Any], parts: "Callable[[], Sequence[Part]]") -> None:
+        """Write a report: its data as JSON, or its tables, listings and texts."""
+        if self.as_json:
+            put_json(data(), self.output)
+        else:
+            put_parts(parts(), self.output)
+
+    def put_kernels(
+        self,
+        module: "Module",
+        functions: "Sequence[Function]",
+        data: "Callable[[Function], Any]",
+        parts: "Callable[[Function], Sequence[Part]]",
+    ) -> None:
+        """Write a report on kernels: as JSON the file, and an object per kernel."""
+        self.put(
+            lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
+            lambda: apart(map(parts, functions)),
+        )
 
 
-def put_kernels(
-    module: "Module",
-    functions: "Sequence[Function]",
-    as_json: bool,
-    output: str | None,
-    data: "Callable[[Function], Any]",
-    parts: "Callable[[Function], Sequence[Part]]",
-) -> None:
-    """Print a report on kernels: as JSON the file, and an object per kernel."""
-    put_report(
-        as_json,
-        output,
-        lambda: {"file": module.source.name, "kernels": [data(function) for function in functions]},
-        lambda: apart(map(parts, functions)),
-    )
+def report_options(command: F) -> F:
+    """`--json` and `-o OUT`; the command takes them as its `sink`."""
+
+    @json_option
+    @output_option
+    @wraps(command)
+    def with_sink(*args: Any, as_json: bool, output: str | None, **options: Any) -> Any:
+        return command(*args, sink=Sink(as_json, output), **options)
+
+    return with_sink  # type: ignore[return-value]
 
 
 def apart(reports: "Iterable[Sequence[Part]]") -> "list[Part]":
@@ -278,13 +288,13 @@ def exit_code(problems: Any) -> int:
 
 
 def load_launch(path: "str | Path") -> "Launch":
-    """Read a launch file. Raises E501, E502, and E503 where an output would replace what it is made of."""
+    """Read a launch file. Raises E501, E502, and E503 where an output would replace one of its files."""
     reads(path, "launch file")
     return _all_read(api.load_launch(path))
 
 
 def _all_read(launch: "Launch") -> "Launch":
-    """The launch, the files that it is made of told. Raises E503 where an output would replace one."""
+    """The launch, with its files noted as inputs. Raises E503 where an output would replace one."""
     for read in launch.files:
         reads(read, "file of an argument or expected result")
     for step in launch.steps:
@@ -294,10 +304,10 @@ def _all_read(launch: "Launch") -> "Launch":
 
 
 def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
-    """The launch file beside FILE, if there is one: for what is not given.
+    """The launch file beside FILE, if there is one: for what the command line leaves open.
 
-    One that cannot be read raises E501 or E502 where it is `needed`; otherwise that is told, and the command does
-    without.
+    One that cannot be read raises E501 or E502 where it is `needed`; otherwise the command prints why and goes on
+    without it.
     """
     from ptxtool.formats.files import STDIN, find_input, launch_beside
 
@@ -316,8 +326,8 @@ def launch_of(file: str | None, *, needed: bool) -> "Launch | None":
     return _all_read(launch)
 
 
-def of_kernel(launch: "Launch | None", kernel: "Function") -> "Launch | Step | None":
-    """What a launch file says of a kernel: its launch, of a list the first of it; None where it is for others."""
+def of_kernel(launch: "Launch | None", kernel: "Function") -> "Launch | LaunchEntry | None":
+    """The launch of a kernel in a launch file, the first one of a list; None where the file is for other kernels."""
     for entry in (launch.steps or (launch,)) if launch else ():
         if entry.kernel is None:
             return entry

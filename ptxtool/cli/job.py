@@ -1,4 +1,4 @@
-"""What a command runs: the kernel and the launch that FILE and the options mean. For `run`, `sim` and `compare`.
+"""The kernel and the launch that FILE and the options of a command select. For `run`, `sim` and `compare`.
 
 FILE is a kernel's file or a launch file that names one. The launch comes from a launch file (the one beside FILE unless
 `--launch` names another), or from `--grid`, `--block` and an `--arg` for every parameter
@@ -15,7 +15,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import load, load_launch, one_kernel_option
+from ptxtool.cli.common import load_launch, load_module, one_kernel_option
 from ptxtool.cli.outputs import reads
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Job:
             raise click.UsageError("give --launch, or --grid, --block and --arg, not both")
         if not self.grid or not self.block:
             raise click.UsageError("--grid, --block and --arg go together")
-        function = api.kernel(load(self.file), self.kernel)
+        function = api.kernel(load_module(self.file), self.kernel)
         launch = launch_from_options(
             function, self.grid, self.block, self.args, self.dynamic_shared, constants=self.constants
         )
@@ -95,7 +95,7 @@ class Job:
         else:
             beside = None if self.file == STDIN else launch_beside(path)
             if self.launch_file is None and beside is None:
-                raw = api.load(self.file)  # a file that cannot be read is the first thing to say
+                raw = api.load(self.file)  # a file that cannot be read is reported first
                 raise error(
                     "E501",
                     f"no launch file for '{raw.source.name}'",
@@ -104,7 +104,7 @@ class Job:
                 )
             launch = load_launch(self.launch_file or beside or Path())
             source = self.file
-        return load(source), launch
+        return load_module(source), launch
 
 
 def _only_kernel_file(path: Path) -> Path:

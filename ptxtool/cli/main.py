@@ -1,7 +1,7 @@
-"""`ptxtool COMMAND ...`: finds the command, and turns everything that can go wrong into a message and an exit code.
+"""`ptxtool COMMAND ...`: finds the command, and turns every failure into a message and an exit code.
 
 Commands are modules of this package, imported when they are called, so that `ptxtool --help` imports none of them.
-Exit codes: 0 done, 1 diagnostics, 2 usage, 70 our bug, 130 interrupted, 141 nobody reads the output.
+Exit codes: 0 done, 1 diagnostics, 2 usage, 70 our bug, 130 interrupted, 141 standard output was closed.
 """
 
 import os
@@ -23,7 +23,7 @@ COMMANDS = {
     "check": "Parse and verify files; report every error and warning.",
     "first-use": "Registers in order of first use; where sharing stops first.",
     "live": "Live registers beside every instruction, or as a vector file.",
-    "pressure": "Where most registers are live, and who holds them.",
+    "pressure": "Where most registers are live, and which ones.",
     "cfg": "Basic blocks, edges, dominators and reconvergence points.",
     "occupancy": "Resident CTAs and their limiter; with sharing, the plan.",
     "overhead": "Storage bits that each sharing scheme adds to a GPU.",
@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
         return result if isinstance(result, int) else OK
 
     def _bug(self, bug: Exception) -> int:
-        """An exception nobody expected: say that it is our fault and how to report it."""
+        """An unexpected exception: print that it is a bug of ptxtool and how to report it."""
         if os.environ.get("PTXTOOL_DEBUG") == "1":
             import traceback
 
@@ -120,28 +120,13 @@ class LazyGroup(click.Group):
         return BUG
 
 
-def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"ptxtool {version('ptxtool')}")
-        ctx.exit()
-
-
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="FILE is a PTX or PTXPlus file, - for standard input, or the name of a packaged sample such as sgemm. "
     "Results go to standard output, diagnostics to standard error.",
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_version,
-    help="Show the version and exit.",
-)
+@click.version_option(package_name="ptxtool", message="ptxtool %(version)s")
 def main() -> None:
     """Parse, inspect, rewrite and simulate GPU assembly (PTX and PTXPlus)."""
 

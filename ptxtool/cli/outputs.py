@@ -1,8 +1,8 @@
-"""The files that a command writes, looked at before it does anything: an hour of simulation must not end in E503.
+"""The files that a command writes, checked before it starts: an hour of simulation must not end in E503.
 
-Options whose value is such a file have the type `OUTPUT` (`OUTPUT_FOLDER`). Reading the option refuses (E503) a file
-that cannot be written, a database, which may be a sweep's store, and what another option writes already. Whoever opens
-an input says so with `reads`, which refuses the outputs that are the same file.
+Options for output files have the type `OUTPUT`, for folders `OUTPUT_FOLDER`. Parsing such an option refuses (E503) a
+file that cannot be written, a database, which may be a sweep's store, and a file that another option writes already.
+Code that opens an input calls `reads`, which refuses outputs that are the same file.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ _INPUTS, _OUTPUTS = "ptxtool.inputs", "ptxtool.outputs"
 _DATABASE = b"SQLite format 3\0"
 
 
-class OutputFile(click.ParamType[str]):
+class OutputPath(click.ParamType[str]):
     """The path of a file to be written."""
 
     name = "path"
@@ -30,7 +30,7 @@ class OutputFile(click.ParamType[str]):
         return path
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
-        """Keep an output of the command in mind. Raises E503 for one that cannot be."""
+        """Note an output of the command. Raises E503 for one that cannot be written."""
         require_writable(path)
         if _is_database(path):
             what = "it is a database, such as those in which sweeps keep their results"
@@ -42,18 +42,18 @@ class OutputFile(click.ParamType[str]):
         outputs[option] = path
 
 
-class OutputFolder(OutputFile):
+class OutputFolder(OutputPath):
     """The path of a folder that files are written into."""
 
     def accept(self, path: str, option: str, ctx: click.Context) -> None:
         require_folder(Path(path))
 
 
-OUTPUT, OUTPUT_FOLDER = OutputFile(), OutputFolder()
+OUTPUT, OUTPUT_FOLDER = OutputPath(), OutputFolder()
 
 
 def reads(path: str | Path, what: str) -> None:
-    """The command that runs reads this file, or keeps it up. Raises E503 where it also is an output."""
+    """Note a file that the command reads or updates. Raises E503 where it also is an output."""
     context = click.get_current_context(silent=True)
     if context is None:
         return
@@ -65,7 +65,7 @@ def reads(path: str | Path, what: str) -> None:
 
 
 def writes(path: Path, option: str) -> None:
-    """The command will write this file too, which is not named on the command line. Raises E503 for an input."""
+    """Check a file that the command writes without an option for it. Raises E503 for an input."""
     inputs: list[tuple[str | Path, str]] = click.get_current_context().meta.get(_INPUTS, [])
     for read, what in inputs:
         if _is_same(path, read):
@@ -73,7 +73,7 @@ def writes(path: Path, option: str) -> None:
 
 
 def reads_scheduler(name: str | None) -> None:
-    """The command uses a scheduler, perhaps one of the user's own, FILE.py:FUNCTION."""
+    """Note the file of a scheduler of the user's own, FILE.py:FUNCTION."""
     file, found, _ = (name or "").rpartition(".py:")
     if found:
         reads(f"{file}.py", "scheduler's file")
@@ -85,7 +85,7 @@ def _refusal(path: str, option: str, why: str, kind: str = "file") -> PtxError:
 
 
 def _is_same(one: str | Path, other: str | Path) -> bool:
-    """Whether two paths mean one file, be it there or not. Devices and pipes are nobody's files."""
+    """Whether two paths name one file, existing or not. Devices and pipes may be shared."""
     with contextlib.suppress(OSError, ValueError):
         if os.path.exists(one) and not os.path.isfile(one):
             return False

@@ -1,7 +1,7 @@
-"""What a simulation or a sweep says while it runs: what the kernel prints, and on a terminal how far it is.
+"""What a simulation or a sweep prints while it runs: the output of the kernel, and on a terminal the progress.
 
 One line on standard error that is written over: a bar of the CTAs that are done, cycles, IPC, how fast the simulator is
-(warp instructions a second) and the time that is left, if CTAs go on ending as they did. Nothing is shown where
+(warp instructions a second) and the time that is left at the same pace. Nothing is shown where
 standard error is no terminal.
 """
 
@@ -31,7 +31,7 @@ _BAR, _LEAST_BAR = 20, 5
 
 
 class Termination:
-    """In a `with`, SIGTERM is what Ctrl-C is: batch systems end long sweeps with it. `asked` says that it came."""
+    """In a `with`, SIGTERM works like Ctrl-C: batch systems end long sweeps with it. `asked` is True after one."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -61,7 +61,7 @@ class Termination:
 
 @dataclass(frozen=True)
 class Pace:
-    """What was reached since a simulation was first looked at, and the seconds that it took."""
+    """The progress since a simulation was first shown, and the seconds since then."""
 
     seconds: float
     warp_instructions: int
@@ -69,9 +69,9 @@ class Pace:
 
 
 def progress_line(head: str, at: "ProgressSnapshot", pace: Pace, width: int) -> str:
-    """The line about a simulation, of at most `width` characters: the bar takes what the rest leaves.
+    """The line about a simulation, of at most `width` characters: the bar takes the rest.
 
-    Speed and time left come as soon as there is something to tell them from; a narrow terminal gets less.
+    Speed and time left are shown as soon as they can be computed; a narrow terminal gets less.
     """
     share = at.ctas_done / at.n_ctas
     cycles, ipc = f"{_short(at.cycles)} cycles", f"IPC {at.thread_instructions / max(1, at.cycles):.1f}"
@@ -89,7 +89,7 @@ def progress_line(head: str, at: "ProgressSnapshot", pace: Pace, width: int) -> 
 
 
 def sweep_line(at: "SweepProgress", seconds: float, width: int) -> str:
-    """The line about a sweep, of at most `width` characters; the time left is that of runs like those that ended."""
+    """The line about a sweep, of at most `width` characters; the time left assumes runs like those that ended."""
     done = at.stored + at.ended
     share = done / at.total if at.total else 1.0
     left = f"{_clock((at.total - done) * seconds / at.ended)} left" if at.ended and seconds > 0 else ""
@@ -137,13 +137,13 @@ class SweepStatus(Termination, _Line):
         super().__exit__(*exception)
 
     def progress(self, at: "SweepProgress") -> None:
-        """How far it is: what `api.sweep` calls before the first run and after each."""
+        """Show the progress: `api.sweep` calls it before the first run and after each."""
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         self._write(sweep_line(at, now - self._since, self._width()))
 
 
-class Status(_Line):
+class SimulationStatus(_Line):
     """The line about a simulation."""
 
     def __init__(self, quiet: bool = False) -> None:
@@ -152,12 +152,12 @@ class Status(_Line):
         self._first: tuple[float, ProgressSnapshot] | None = None
 
     def announce(self, name: str) -> None:
-        """What is being simulated now."""
+        """Show what is being simulated now."""
         self._head, self._first = f"{name}  ", None
         self._write(f"{self._head}starting")
 
     def progress(self, at: "ProgressSnapshot") -> None:
-        """How far it is: what `ptxsim.launch` calls now and then."""
+        """Show the progress: `ptxsim.launch` calls it now and then."""
         if not self._shown:
             return
         now = time.monotonic()
@@ -169,7 +169,7 @@ class Status(_Line):
         self._write(progress_line(self._head, at, pace, self._width()))
 
     def printed(self, text: str) -> None:
-        """What the kernel prints, to standard output."""
+        """Write the kernel's output to standard output."""
         self.clear()
         print_bytes(text.encode("utf-8", "surrogateescape"))
 

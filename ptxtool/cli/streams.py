@@ -1,15 +1,15 @@
 """Standard output and standard error of the commands.
 
 Results go to standard output as UTF-8 whatever the locale, so that the same input gives the same bytes; diagnostics to
-standard error. Both have colour where `colour.py` says so. An output that cannot be written is E503; a reader who has
-gone is `ReaderGone`, which `main` keeps quiet about.
+standard error. Both have colour where `colour.py` decides so. An output that cannot be written is E503; a closed
+pipe is `ReaderGone`, which `main` turns into an exit code.
 """
 
 import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError, at_most, by_place, error
@@ -17,10 +17,10 @@ from ptxtool.base.render import render
 from ptxtool.cli import colour
 
 if TYPE_CHECKING:
-    from ptxtool.report.listing import Part
+    from ptxtool.report.tables import Part
 
 MOST_SHOWN = 20
-"""Errors of one input that are printed unless more are asked for; as many warnings."""
+"""Errors of one input that are printed by default; as many warnings."""
 
 
 def use_utf8() -> None:
@@ -82,19 +82,20 @@ def forget_output() -> None:
 
 
 class ReaderGone(Exception):
-    """Nobody reads standard output any more. (click swallows `BrokenPipeError`.)"""
+    """The reader of standard output has closed it. (click swallows `BrokenPipeError`.)"""
 
 
-class _writing(contextlib.AbstractContextManager[None]):
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
     """Turns a failure to write to standard output into E503."""
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, BrokenPipeError):
-            raise ReaderGone from None
-        if isinstance(problem, OSError):
-            reason = (problem.strerror or str(problem)).lower()
-            help = "make room where it leads, or write to another place with -o"
-            raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
+    except OSError as problem:
+        help = "make room where it leads, or write to another place with -o"
+        reason = (problem.strerror or str(problem)).lower()
+        raise error("E503", f"cannot write to standard output: {reason}", help=help) from None
 
 
 def print_diagnostics(
@@ -104,7 +105,7 @@ def print_diagnostics(
 ) -> None:
     """Render diagnostics to standard error: at most `most` errors and `most` warnings, all where it is 0.
 
-    `rest` says how to see the others, where that is not `check`, which finds what is wrong with a file by itself.
+    `rest` is how to see the others; where all are errors of a file by itself, that is `ptxtool check`.
     """
     found = tuple(diagnostics)
     shown = at_most(found, most)
@@ -122,12 +123,12 @@ def print_diagnostics(
 
 
 def print_note(text: str) -> None:
-    """Say something that is neither result nor diagnostic: a remark, progress."""
+    """Print something that is neither result nor diagnostic: a remark, progress."""
     _print_stderr(text)
 
 
 def print_error(text: str) -> None:
-    """Say why the program itself ends, in one line."""
+    """Print why the program itself ends, in one line."""
     _print_stderr(f"ptxtool: {text}")
 
 

@@ -1,4 +1,4 @@
-"""`--trace FILE` of the timed runs, and what of a run is in it: `--trace-sms`, `--trace-cycles`."""
+"""`--trace FILE` of the timed runs, and the part of a run that it covers: `--trace-sms`, `--trace-cycles`."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ def _wrong(option: str, text: str, advice: str) -> PtxError:
 
 @contextmanager
 def _written(timeline: "Timeline | None") -> Iterator[None]:
-    """The runs of the body come into the file, one behind the other; then say what it has."""
+    """Write the runs of the body into the file, one after the other; then print a summary."""
     try:
         with timeline or nullcontext():
             yield

@@ -2,7 +2,7 @@
 
 Statements are laid out one by one (`statements`); this file sets them under each other, in nested blocks one step to
 the right, labels one step to the left, and puts what stands between them back: comments, each before the same
-statement or behind it as it was, and blank lines, at most one, none inside braces at either end, one around every
+statement or after it as in the text, and blank lines, at most one, none inside braces at either end, one around every
 function that has a body. Empty statements (`;`) go. Nothing else is added or taken away: numbers, names and modifiers
 stay as they are written.
 
@@ -35,7 +35,7 @@ class Comment(NamedTuple):
 class Gap(NamedTuple):
     """What stands between two statements."""
 
-    behind: tuple[str, ...] = ()  # comments on the line of the statement before
+    trailing: tuple[str, ...] = ()  # comments on the line of the statement before
     own: tuple[Comment, ...] = ()
     blank: bool = False  # a blank line before the next statement
 
@@ -59,11 +59,11 @@ class _Gaps(dict[str, Gap]):
         return found
 
 
-def read_gap(text: str, behind_statement: bool) -> Gap:
+def read_gap(text: str, after_statement: bool) -> Gap:
     """Read the text between two statements, or before the first."""
-    behind: list[str] = []
+    trailing: list[str] = []
     own: list[Comment] = []
-    same_line, newlines, spacing = behind_statement, 0, ""
+    same_line, newlines, spacing = after_statement, 0, ""
     for match in _gap_part().finditer(text):
         found = match[0]
         if match.lastgroup == "spacing":
@@ -72,16 +72,16 @@ def read_gap(text: str, behind_statement: bool) -> Gap:
             same_line = same_line and newlines == 0
         elif match.lastgroup == "comment":
             if same_line:
-                behind.append(found)
+                trailing.append(found)
             else:
                 own.append(Comment(found, spacing.rpartition("\n")[2] + found, newlines > 1))
             newlines, spacing = 0, ""
-    if not behind and not own and newlines < 2:
+    if not trailing and not own and newlines < 2:
         return _NOTHING
-    return Gap(tuple(behind), tuple(own), newlines > 1)
+    return Gap(tuple(trailing), tuple(own), newlines > 1)
 
 
-class _Layout:
+class _ModuleLayout:
     """The lines of one module, as far as they are written."""
 
     def __init__(self, module: nodes.Module) -> None:
@@ -111,9 +111,9 @@ class _Layout:
 
     def between(self, gap: Gap, indent: str, closing: bool = False, apart: bool = False) -> None:
         """Write what stands between two statements; `closing` before a brace or the end, `apart` to part them."""
-        if gap.behind:
+        if gap.trailing:
             self.lines[-1] = " ".join(
-                [with_comment(self.lines[-1], gap.behind[0]), *map(comment_text, gap.behind[1:])]
+                [with_comment(self.lines[-1], gap.trailing[0]), *map(comment_text, gap.trailing[1:])]
             )
         blank = gap.blank and not closing
         if apart and not blank and not any(comment.after_blank for comment in gap.own):
@@ -199,7 +199,7 @@ def _own_line(comment: Comment, indent: str) -> str:
 def layout(module: nodes.Module) -> str:
     """The module's text in the canonical layout."""
     source = module.source.text
-    text = _Layout(module).module(module).replace("\r\n", "\n")
+    text = _ModuleLayout(module).module(module).replace("\r\n", "\n")
     if source.startswith("\ufeff"):
         text = "\ufeff" + text
     line_end = source.find("\n")

@@ -3,13 +3,13 @@
 A piece is a token of the grammar or a comment, with what stood before it. `write` puts pieces back together: no blank
 where none is needed, one where the language or the eye wants it, whatever was there before. The rules:
 
-* one blank behind a comma and between words, none inside brackets; an opcode is one word;
+* one blank after a comma and between words, none inside brackets; an opcode is one word;
 * `+`, `-` and `+=` stand close, as in addresses; other operators stand between blanks, but for the bars of two
   destinations (`p|q`, `$p0/$o127`) and the angles of a range (`%r<8>`);
-* a comment keeps its line: one that began a line begins one, one that stood behind something still does.
+* a comment keeps its line: one that began a line begins one, one that followed something still does.
 
-The rules see a token and the one before it, never the meaning; that the result means the same is checked by whoever
-lays out a whole file (`ptxtool.validate.layout`).
+The rules see a token and the one before it, never the meaning; `ptxtool.validate.layout` checks that a laid-out file
+means the same.
 """
 
 import re
@@ -22,12 +22,12 @@ from ptxtool.parse.grammar import terminals
 INDENT = "    "
 STOP = 8
 FIELD = 16
-"""Operands and declared names begin this far behind their statement's beginning, or at the next stop."""
+"""Operands and declared names begin so many columns after their statement's beginning, or at the next stop."""
 COMMENT_COLUMN = 40
-"""Comments behind a statement begin here, or at the next stop."""
+"""Comments after a statement begin here, or at the next stop."""
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-_NOTHING_BEFORE, _NOTHING_BEHIND = _CLOSING | {",", ";"}, _OPENING | {"@"}
+_NOTHING_BEFORE, _NOTHING_AFTER = _CLOSING | {",", ";"}, _OPENING | {"@"}
 _BETWEEN_BLANKS = frozenset("=?:")
 _CLOSE = frozenset({"+", "-", "+="})
 
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
     has_blank: bool  # something blank stands before it
 
 
-class Place(NamedTuple):
+class PiecePlace(NamedTuple):
     """Where a piece goes: its indentation if it begins a line, whether it must, and the characters that stand close."""
 
     indent: str
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 @cache
 def _lexer(after_operand: bool) -> "re.Pattern[str]":
-    """One piece and the spacing before it. Behind an operand `%` is an operator where it may be one, else a name."""
+    """One piece and the spacing before it. After an operand `%` is an operator where it may be one, else a name."""
     t = {name: f"(?:{terminal.regex})" for name, terminal in terminals().items()}
     operator = "|".join(t[n] for n in ("INCREMENT", "OPERATOR", "BAR", "PLUS", "MINUS", "NOT", "COMPLEMENT"))
     name = rf"(?>{t['OPCODE']})(?!\.[0-9])|{t['NAME']}"  # `r1.0` is a name with a part
@@ -94,28 +94,25 @@ def comment_text(text: str) -> str:
 
 
 def pad(line: str, column: int) -> str:
-    """Blanks up to a column, or to the next stop behind a line that reaches it; one at least."""
+    """Blanks up to a column, or to the next stop after a line that reaches it; at least one."""
     last = line.rpartition("\n")[2]
     wanted = max(column, -(-(len(last) + 1) // STOP) * STOP)
     return line + " " * (wanted - len(last))
 
 
 def with_comment(line: str, text: str) -> str:
-    """A line with a comment behind it."""
+    """A line with a comment after it."""
     return pad(line, COMMENT_COLUMN) + comment_text(text)
 
 
-def write(found: Sequence[Piece], places: Sequence[Place], field: int = -1) -> list[str]:
-    """The lines of pieces. Piece number `field` begins behind the field, if it comes on the first line."""
+def write(found: Sequence[Piece], places: Sequence[PiecePlace], field: int = -1) -> list[str]:
+    """The lines of pieces. Piece number `field` begins at the column of operands if it is on the first line."""
     lines: list[str] = []
     line = indent = places[0].indent
     before: Piece | None = None  # the last token
     after_operand = unary = False
-    fresh, ended, spaced = (
-        True,
-        False,
-        False,
-    )  # nothing on the line yet; it cannot go on; a comment stands before
+    fresh = True  # the line is empty
+    ended = spaced = False  # the line cannot go on; a comment stands before
     depth = 0
     for k, (piece, place) in enumerate(zip(found, places, strict=True)):
         comment, text = piece.kind == "comment", piece.text
@@ -155,12 +152,12 @@ def write(found: Sequence[Piece], places: Sequence[Place], field: int = -1) -> l
     return [*lines, line]
 
 
-def _blank(before: Piece, piece: Piece, place: Place, after_operand: bool, depth: int) -> bool:
+def _blank(before: Piece, piece: Piece, place: PiecePlace, after_operand: bool, depth: int) -> bool:
     """Whether a blank stands between two tokens. `after_operand`: the first ends an operand."""
     first, second = before.text, piece.text
     if (
         second in _NOTHING_BEFORE
-        or first in _NOTHING_BEHIND
+        or first in _NOTHING_AFTER
         or second[0] in place.close
         or first in place.close
     ):

@@ -38,7 +38,7 @@ def parameter(node: nodes.Declaration) -> str:
     words = [f".{word}" for word in (*node.linkage, node.space)]
     align = [f".align {node.align}"] if node.align is not None else []
     qualifiers = [f".{word}" for word in node.qualifiers]
-    # a pointer's alignment stands behind the pointer, any other before the type
+    # a pointer's alignment follows the pointer, any other before the type
     words += qualifiers + align if "ptr" in node.qualifiers else align + qualifiers
     return " ".join([*words, ", ".join(map(declarator, node.declarators))]).rstrip()
 

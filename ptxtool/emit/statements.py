@@ -1,7 +1,7 @@
 """The layout of one statement: its lines, from its text. For the layout of a whole file.
 
-An instruction is a guard, its opcode, and operands that begin 16 columns behind the statement's beginning or at the
-next multiple of 8 behind a longer opcode; the names of declarations likewise. So a line's layout depends on that
+An instruction is a guard, its opcode, and operands that begin 16 columns after the statement's beginning or at the
+next multiple of 8 after a longer opcode; the names of declarations likewise. So a line's layout depends on that
 statement alone, and a change of one line never moves its neighbours. A statement is one line, however long, but for:
 
 * a function's head, with a parameter and a directive a line;
@@ -13,7 +13,7 @@ Debug sections keep their lines, indented anew.
 
 import re
 
-from ptxtool.emit.pieces import FIELD, INDENT, Place, pad, pieces, write
+from ptxtool.emit.pieces import FIELD, INDENT, PiecePlace, pad, pieces, write
 from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction
 
 _WORD = r"%?+[\w$.]++"
@@ -60,7 +60,7 @@ class Statements:
         tokens = [k for k, piece in enumerate(found) if piece.kind != "comment"]
         guard = 0 if found[0].text != "@" else 3 if found[tokens[1]].text == "!" else 2
         field = next(k for k in tokens[guard + 1 :] if found[k].kind != "dotted")
-        places: list[Place] = []
+        places: list[PiecePlace] = []
         close, depth = ".", 0
         for k, piece in enumerate(found):
             if k == field:
@@ -68,13 +68,13 @@ class Statements:
             elif piece.text == "," and depth == 0:
                 close = ""
             depth += _BRACKETS.get(piece.text, 0)
-            places.append(Place(indent + INDENT if k else indent, close=close))
+            places.append(PiecePlace(indent + INDENT if k else indent, close=close))
         return "\n".join(write(found, places, -1 if found[field].text == ";" else field))
 
     def declaration(self, node: Declaration, indent: str) -> str:
         """A declaration's lines."""
         found = list(pieces(self._text, node.start, node.end))
-        places = [Place(indent)]
+        places = [PiecePlace(indent)]
         field, depth, value = -1, 0, False
         for k, piece in enumerate(found):
             change = _BRACKETS.get(piece.text, 0)
@@ -83,7 +83,7 @@ class Statements:
             level = depth - max(0, change) if change else max(1, depth)
             if k:
                 places.append(
-                    Place(
+                    PiecePlace(
                         indent + INDENT * level, value and inside and piece.begins_line, "" if value else "<>"
                     )
                 )
@@ -100,7 +100,9 @@ class Statements:
         if numbers is not None:
             return f"{indent}.loc {numbers[1]} {numbers[2]} {numbers[3]}"
         found = list(pieces(self._text, node.start, node.end))
-        return "\n".join(write(found, [Place(indent), *[Place(indent + INDENT)] * (len(found) - 1)]))
+        return "\n".join(
+            write(found, [PiecePlace(indent), *[PiecePlace(indent + INDENT)] * (len(found) - 1)])
+        )
 
     def _section(self, node: Directive, indent: str) -> str:
         """A debug section: its lines, without blank ones, in braces; as it is where comments make that unsure."""
@@ -117,7 +119,7 @@ class Statements:
         found = list(pieces(self._text, node.start, end))
         parameters = {parameter.start for parameter in node.params}
         directives = {directive.start for directive in node.directives}
-        places: list[Place] = []
+        places: list[PiecePlace] = []
         depth, opened, named = 0, 0, False  # `opened`: the depth inside the parameters, 0 outside
         for piece in found:
             closes = bool(opened) and piece.text == ")" and depth == opened
@@ -125,7 +127,7 @@ class Statements:
             if closes:
                 opened = 0
             breaks = closes or piece.start in parameters or (named and piece.start in directives)
-            places.append(Place(INDENT if opened else "", breaks and bool(node.params or not closes)))
+            places.append(PiecePlace(INDENT if opened else "", breaks and bool(node.params or not closes)))
             if piece.text == "(" and named and depth == 1:
                 opened = 1
             named = named or (depth == 0 and piece.kind == "name")

@@ -1,9 +1,9 @@
-"""What NVIDIA's assembler says a kernel takes: registers, spills, stack. For reports, where there is a ptxas.
+"""What a kernel takes according to NVIDIA's assembler: registers, spills, stack. For reports, where there is a ptxas.
 
 It is looked for on the PATH, in CUDA_HOME, and in `nvidia-cuda-nvcc` of PyPI. `ptxas -v` compiles the text for the
 target it names or, where this ptxas no longer knows that, for the oldest it knows. Functions that are only declared
-may be defined elsewhere; then nothing is known of what they take. A text with `.target ..., debug` is compiled without
-optimisation: ptxas has no other way. Nothing here is an error: where no figures come back, `PtxasRun.problem` says why.
+may be defined elsewhere; then their needs are unknown. A text with `.target ..., debug` is compiled without
+optimisation: ptxas allows nothing else. Nothing here is an error: without figures, `PtxasRun.problem` is the reason.
 """
 
 import os
@@ -26,7 +26,7 @@ OPTIMISED = 3
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _USED = re.compile(r"Used (\d+) registers")
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_SAID = re.compile(r"^ptxas .*(?:error|fatal)\s*: (.*)$", re.MULTILINE)
+_FAILED = re.compile(r"^ptxas .*(?:error|fatal)\s*: (.*)$", re.MULTILINE)
 _RELEASE = re.compile(r"release ([\d.]+)")
 _UNRESOLVED = b"Unresolved extern function"
 _ARCHITECTURE = re.compile(r"'sm_(\d+)'")
@@ -70,21 +70,21 @@ def ptxas_usage(module: Module, level: int = OPTIMISED, timeout: float = TIMEOUT
             return replace(ran, problem=f"it was not done after {timeout:g} seconds")
         except OSError as problem:
             return replace(ran, problem=problem.strerror or "it could not be started")
-    told = (done.stdout + done.stderr).decode("utf-8", "replace")
+    output = (done.stdout + done.stderr).decode("utf-8", "replace")
     if done.returncode:
-        said = _SAID.search(told)
-        return replace(ran, problem=said[1] if said else f"exit code {done.returncode}")
-    return replace(ran, kernels=dict(_used(told)))
+        failed = _FAILED.search(output)
+        return replace(ran, problem=failed[1] if failed else f"exit code {done.returncode}")
+    return replace(ran, kernels=dict(_used(output)))
 
 
 def _run(command: list[str], timeout: float) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, timeout=timeout, check=False)
 
 
-def _used(told: str) -> Mapping[str, PtxasUsage]:
+def _used(output: str) -> Mapping[str, PtxasUsage]:
     """The kernels in what `ptxas -v` prints."""
     found: dict[str, PtxasUsage] = {}
-    pieces = _ENTRY.split(told)
+    pieces = _ENTRY.split(output)
     for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
         used = _USED.search(text)
         # a device function that follows has lines of its own; the kernel's frame is the last before its registers
@@ -97,10 +97,10 @@ def _used(told: str) -> Mapping[str, PtxasUsage]:
 @cache
 def _versions(program: str) -> tuple[str, tuple[str, ...]]:
     """The version of a ptxas, and the architectures it compiles for, plain ones ascending, then the others."""
-    told = [_output(program, option) for option in ("--version", "--help")]
-    release = _RELEASE.search(told[0])
-    plain = sorted({int(n) for n in _ARCHITECTURE.findall(told[1])})
-    special = sorted(set(re.findall(r"'(sm_\d+[a-z])'", told[1])))
+    version, help = [_output(program, option) for option in ("--version", "--help")]
+    release = _RELEASE.search(version)
+    plain = sorted({int(n) for n in _ARCHITECTURE.findall(help)})
+    special = sorted(set(re.findall(r"'(sm_\d+[a-z])'", help)))
     return release[1] if release else "", (*(f"sm_{n}" for n in plain), *special)
 
 

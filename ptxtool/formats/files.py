@@ -2,7 +2,7 @@
 
 For `api.py` and the commands. `-` is standard input. Where no file has the given name, a packaged sample may: `sgemm`
 is `samples/sgemm/kernel.ptxplus`, or `kernel.ptx` for a sample without PTXPlus. An output is written beside its place
-and then moved there, so that a run that fails leaves the old file as it was. Everything that goes wrong is E501 or
+and then moved there, so that a run that fails leaves the old file as it was. Errors are E501 or
 E503.
 """
 
@@ -93,7 +93,7 @@ def write_output(path: str | Path, data: bytes) -> None:
 
 
 def require_writable(path: str | Path) -> None:
-    """See that an output can be written, and leave it as it is. Raises E503."""
+    """Check that an output can be written, and leave it as it is. Raises E503."""
     with contextlib.suppress(OSError, ValueError):
         if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
             return  # a device or a pipe: opening it would be writing
@@ -101,7 +101,7 @@ def require_writable(path: str | Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """See that a folder is there, or can be made, and can be written into. Raises E503."""
+    """Check that a folder exists or can be created, and can be written into. Raises E503."""
     with contextlib.suppress(OSError, ValueError):
         above = next(p for p in (path, *path.absolute().parents) if p.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
@@ -150,7 +150,7 @@ class OutputFile:
                 self._temporary = None
 
     def drop(self) -> None:
-        """Leave what was there before."""
+        """Keep the file as it was before."""
         with contextlib.suppress(OSError):
             self._stream.close()
         if self._temporary is not None:
@@ -170,7 +170,7 @@ class OutputFile:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where there is none. Raises E503."""
+    """Create a folder if there is none. Raises E503."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as problem:

@@ -19,58 +19,43 @@ from ptxtool.analysis.occupancy.occupancy import SmLimits
 from ptxtool.analysis.occupancy.switching_plan import Switching
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.resources import resource_dir
+from ptxtool.formats import gpu_parts as parts
 from ptxtool.formats.files import read_source
 from ptxtool.formats.gpgpusim.machine import is_config, read_config
 from ptxtool.formats.gpu_names import DEFAULT_GPU, gpu_names
-from ptxtool.formats.gpu_parts import (
-    L2,
-    Clocks,
-    Dispatch,
-    Dram,
-    Fetch,
-    Icnt,
-    L1c,
-    L1d,
-    L1t,
-    Ldst,
-    Part,
-    Pipeline,
-    Sharing,
-    Timing,
-)
-from ptxtool.formats.layers import Layer, Origin, locate
+from ptxtool.formats.layers import GpuFiles, Layer, locate
 from ptxtool.formats.toml import read_toml
 from ptxtool.isa.table import table
 
-Tell = Callable[[Diagnostic], object]
-"""Called with each W501: what a GPGPU-Sim file says and the simulator has not."""
+Warn = Callable[[Diagnostic], object]
+"""Called with each W501: an option of a GPGPU-Sim file that is not modelled."""
 
 
-class Gpu(Part, frozen=True):
+class Gpu(parts.GpuTable, frozen=True):
     """A machine. `latency[unit][kind]`: `unit` of the instruction table, kind "int", "fp32" or "fp64"."""
 
     name: str
     description: str
     scheduler: str
-    clocks: Clocks
+    clocks: parts.Clocks
     sm: SmLimits
-    fetch: Fetch
-    pipeline: Pipeline
-    latency: dict[str, dict[Literal["int", "fp32", "fp64"], Timing]]
-    dispatch: Dispatch
-    sharing: Sharing
+    fetch: parts.Fetch
+    pipeline: parts.Pipeline
+    latency: dict[str, dict[Literal["int", "fp32", "fp64"], parts.Timing]]
+    dispatch: parts.Dispatch
+    sharing: parts.Sharing
     switching: Switching
-    ldst: Ldst
-    l1c: L1c
-    l1t: L1t
-    l1d: L1d
-    icnt: Icnt
-    l2: L2
-    dram: Dram
-    origin: Origin | None = None
+    ldst: parts.Ldst
+    l1c: parts.L1c
+    l1t: parts.L1t
+    l1d: parts.L1d
+    icnt: parts.Icnt
+    l2: parts.L2
+    dram: parts.Dram
+    origin: GpuFiles | None = None
 
     def placed(self, problem: PtxError) -> PtxError:
-        """The same errors, those that name a key of this machine with the place where a file gives it."""
+        """The same errors, those that name a key of this machine with its place in a file."""
         return self.origin.placed(problem, self.name) if self.origin else problem
 
     def with_sm(self, **changes: int) -> "Gpu":
@@ -92,26 +77,26 @@ _read_before: dict[tuple[str, str], tuple[tuple[_Stamp, ...], Gpu]] = {}
 milliseconds. Those of GPGPU-Sim files are not kept: they depend on files that may yet come."""
 
 
-def load_gpu(name_or_path: str | Path, tell: Tell | None = None) -> Gpu:
+def load_gpu(name_or_path: str | Path, warn: Warn | None = None) -> Gpu:
     """Read a machine: a packaged name ("tesla-c2050"), the path of a GPU file or of GPGPU-Sim's. Raises E502, E501.
 
-    Machines are not to be changed: while its files stay as they are, a machine is the same object every time. `tell` is
-    called with what a GPGPU-Sim file says and the simulator has not.
+    Machines are not to be changed: while its files stay as they are, a machine is the same object every time. `warn` is
+    called with each option of a GPGPU-Sim file that is not modelled.
     """
     name = str(name_or_path)
     key = name, os.getcwd()
     stamps, gpu = _read_before.get(key, ((), None))
     if gpu is None or any(_stamp(stamp[0]) != stamp for stamp in stamps):
-        gpu, layers = _load(_find(name, Path()), tell)
+        gpu, layers = _load(_find(name, Path()), warn)
         if not any(layer.settings is not None for layer in layers):
             files = (os.path.abspath(layer.source.name) for layer in layers)
             _read_before[key] = tuple(map(_stamp, files)), gpu
     return gpu
 
 
-def machine_of(gpu: str | Path | Gpu, tell: Tell | None = None) -> Gpu:
+def machine_of(gpu: str | Path | Gpu, warn: Warn | None = None) -> Gpu:
     """A machine that was read already, or that `load_gpu` reads."""
-    return gpu if isinstance(gpu, Gpu) else load_gpu(gpu, tell)
+    return gpu if isinstance(gpu, Gpu) else load_gpu(gpu, warn)
 
 
 def _stamp(path: str) -> _Stamp:
@@ -123,8 +108,8 @@ def _stamp(path: str) -> _Stamp:
     return path, status.st_mtime_ns, status.st_size
 
 
-def _load(path: Path, tell: Tell | None) -> tuple[Gpu, tuple[Layer, ...]]:
-    data, layers = _read(path, (), tell)
+def _load(path: Path, warn: Warn | None) -> tuple[Gpu, tuple[Layer, ...]]:
+    data, layers = _read(path, (), warn)
     _check_latency(data.get("latency"), layers)
     if "origin" in data:
         raise _complain("Object contains unknown field `origin` - at `$`", layers)
@@ -133,7 +118,7 @@ def _load(path: Path, tell: Tell | None) -> tuple[Gpu, tuple[Layer, ...]]:
     except msgspec.ValidationError as problem:
         raise _complain(str(problem), layers) from None
     _check_units(gpu, layers)
-    return msgspec.structs.replace(gpu, origin=Origin(layers)), layers
+    return msgspec.structs.replace(gpu, origin=GpuFiles(layers)), layers
 
 
 def _find(name: str, folder: Path) -> Path:
@@ -150,14 +135,14 @@ def _find(name: str, folder: Path) -> Path:
 
 
 def _read(
-    path: Path, inside: tuple[Path, ...], tell: Tell | None
+    path: Path, inside: tuple[Path, ...], warn: Warn | None
 ) -> tuple[dict[str, object], tuple[Layer, ...]]:
     """The tables of a file laid over those it inherits, and the files, its own first."""
     if path.suffix != ".toml" and path.is_file() and is_config(path):
         config = read_config(path)
-        for told in config.told if tell else ():
-            tell(told)  # type: ignore[misc]  # it is not None here
-        below, layers = _read(_find(config.base, Path()), (), tell)
+        for each in config.warnings if warn else ():
+            warn(each)  # type: ignore[misc]  # it is not None here
+        below, layers = _read(_find(config.base, Path()), (), warn)
         return _merge(below, config.tables), (Layer(config.source, config.places), *layers)
     source = read_source(path, "give a GPU name or a readable file")
     data = read_toml(source, "see https://toml.io for the format")
@@ -173,11 +158,11 @@ def _read(
     try:
         found = _find(parent, path.parent)
     except PtxError as problem:
-        told = problem.diagnostics[0]
-        raise error(told.code, told.message, source, start, end, told.help) from None
+        first = problem.diagnostics[0]
+        raise error(first.code, first.message, source, start, end, first.help) from None
     if found.resolve() in chain:
         raise error("E502", f"'{parent}' inherits from itself", source, start, end, help="break the circle")
-    below, layers = _read(found, chain, tell)
+    below, layers = _read(found, chain, warn)
     return _merge(below, data), (Layer(source), *layers)
 
 
@@ -190,12 +175,15 @@ def _merge(below: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
 
 
 _Kinds = msgspec.defstruct(
-    "_Kinds", [("int", Timing), ("fp32", Timing), ("fp64", Timing)], forbid_unknown_fields=True, frozen=True
+    "_Kinds",
+    [("int", parts.Timing), ("fp32", parts.Timing), ("fp64", parts.Timing)],
+    forbid_unknown_fields=True,
+    frozen=True,
 )
 
 
 def _check_latency(latency: object, layers: tuple[Layer, ...]) -> None:
-    """The `[latency]` table, whose keys are the instruction table's: checked by itself, so that messages name them."""
+    """Check the `[latency]` table by itself, so that messages name its keys: units of the instruction table."""
     if not isinstance(latency, dict):
         return
     units = _isa_units()
@@ -245,7 +233,7 @@ def _complain(message: str, layers: tuple[Layer, ...]) -> PtxError:
         text, advice = f"unknown key '{'.'.join(keys)}'", f"{DEFAULT_GPU}.toml has every key with its meaning"
     else:
         text, advice = f"'{'.'.join(keys)}': {_lower(text)}", f"{DEFAULT_GPU}.toml shows what is meant"
-    place = Origin(layers).find(keys)
+    place = GpuFiles(layers).find(keys)
     return error("E502", text, *(place or (layers[0].source, 0, 0)), help=advice)
 
 

@@ -31,18 +31,18 @@ CacheWord = Literal[
 """What a memory instruction may say of caches and ordering; "global": all of global memory, whatever it says."""
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GpuTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table of a GPU file; the file's comments say what its keys mean."""
 
 
-class Clocks(Part, frozen=True):
+class Clocks(GpuTable, frozen=True):
     core_mhz: Count
     icnt_mhz: Count
     l2_mhz: Count
     dram_mhz: Count
 
 
-class Fetch(Part, frozen=True):
+class Fetch(GpuTable, frozen=True):
     ibuffer_entries: Count
     per_cycle: Count
     perfect: bool
@@ -54,7 +54,7 @@ class Fetch(Part, frozen=True):
     miss_queue: Count
 
 
-class Pipeline(Part, frozen=True):
+class Pipeline(GpuTable, frozen=True):
     id_oc_sp: Count
     id_oc_sfu: Count
     id_oc_mem: Count
@@ -80,19 +80,19 @@ class Pipeline(Part, frozen=True):
     long_operation: Literal["until-loaded", "until-computed"]
 
 
-class Dispatch(Part, frozen=True):
+class Dispatch(GpuTable, frozen=True):
     first_sm: Cycles
     idle_sms: Literal["counted", "asleep"]
     dynamic_scratchpad: Literal["counted", "ignored"]
 
 
-class Sharing(Part, frozen=True):
+class Sharing(GpuTable, frozen=True):
     pairs: Pairs
     unowned: Literal["unshared", "owner", "non-owner"]
     lock_rule: Literal["safe", "strict", "symmetric"]
 
 
-class Timing(Part, frozen=True):
+class Timing(GpuTable, frozen=True):
     """How one class of instructions executes: the unit, its latency and its initiation interval."""
 
     unit: Literal["SP", "SFU", "EITHER"]
@@ -100,7 +100,7 @@ class Timing(Part, frozen=True):
     interval: Count
 
 
-class Ldst(Part, frozen=True):
+class Ldst(GpuTable, frozen=True):
     units: tuple[str, ...]
     shared_pipe_cycles: Count
     response_hops: Cycles
@@ -108,7 +108,7 @@ class Ldst(Part, frozen=True):
     atomic_warp_parts: Literal[1, 2]
 
 
-class L1c(Part, frozen=True):
+class L1c(GpuTable, frozen=True):
     perfect: bool
     sets: Count
     ways: Count
@@ -118,7 +118,7 @@ class L1c(Part, frozen=True):
     miss_queue: Count
 
 
-class L1t(Part, frozen=True):
+class L1t(GpuTable, frozen=True):
     sets: Count
     ways: Count
     line_bytes: Count
@@ -127,7 +127,7 @@ class L1t(Part, frozen=True):
     result_fifo: Count
 
 
-class L1d(Part, frozen=True):
+class L1d(GpuTable, frozen=True):
     latency_cycles: Cycles
     sets: Count
     set_hash: Literal["linear", "fermi"]
@@ -142,7 +142,7 @@ class L1d(Part, frozen=True):
     flush_when_empty: bool
 
 
-class Icnt(Part, frozen=True):
+class Icnt(GpuTable, frozen=True):
     flit_bytes: Count
     injection_queue_flits: Count
     buffer_flits: Count
@@ -153,7 +153,7 @@ class Icnt(Part, frozen=True):
     response_fifo: Count
 
 
-class L2(Part, frozen=True):
+class L2(GpuTable, frozen=True):
     slices: Count
     sets: Count
     ways: Count
@@ -178,7 +178,7 @@ class L2(Part, frozen=True):
     rop_cycles: Cycles
 
 
-class Dram(Part, frozen=True):
+class Dram(GpuTable, frozen=True):
     """`t...`, `CL` and `WL` are in DRAM cycles, `fixed_cycles` in core cycles."""
 
     channels: Count

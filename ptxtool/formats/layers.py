@@ -1,7 +1,7 @@
-"""Where the keys of a machine are given: in one of the files that it was read from. For `gpu.py`.
+"""Where the keys of a machine are set: in one of the files that it was read from. For `gpu.py`.
 
-A machine is a file laid over those it inherits; each is a `Layer`. What is wrong with a machine is found by whoever
-uses it, long after it was read: `placed` finds the place of the key that a message names.
+A machine is a file laid over those it inherits; each is a `Layer`. Some errors are found when the machine is used, long
+after it was read: `placed` finds the place of the key that a message names.
 """
 
 import re
@@ -12,7 +12,7 @@ from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.text import Setting
 
-Place = tuple[Source, int, int]
+KeyPlace = tuple[Source, int, int]
 _KEY = re.compile(r"[a-z]\w*\.[A-Za-z]\w*")
 
 
@@ -23,8 +23,8 @@ class Layer:
     source: Source
     settings: Mapping[str, Setting] | None = None
 
-    def find(self, keys: tuple[str, ...]) -> Place | None:
-        """Where a key is given, None if it is not; a place that ends at 0 where an option's default gives it."""
+    def find(self, keys: tuple[str, ...]) -> KeyPlace | None:
+        """Where a key is set, None if it is not; a place that ends at 0 for an option's default."""
         if self.settings is not None:
             given = self.settings.get(".".join(keys))
             return (given.source, given.value_start, given.end) if given else None
@@ -33,26 +33,26 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Origin:
+class GpuFiles:
     """The files that a machine was read from, its own first. No part of what the machine is: all are equal."""
 
     layers: tuple[Layer, ...] = field(compare=False, repr=False)
 
-    def find(self, keys: tuple[str, ...]) -> Place | None:
-        """Where a key is given: in the first of the files that does."""
+    def find(self, keys: tuple[str, ...]) -> KeyPlace | None:
+        """Where a key is set: in the first of the files that has it."""
         return next(filter(None, (layer.find(keys) for layer in self.layers)), None)
 
     def placed(self, problem: PtxError, name: str) -> PtxError:
         """The same errors, those that name a key of machine `name` with its place, which then stands for the name."""
-        return PtxError(self._placed(told, name) for told in problem.diagnostics)
+        return PtxError(self._placed(each, name) for each in problem.diagnostics)
 
-    def _placed(self, told: Diagnostic, name: str) -> Diagnostic:
-        message = told.message.removeprefix(f"{name}: ")
-        for key in _KEY.findall(f"{message} {told.help}"):
-            place = None if told.source else self.find(tuple(key.split(".")))
+    def _placed(self, diagnostic: Diagnostic, name: str) -> Diagnostic:
+        message = diagnostic.message.removeprefix(f"{name}: ")
+        for key in _KEY.findall(f"{message} {diagnostic.help}"):
+            place = None if diagnostic.source else self.find(tuple(key.split(".")))
             if place and place[2]:
-                return replace(told, message=message, source=place[0], start=place[1], end=place[2])
-        return told
+                return replace(diagnostic, message=message, source=place[0], start=place[1], end=place[2])
+        return diagnostic
 
 
 def locate(source: Source, keys: tuple[str, ...]) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The TOML of a file that a user wrote: what is wrong with it is said at its place. For GPU files and launch files."""
+"""The TOML of a user's file: errors are reported at their place. For GPU files and launch files."""
 
 import re
 import tomllib
@@ -11,14 +11,14 @@ _PLACE = re.compile(r"line (\d+), column (\d+)")
 
 
 def read_toml(source: Source, advice: str) -> dict[str, Any]:
-    """The tables of a text. Raises E502 at the line and column that the TOML reader tells."""
+    """The tables of a text. Raises E502 at the line and column of the TOML reader's message."""
     try:
         return tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as problem:
-        told = str(problem)
-        place = _PLACE.search(told)
+        text = str(problem)
+        place = _PLACE.search(text)
         start = source.line_starts[int(place[1]) - 1] + int(place[2]) - 1 if place else len(source.text)
-        message = re.sub(r"\s*\(at .*\)$", "", told)
+        message = re.sub(r"\s*\(at .*\)$", "", text)
         what = f"not TOML: {message[:1].lower()}{message[1:]}"
         raise error("E502", what, source, start, start + 1, advice) from None
     except (ValueError, RecursionError):

@@ -4,7 +4,7 @@ For the simulator's timeline. The file is an object whose `traceEvents` is a lis
 beginning and a duration on a track (`X`); slices that may overlap (`b` and `e`; each pair has a number); counters
 (`C`); names and order of processes and tracks (`M`). Times are microseconds, whole numbers here. A track is a thread of
 a process; Perfetto knows threads by number across processes, so no two tracks or processes may have the same one. The
-order of events in the file means nothing: who opens it sorts them.
+order of events in the file means nothing: viewers sort them.
 
 A file whose name ends in `.gz` is packed with gzip. Events are written as they come; `close` puts the file in place.
 Reference: N. Duca, D. Sinclair, "Trace Event Format" (Chromium project); Perfetto documentation, "Other formats".

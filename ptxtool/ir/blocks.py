@@ -15,7 +15,7 @@ from ptxtool.isa.literals import integer
 
 @dataclass(frozen=True)
 class BlockBound:
-    """What a kernel's head says of its CTAs: `extent` in x, y and z."""
+    """The bound that a kernel's head sets for its CTAs: `extent` in x, y and z."""
 
     directive: Directive
     extent: tuple[int, int, int]
@@ -31,12 +31,12 @@ class BlockBound:
 
 
 def numbers(directive: Directive) -> tuple[int, ...]:
-    """The numbers behind a directive such as `.maxntid 0x20, 4`. Raises `ValueError` where they are not whole."""
+    """The numbers of a directive such as `.maxntid 0x20, 4`. Raises `ValueError` where they are not whole."""
     return tuple(integer(word.strip()) for word in directive.text.split(","))
 
 
 def block_bound(kernel: Function) -> BlockBound | None:
-    """What `.reqntid` or `.maxntid` of a kernel says, None where it has neither."""
+    """The bound of a kernel's `.reqntid` or `.maxntid`, None where it has neither."""
     for directive in kernel.directives:
         if directive.name in ("reqntid", "maxntid"):
             x, y, z = (*numbers(directive), 1, 1)[:3]
@@ -46,27 +46,30 @@ def block_bound(kernel: Function) -> BlockBound | None:
 
 def block_problem(kernel: Function, block: Sequence[int]) -> Diagnostic | None:
     """E402 where the kernel's head forbids CTAs of that extent."""
-    bound = block_bound(kernel)
     extent = (*(int(n) for n in block), 1, 1)[:3]
-    if bound is None or (extent == bound.extent if bound.is_exact else prod(extent) <= bound.threads):
-        return None
-    return _forbidden(kernel, bound, f"block {extent}")
+    return _problem(kernel, f"block {extent}", prod(extent), extent)
 
 
 def threads_problem(kernel: Function, threads: int) -> Diagnostic | None:
     """E402 where the kernel's head forbids CTAs of that many threads, however they are laid out."""
+    return _problem(kernel, f"{threads} threads per CTA", threads)
+
+
+def _problem(kernel: Function, what: str, threads: int, extent: tuple[int, ...] = ()) -> Diagnostic | None:
+    """E402 about CTAs that a kernel's head forbids, None where it allows them."""
     bound = block_bound(kernel)
-    if bound is None or (threads == bound.threads if bound.is_exact else threads <= bound.threads):
+    if bound is None:
         return None
-    return _forbidden(kernel, bound, f"{threads} threads per CTA")
-
-
-def _forbidden(kernel: Function, bound: BlockBound, what: str) -> Diagnostic:
-    """What there is to say of CTAs that a kernel's head forbids."""
-    directive = bound.directive
     if bound.is_exact:
+        is_allowed = extent == bound.extent if extent else threads == bound.threads
         help = f"it takes CTAs of {' x '.join(map(str, bound.extent))} threads and no others"
     else:
+        is_allowed = threads <= bound.threads
         help = f"it takes CTAs of at most {bound.threads} threads"
+    directive = bound.directive
     message = f"{what} against '.{directive.name} {directive.text}' of kernel '{kernel.name}'"
-    return Diagnostic("E402", message, kernel.source, directive.start, directive.end, help)
+    return (
+        None
+        if is_allowed
+        else Diagnostic("E402", message, kernel.source, directive.start, directive.end, help)
+    )

@@ -1,7 +1,7 @@
 """Which registers an instruction writes, surely overwrites, reads: the only place that decides it.
 
-For liveness, first use, the scoreboard and everything else that asks. The roles come from the instruction table;
-this file adds what no table row can say:
+For liveness, first use, the scoreboard. The roles come from the instruction table;
+this file adds what no table row can express:
 
 * a guarded write is a def and no kill: lanes whose guard is false keep the old value;
 * `$r1.lo`, `$r1.hi` and `%v.x` write a part: a def and no kill (not so the selectors of video instructions, `%r1.b0`);
@@ -10,7 +10,7 @@ this file adds what no table row can say:
 * `{a, b}`, `p|q`, `$p0/$r1`, `(result)` write each of their registers;
 * PTXPlus's zero register is never read, its sinks are never written: they are only in `touched`;
 * PTXPlus's values of 64 bits live in two adjacent 32-bit registers, of 128 bits in four; where the text names
-  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones behind it take part;
+  the first alone (`cvt.ff64.s32 $r0, $r2`, `st.global.bb64 [$r1], $r4`), the declared ones after it take part;
 * an opcode outside the table is assumed to read all its operands and to write the first, surely nothing.
 
 Not handled: the carry flag of `add.cc` and its like, which is no declared register. `callp` and `retp` share the
@@ -27,6 +27,7 @@ from typing import NamedTuple
 import msgspec
 
 from ptxtool.ir import nodes
+from ptxtool.ir.names import operand_parts
 from ptxtool.ir.symbols import RegisterTable
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
@@ -68,7 +69,7 @@ def one_word(name: nodes.Name) -> tuple[str, ...]:
     return (name.text,)
 
 
-class _Reader:
+class _NameCollector:
     """Collects the names of one operand."""
 
     def __init__(self, words: Callable[[nodes.Name], tuple[str, ...]]) -> None:
@@ -80,41 +81,24 @@ class _Reader:
     def result(self) -> Access:
         return Access(tuple(self.writes), tuple(self.reads), tuple(self.named))
 
-    def read(self, operand: nodes.Operand | None) -> None:
+    def read(self, operand: nodes.Operand) -> None:
         if isinstance(operand, nodes.Name):
             words = self._words(operand)
             self.reads += words
             self.named += words
             return
         if not isinstance(
-            operand, (nodes.Unary, nodes.Cast)
+            operand, nodes.Unary | nodes.Cast
         ):  # inside braces and addresses every word is named
             self._words = one_word
-        if isinstance(operand, nodes.Memory):
-            if operand.post_increment and isinstance(operand.base, nodes.Name):
-                self.writes.append((operand.base.text, not operand.base.part))
-            self.read(operand.base)
-            self.read(operand.offset)
-            for item in operand.coordinates:
-                self.read(item)
-        elif isinstance(operand, (nodes.Vector, nodes.Group)):
-            for item in operand.items:
-                self.read(item)
-        elif isinstance(operand, (nodes.Unary, nodes.Cast)):
-            self.read(operand.operand)
-        elif isinstance(operand, nodes.Binary):
-            self.read(operand.left)
-            self.read(operand.right)
-        elif isinstance(operand, nodes.Dual):
-            self.read(operand.first)
-            self.read(operand.second)
-        elif isinstance(operand, nodes.Conditional):
-            self.read(operand.condition)
-            self.read(operand.then)
-            self.read(operand.otherwise)
-        elif isinstance(operand, nodes.Apply):
-            for group in operand.arguments:
-                self.read(group)
+        if (
+            isinstance(operand, nodes.Memory)
+            and operand.post_increment
+            and isinstance(operand.base, nodes.Name)
+        ):
+            self.writes.append((operand.base.text, not operand.base.part))
+        for part in operand_parts(operand):
+            self.read(part)
 
     def write(self, operand: nodes.Operand, whole: bool) -> None:
         if isinstance(operand, nodes.Name):
@@ -123,13 +107,11 @@ class _Reader:
             partial = bool(operand.part) and not operand.part[1:].isdecimal()
             self.writes += ((word, whole and not partial) for word in words)
             self.named += words
-        elif isinstance(operand, (nodes.Vector, nodes.Group)):
-            self._words = one_word
-            for item in operand.items:
-                self.write(item, whole)
-        elif isinstance(operand, nodes.Dual):
-            self.write(operand.first, whole)
-            self.write(operand.second, whole)
+        elif isinstance(operand, nodes.Vector | nodes.Group | nodes.Dual):
+            if not isinstance(operand, nodes.Dual):
+                self._words = one_word
+            for part in operand_parts(operand):
+                self.write(part, whole)
         else:  # memory: its registers are an address
             self.read(operand)
 
@@ -188,7 +170,7 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
             return Access((), names, names)
         if role == "w":
             return Access(((names[0], True),), (), names)
-    # what `_Reader` would find, sooner: nearly all vectors and addresses are like this
+    # what `_NameCollector` would find, sooner: nearly all vectors and addresses are like this
     if isinstance(operand, nodes.Vector):
         inside = tuple(
             [item.text for item in operand.items if isinstance(item, nodes.Name) and not item.part]
@@ -201,12 +183,12 @@ def _access(operand: nodes.Operand, role: str, words: Callable[[nodes.Name], tup
         is_plain = operand.offset is None or isinstance(operand.offset, nodes.Immediate)
         if is_plain and not operand.post_increment and not operand.coordinates:
             return Access((), (operand.base.text,), (operand.base.text,))
-    reader = _Reader(words)
+    collector = _NameCollector(words)
     if role in ("r", "x"):
-        reader.read(operand)
+        collector.read(operand)
     if role in ("w", "x"):
-        reader.write(operand, whole=role == "w")
-    return reader.result()
+        collector.write(operand, whole=role == "w")
+    return collector.result()
 
 
 def accessed(operand: nodes.Operand, role: str) -> Access:
@@ -237,7 +219,7 @@ def adjacent_words(function: nodes.Function, index: int) -> Iterator[tuple[tuple
             yield names, role in ("w", "x")
 
 
-class Operands:
+class OperandAccesses:
     """What the operands of a function's instructions name."""
 
     def __init__(self, function: nodes.Function):
@@ -275,7 +257,7 @@ class Operands:
 
 def accesses(function: nodes.Function) -> Iterator[list[Access | None]]:
     """Per instruction, in order, what each of its operands names, None for a label; the guard is not among them."""
-    operands = Operands(function)
+    operands = OperandAccesses(function)
     return (operands.of(i, instruction) for i, instruction in enumerate(function.instructions))
 
 
@@ -306,25 +288,17 @@ def _sets(
         if access is None:
             continue
         writes, reads, named = access
-        if not writes or not reads:  # then what is named is what is read or written
-            for name in named:
-                index = resolve(name, position)
-                if index >= 0:
-                    touched[index] = None
-                    if not writes and not (special and special >> index & 1):
-                        uses[index] = None
-        else:
-            for name in named:
-                index = resolve(name, position)
-                if index >= 0:
-                    touched[index] = None
-            for name in reads:
-                index = resolve(name, position)
-                if index >= 0 and not special >> index & 1:
-                    uses[index] = None
+        for name in named:
+            index = resolve(name, position)
+            if index >= 0:
+                touched[index] = None
+        for name in reads:
+            index = resolve(name, position)
+            if index >= 0 and not special >> index & 1:
+                uses[index] = None
         for name, whole in writes:
             index = resolve(name, position)
-            if index >= 0 and not (special and special >> index & 1):
+            if index >= 0 and not special >> index & 1:
                 defs[index] = whole or defs.get(index, False)
     if instruction.guard is not None:
         index = resolve(instruction.guard.name, position)
@@ -352,7 +326,7 @@ class _PlainPtx:
 
     def __init__(self, function: nodes.Function):
         self._function = function
-        self._operands = Operands(function)
+        self._operands = OperandAccesses(function)
         self._everywhere = function.registers.everywhere
         self._sources: dict[tuple[str, int], tuple[int, int]] = {}  # by opcode and number of operands
         # the registers of other operands than names, by identity: equal operand texts share one node

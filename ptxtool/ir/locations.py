@@ -1,6 +1,6 @@
 """Line information: which `.loc` holds for an instruction.
 
-`.loc FILE LINE COLUMN` holds for all instructions behind it in the text, up to the next one of the function.
+`.loc FILE LINE COLUMN` holds for all instructions after it in the text, up to the next one of the function.
 
 PTX ISA, debugging directives: `.loc`.
 """

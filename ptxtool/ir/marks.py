@@ -1,9 +1,9 @@
 """Release marks: where a warp has finished with what its CTA shares with a partner.
 
-A mark is a `.pragma` among the statements of a body. A warp that comes to it gives back its lock on the shared
+A mark is a `.pragma` among the statements of a body. A warp that comes to it releases its lock on the shared
 registers of its pair, or has finished with the shared scratchpad of its CTA, before it issues the instruction that
-follows. For the passes that place marks and for the simulator, which heeds them; to everybody else they are pragmas
-that nobody knows.
+follows. For the passes that place marks and for the simulator, which obeys them; other tools ignore them as unknown
+pragmas.
 """
 
 from collections.abc import Iterator

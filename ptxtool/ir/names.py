@@ -16,19 +16,16 @@ def names(node: nodes.Operand) -> Sequence[nodes.Name]:
         if isinstance(item, nodes.Name):
             found.append(item)
         elif type(item) is not nodes.Immediate:
+            if isinstance(item, nodes.Memory) and item.symbol:
+                found.append(nodes.Name(item.symbol))
             pending += operand_parts(item)[::-1]
     return found
 
 
 def operand_parts(node: nodes.Operand) -> Sequence[nodes.Operand]:
-    """The operands inside an operand, in textual order; the symbol of `s[...]` comes first, as a name."""
+    """The operands inside an operand, in textual order."""
     if isinstance(node, nodes.Memory):
-        inside = [n for n in (node.base, node.offset) if n is not None]
-        return (
-            [nodes.Name(node.symbol), *inside, *node.coordinates]
-            if node.symbol
-            else [*inside, *node.coordinates]
-        )
+        return [*(part for part in (node.base, node.offset) if part is not None), *node.coordinates]
     if isinstance(node, nodes.Vector | nodes.Group):
         return node.items
     if isinstance(node, nodes.Unary | nodes.Cast):
@@ -46,9 +43,9 @@ def span_of_word(text: str, start: int, end: int, word: str) -> tuple[int, int]:
     """The span of a word within a statement; the statement's own where it is not written there."""
     at = text.find(word, start, end) if word else -1
     while at >= 0:
-        behind = at + len(word)
-        if not _is_word(text[at - 1 : at]) and not _is_word(text[behind : behind + 1]):
-            return at, behind
+        after = at + len(word)
+        if not _is_word(text[at - 1 : at]) and not _is_word(text[after : after + 1]):
+            return at, after
         at = text.find(word, at + 1, end)
     stem = word.rstrip("0123456789")  # one of `name<count>`
     at = text.find(stem, start, end) if stem else -1

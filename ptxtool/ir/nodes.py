@@ -149,7 +149,7 @@ class Guard(Node, frozen=True, gc=False):
 
 
 class Instruction(Node, frozen=True, gc=False):
-    """One instruction; `start` is its guard or opcode, `end` is behind its semicolon."""
+    """One instruction; `start` is its guard or opcode, `end` is after its semicolon."""
 
     start: int
     end: int
@@ -204,26 +204,10 @@ class Declaration(Node, frozen=True, gc=False):
         return next((int(w[1:]) for w in self.qualifiers if w in ("v2", "v4", "v8")), 1)
 
 
-_NOT_TYPES = frozenset(
-    [
-        "v2",
-        "v4",
-        "v8",
-        "ptr",
-        "global",
-        "shared",
-        "local",
-        "const",
-        "param",
-        "generic",
-        "visible",
-        "extern",
-        "weak",
-        "common",
-        "unified",
-        "managed",
-    ]
-)
+_NOT_TYPES = frozenset({
+    "v2", "v4", "v8", "ptr", "global", "shared", "local", "const", "param", "generic",
+    "visible", "extern", "weak", "common", "unified", "managed",
+})  # fmt: skip
 
 
 class Directive(Node, frozen=True, gc=False):
@@ -259,7 +243,7 @@ Statement = Union[Instruction, Label, Declaration, Directive, ScopeOpen, ScopeCl
 class Function:
     """An `.entry` (a kernel) or a `.func`.
 
-    `body` is None for a declaration without a body. `start` is the first linkage word or the keyword, `end` is behind
+    `body` is None for a declaration without a body. `start` is the first linkage word or the keyword, `end` is after
     the closing brace or semicolon, `body_start` is the opening brace.
     """
 
@@ -332,7 +316,7 @@ class Function:
 
     @cached_property
     def def_uses(self) -> "tuple[DefUse, ...]":
-        """What the instructions do to registers, as `ptxtool.ir.defuse` finds it, for all who ask more than once."""
+        """What the instructions do to registers, as `ptxtool.ir.defuse` finds it; kept because it is needed often."""
         from ptxtool.ir.defuse import def_use
 
         return def_use(self)
@@ -423,5 +407,5 @@ class Module:
 
     @cached_property
     def is_ptxplus(self) -> bool:
-        """True for PTXPlus: `+` behind the version number."""
+        """True for PTXPlus: `+` after the version number."""
         return (self.directive("version") or "").rstrip().endswith("+")

@@ -440,57 +440,46 @@ class LabelTable:
     """The labels of one function; a `{ }` block may hide an outer label, and may be jumped into from inside only."""
 
     def __init__(self, function: Function):
-        self._blocks: list[dict[str, int]] = [{}]
         self._lists: dict[str, str] = {}
-        braces: list[tuple[int, int]] = []  # a position, and the block that opens there; -1 where one closes
+        self._blocks: list[dict[str, int]] = [{}]  # the labels of every block, the outermost first
+        braces = [(0, 0)]  # a position, and the block that opens there; -1 where one closes
         open_blocks = [0]
         last, at = "", -1  # the label that no statement follows yet, and its instruction
         for position, statement in function.other_statements:
-            kind = type(statement)
             block = self._blocks[open_blocks[-1]]
-            if kind is Label:
-                last, at = statement.name, position  # type: ignore[union-attr]
+            if isinstance(statement, Label):
+                last, at = statement.name, position
                 block.setdefault(last, position)
                 continue
-            if kind is Directive and statement.name in LABEL_LISTS and at == position:  # type: ignore[union-attr]
-                self._lists[last] = statement.text  # type: ignore[union-attr]
+            if isinstance(statement, Directive) and statement.name in LABEL_LISTS and at == position:
+                self._lists[last] = statement.text
                 block.pop(last, None)
-            elif kind is ScopeOpen:
+            elif isinstance(statement, ScopeOpen):
                 open_blocks.append(len(self._blocks))
                 self._blocks.append({})
                 braces.append((position, open_blocks[-1]))
-            elif kind is ScopeClose and len(open_blocks) > 1:
+            elif isinstance(statement, ScopeClose) and len(open_blocks) > 1:
                 open_blocks.pop()
                 braces.append((position, -1))
             at = -1
-        nested = {name for block in self._blocks[1:] for name in block}
-        outermost = self._blocks[0]
-        self._plain = {n: t for n, t in outermost.items() if n not in nested} if nested else outermost
-        self._targets = self._histories(braces, nested)
-
-    def _histories(self, braces: Sequence[tuple[int, int]], nested: set[str]) -> dict[str, NameHistory[int]]:
-        """What names of nested blocks mean from which instruction on: a block's labels count from its beginning."""
-        found: dict[str, NameHistory[int]] = {}
+        self._histories: dict[str, NameHistory[int]] = {}  # a block's labels count from its beginning
         scopes = Scopes[int]()
-        for position, block in ((0, 0), *braces):
-            if block < 0:
+        for position, number in braces if len(braces) > 1 else ():
+            if number < 0:
                 for name in scopes.leave():
-                    found[name].add(position, scopes.get(name))
+                    self._histories[name].add(position, scopes.get(name))
                 continue
-            if block:
+            if number:
                 scopes.enter()
-            for name in self._blocks[block] if block else nested & self._blocks[0].keys():
-                target = self._blocks[block][name]
+            for name, target in self._blocks[number].items():
                 scopes.declare(name, target)
-                found.setdefault(name, NameHistory()).add(position, target)
-        return found
+                self._histories.setdefault(name, NameHistory()).add(position, target)
 
     def resolve(self, name: str, instruction_index: int) -> int | None:
         """The instruction that a label means at an instruction (their number: the end), None if undeclared."""
-        target = self._plain.get(name)
-        if target is not None:
-            return target
-        history = self._targets.get(name)
+        if not self._histories:  # no nested blocks
+            return self._blocks[0].get(name)
+        history = self._histories.get(name)
         return history.at(instruction_index) if history else None
 
     def resolve_list(self, name: str, instruction_index: int) -> tuple[int, ...] | None:

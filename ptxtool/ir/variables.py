@@ -1,4 +1,4 @@
-"""How large a variable is and how it is aligned: what its declaration says. For every layout of a space.
+"""How large a variable is and how it is aligned: as its declaration says. For every layout of a state space.
 
 Reference: PTX ISA, section 5.4 (variables: types, vectors, arrays, alignment).
 """
@@ -33,6 +33,6 @@ def declared_size(declaration: Declaration, declarator: Declarator) -> int:
 
 
 def alignment_of(declaration: Declaration) -> int:
-    """Bytes that a variable or parameter is aligned to. Behind `.ptr`, `.align` is about what the pointer points to."""
+    """Bytes that a variable or parameter is aligned to. After `.ptr`, `.align` is that of the memory pointed to."""
     given = None if "ptr" in declaration.qualifiers else declaration.align
     return given or element_type(declaration).bytes * declaration.vector

@@ -1,6 +1,6 @@
 """What a row of the instruction table becomes: a `Form`, its groups of modifiers, what has it and what excludes what.
 
-For everyone who asks what an instruction looks like; `rows` reads them, `table` chooses between them.
+For all that asks what an instruction looks like; `rows` reads forms, `table` chooses between them.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ptxtool.isa.operands import OperandSpec
 class ModifierGroup:
     """One place in the printing order. `slot` is "T", "S", "U" or "V" for a type, `name` that of a `$name`; else "".
 
-    One that is `leading` stands right behind the opcode.
+    One that is `leading` stands directly after the opcode.
     """
 
     alternatives: tuple[str, ...]
@@ -81,7 +81,7 @@ class Form:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Everything that may stand behind a dot of the opcode, the key's own words left out."""
+        """Everything that may follow a dot of the opcode, the key's own words left out."""
         return frozenset(word for g in self.groups for a in g.alternatives for word in a.split("."))
 
     @cached_property

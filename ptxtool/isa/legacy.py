@@ -16,7 +16,7 @@ from ptxtool.isa.table import Match
 _FIRST_TARGETS = re.compile(r"(?:sm|compute)_1\d")
 
 
-def settled(match: Match, version: tuple[int, int], target: str) -> Match:
+def with_defaults(match: Match, version: tuple[int, int], target: str) -> Match:
     """The match with the modifiers that its PTX version and target imply."""
     if not _FIRST_TARGETS.fullmatch(target) or "f32" not in (match.type, match.stype):
         return match

@@ -7,7 +7,7 @@ For the table, which reads them, and for the checks, which hold operands against
     m  memory operand: the registers inside are read (a post-incremented one is written too)
     l  label             s  symbol or another operand that is no register (texture, function, prototype)
 
-A trailing `?` marks an optional operand; optional ones stand at the end. One with a modifier behind the `?`,
+A trailing `?` marks an optional operand; optional ones stand at the end. One with a modifier after the `?`,
 `r:policy:b64?L2::cache_hint`, stands there exactly if the modifier does. The class says which kind and type of operand
 fits; alternatives are separated by `|`. Without one it is `T`, for the roles m, l and s the role itself.
 
@@ -34,7 +34,7 @@ fits; alternatives are separated by `|`. Without one it is `T`, for the roles m,
                     video operands: a 32-bit register with a byte or half selector (`%r1.b0`), or a mask (`%r1.h10`)
     b32             of a memory operand: its address stands in an untyped or integer register of that width and is not
                     the name of a variable (tensor memory)
-    _               the sink `_`, for a result that nobody wants
+    _               the sink `_`, for an unused result
     special         a special register (`%tid.x`): `mov`, and `cvt` between integers
     any             anything: its meaning is looked up elsewhere (call arguments)
 """
@@ -46,24 +46,10 @@ from ptxtool.isa.types import TYPES
 
 ROLES = frozenset({"w", "r", "rw", "p", "m", "l", "s"})
 SLOTS = ("T", "S", "U", "V")
-_PLAIN = frozenset(
-    {
-        "pack",
-        "address",
-        "texture",
-        "tensor",
-        "bare",
-        "handle",
-        "vsel",
-        "vsel2",
-        "vsel4",
-        "vmask2",
-        "vmask4",
-        "_",
-        "special",
-        "any",
-    }
-)
+_PLAIN = frozenset({
+    "pack", "address", "texture", "tensor", "bare", "handle", "_", "special", "any",
+    "vsel", "vsel2", "vsel4", "vmask2", "vmask4",
+})  # fmt: skip
 _VALUE = re.compile(r"(?:(N|\d+)(?:([*/])(\d+))?x)?([~%!&=]*)(2?)([TSUV]|[a-z][a-z0-9]*)")
 _IMMEDIATE = re.compile(r"imm(?:\((?:(-?\d+)\.\.(-?\d+)(?:/(\d+))?|(-?\d+(?:,-?\d+)*))\))?")
 

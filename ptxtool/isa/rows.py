@@ -1,4 +1,4 @@
-"""Reading the rows of `opcodes/*.toml`: the columns, what they say, and refusing what contradicts itself.
+"""Reading the rows of `opcodes/*.toml`: the columns, their meaning, and the refusal of contradictions.
 
 One file per family of instructions (its `title`, then its opcodes), one row per *form*; a key is the opcode, with the
 modifiers that come first where they decide the form (`"cp.async.bulk"`). Columns (all text, all optional but `ops`):
@@ -7,8 +7,8 @@ modifiers that come first where they decide the form (`"cp.async.bulk"`). Column
     types     the values the type modifier may take (`$name`: a group); it stands at `T` in `mods`, or at the end
     stypes utypes vtypes
               the same for the second to fourth type, `S`, `U` and `V` in `mods`
-    mods      modifier groups in printing order: `a|b` alternatives, `?` behind it optional, `$name` one of groups.toml;
-              `^` before it: right behind the opcode, also where others change places (`mul.lo`)
+    mods      modifier groups in printing order: `a|b` alternatives, `?` after it optional, `$name` one of groups.toml;
+              `^` before it: directly after the opcode, also where others change places (`mul.lo`)
     unit      what executes it: a key of the GPU files' latency tables
     sem       its meaning: a name that lane operations and the reference interpreter know; "" has none
     effects   load store atomic barrier branch exit call return

@@ -29,7 +29,7 @@ _IGNORES_PRED = frozenset({
     "abs", "add", "atom", "cos", "cvt", "ex2", "fma", "lg2", "max", "min", "mul", "neg", "rcp", "red", "rsqrt", "set",
     "setp", "sin", "sqrt", "sub", "tanh", "wgmma",
 })  # fmt: skip
-"""Opcodes behind which ptxas 13.0 overlooks a type `.pred` too many; it complains behind all others."""
+"""Opcodes after which ptxas 13.0 ignores a superfluous type `.pred`; after all others it is an error."""
 PTXPLUS_ANYWHERE = frozenset({"half", "exit", "abs", "neg", "sat", "rn", "rz", "rm", "rp"})
 _LAYOUTS = frozenset({"row", "col"})
 _LONGEST_KEY = 6
@@ -99,15 +99,14 @@ def repeated(opcode_text: str) -> str:
 
 @cache
 def _matches(table: Table, text: str, n_operands: int, ptxplus: bool) -> tuple[Match, ...]:
-    found = _matches_of(table, text.split("."), n_operands, ptxplus)
+    words = text.split(".")
+    found = _matches_of(table, words, n_operands, ptxplus)
     if not found and not ptxplus and repeated(text):
-        words = text.split(".")
         once = [w for n, w in enumerate(words) if w not in REPEATABLE or w not in words[1:n]]
         found = _matches_of(table, once, n_operands, ptxplus)
-    if not found and not ptxplus and ".pred" in text and text.partition(".")[0] in _IGNORES_PRED:
-        words = text.split(".")
-        words.remove("pred")
-        found = _matches_of(table, words, n_operands, ptxplus)
+    if not found and not ptxplus and ".pred" in text and words[0] in _IGNORES_PRED:
+        at = words.index("pred")
+        found = _matches_of(table, words[:at] + words[at + 1 :], n_operands, ptxplus)
     return found
 
 

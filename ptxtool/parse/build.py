@@ -12,11 +12,11 @@ from ptxtool.base.diag import PtxError, error
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.isa.literals import integer
-from ptxtool.parse.operands import Part, destination, name
+from ptxtool.parse.operands import NestedOperand, destination, name
 from ptxtool.parse.specifiers import check_declared, check_tuning
 from ptxtool.parse.tokens import Token
 
-Item = Token | Part
+Item = Token | NestedOperand
 _SPECIFIERS = frozenset({"SPACE", "DOTTED", "ALIGN", "ATTRIBUTE", "POINTER"})
 
 
@@ -42,7 +42,7 @@ def opcode(text: str) -> nodes.Opcode:
 def instruction(items: Sequence[Item]) -> nodes.Instruction:
     guard: nodes.Guard | None = None
     tokens = [i for i in items if isinstance(i, Token)]
-    operands = [i.node for i in items if isinstance(i, Part)]
+    operands = [i.node for i in items if isinstance(i, NestedOperand)]
     if tokens[0].text == "@":
         negated = tokens[1].text == "!"
         guarded = name(tokens[2 if negated else 1].text)
@@ -58,10 +58,8 @@ def label(token: Token) -> nodes.Label:
 
 
 def directive(items: Sequence[Item], source: Source) -> nodes.Directive:
-    """A keyword and everything behind it, as written in the source."""
-    first, last = items[0], items[-1]
-    assert isinstance(first, Token)
-    assert isinstance(last, Token)
+    """A keyword and everything after it, as written in the source."""
+    first, last = _token(items[0]), _token(items[-1])
     if first.kind == "CALL_PROTOTYPE":
         _check_prototype(items, source)
     stop = last.start if last.text == ";" else last.end
@@ -72,14 +70,13 @@ def _check_prototype(items: Sequence[Item], source: Source) -> None:
     """A prototype is a function head whose name is `_`."""
     i = 1
     while i < len(items):
-        item = items[i]
-        assert isinstance(item, Token)
+        item = _token(items[i])
         if item.text == "(":
             i, _ = _parameters(items, i + 1, source)
             continue
         if item.kind == "IDENTIFIER" and item.text != "_":
             help = "a prototype stands for any function: write '_' in place of its name"
-            raise error("E101", f"unexpected name '{item.text}'", source, item.start, item.end, help)
+            raise _error(f"unexpected name '{item.text}'", item, source, help)
         i += 1
         if item.kind == "TUNING":
             i, numbers = _numbers(items, i)
@@ -87,7 +84,7 @@ def _check_prototype(items: Sequence[Item], source: Source) -> None:
 
 
 def _numbers(items: Sequence[Item], i: int) -> tuple[int, int]:
-    """The place behind a list of numbers, and how many there are."""
+    """The index after a list of numbers, and their count."""
     count = 0
     while i < len(items) and (_is_kind(items[i], "NUMBER") or _is_text(items[i], ",")):
         count += _is_kind(items[i], "NUMBER")
@@ -104,8 +101,7 @@ def declaration(items: Sequence[Item], source: Source, *, parameter: bool = Fals
     i, n = 0, len(items)
     specifiers: list[Token] = []
     while i < n:
-        item = items[i]
-        assert isinstance(item, Token)
+        item = _token(items[i])
         i += 1
         if item.kind in _SPECIFIERS:
             specifiers.append(item)
@@ -131,7 +127,13 @@ def declaration(items: Sequence[Item], source: Source, *, parameter: bool = Fals
             case _:
                 assert item.text in (",", ";"), item
     return nodes.Declaration(
-        _start(items[0]), _end(items[-1]), tuple(linkage), space, tuple(qualifiers), align, tuple(declarators)
+        _token(items[0]).start,
+        _token(items[-1]).end,
+        tuple(linkage),
+        space,
+        tuple(qualifiers),
+        align,
+        tuple(declarators),
     )
 
 
@@ -140,8 +142,7 @@ def _attribute(items: Sequence[Item], i: int) -> tuple[int, str]:
     words: list[str] = []
     depth = 0
     while True:
-        item = items[i]
-        assert isinstance(item, Token)
+        item = _token(items[i])
         i += 1
         words.append(item.text)
         depth += {"(": 1, ")": -1}.get(item.text, 0)
@@ -154,7 +155,7 @@ def _declarator(
 ) -> tuple[int, nodes.Declarator]:
     if identifier.text == "_" and not may_be_unnamed:
         help = "'_' stands for what is not used; give it a name"
-        raise error("E101", "'_' cannot be declared", source, identifier.start, identifier.end, help)
+        raise _error("'_' cannot be declared", identifier, source, help)
     count: int | None = None
     dimensions: list[int | None] = []
     value: nodes.Operand | None = None
@@ -180,18 +181,16 @@ def _declarator(
 def _operand(item: Item) -> nodes.Operand:
     if isinstance(item, Token):
         return nodes.Immediate(item.text)
-    assert isinstance(item, Part)
+    assert isinstance(item, NestedOperand)
     return item.node
 
 
 def _integer(item: Item, source: Source) -> int:
-    assert isinstance(item, Token)
+    token = _token(item)
     try:
-        return integer(item.text)
+        return integer(token.text)
     except ValueError:
-        raise error(
-            "E101", f"'{item.text}' is no integer", source, item.start, item.end, "write a whole number here"
-        ) from None
+        raise _error(f"'{token.text}' is no integer", token, source, "write a whole number here") from None
 
 
 def head(items: Sequence[Item], source: Source) -> Head:
@@ -203,8 +202,7 @@ def head(items: Sequence[Item], source: Source) -> Head:
     kind = identifier = ""
     i, n = 0, len(items)
     while i < n:
-        item = items[i]
-        assert isinstance(item, Token)
+        item = _token(items[i])
         start = i
         i += 1
         match item.kind:
@@ -213,21 +211,20 @@ def head(items: Sequence[Item], source: Source) -> Head:
             case "ENTRY" | "FUNC":
                 kind = item.text[1:]
                 if linkage == ["common"]:
-                    raise _head_error(
-                        "'.common' at a function", items[0], source, "'.common' is for variables"
-                    )
+                    help = "'.common' is for variables"
+                    raise _error("'.common' at a function", items[0], source, help)
             case "IDENTIFIER":
                 identifier = item.text
             case "ATTRIBUTE":
                 i, words = _attribute(items, i)
-                directives.append(nodes.Directive(item.start, _end(items[i - 1]), "attribute", words))
+                directives.append(nodes.Directive(item.start, _token(items[i - 1]).end, "attribute", words))
             case "TUNING":
                 i, numbers = _numbers(items, i)
                 check_tuning(item, numbers, kind, source)
                 directives.append(directive(items[start:i], source))
             case "SPACE" if item.text != ".tex":
                 help = "a head declares textures ('.tex') alone; other variables belong into the body"
-                raise _head_error(f"'{item.text}' in a function's head", item, source, help)
+                raise _error(f"'{item.text}' in a function's head", item, source, help)
             case "SPACE" | "PRAGMA":
                 while i < n and not _is_kind(items[i], "TUNING", "SPACE", "PRAGMA"):
                     i += 1
@@ -238,24 +235,17 @@ def head(items: Sequence[Item], source: Source) -> Head:
                     params = found
                 else:
                     returns = found
-    return Head(
-        _start(items[0]),
-        _end(items[-1]),
-        kind,
-        identifier,
-        tuple(linkage),
-        params,
-        returns,
-        tuple(directives),
-    )
+    start, end = _token(items[0]).start, _token(items[-1]).end
+    return Head(start, end, kind, identifier, tuple(linkage), params, returns, tuple(directives))
 
 
-def _head_error(message: str, item: Item, source: Source, help: str) -> PtxError:
-    return error("E101", message, source, _start(item), _end(item), help)
+def _error(message: str, item: Item, source: Source, help: str) -> PtxError:
+    token = _token(item)
+    return error("E101", message, source, token.start, token.end, help)
 
 
 def _parameters(items: Sequence[Item], i: int, source: Source) -> tuple[int, tuple[nodes.Declaration, ...]]:
-    """The parameters behind an opening parenthesis, and the place behind the closing one."""
+    """The parameters after an opening parenthesis, and the index after the closing one."""
     found: list[nodes.Declaration] = []
     while not _is_text(items[i], ")"):
         start = i
@@ -274,14 +264,9 @@ def _is_text(item: Item, *texts: str) -> bool:
     return isinstance(item, Token) and item.text in texts
 
 
-def _start(item: Item) -> int:
-    assert isinstance(item, Token)
-    return item.start
-
-
-def _end(item: Item) -> int:
-    assert isinstance(item, Token)
-    return item.end
+def _token(item: Item) -> Token:
+    assert isinstance(item, Token), item
+    return item
 
 
 def function(
@@ -289,15 +274,4 @@ def function(
 ) -> nodes.Function:
     """A function of its head and the statements of its body (None for a declaration)."""
     statements = None if body is None else tuple(body)
-    return nodes.Function(
-        found.start,
-        end,
-        found.kind,
-        found.name,
-        found.linkage,
-        found.params,
-        found.returns,
-        found.directives,
-        statements,
-        body_start,
-    )
+    return nodes.Function(found.start, end, *found[2:], statements, body_start)

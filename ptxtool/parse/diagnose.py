@@ -1,7 +1,7 @@
-"""What is wrong with a statement the grammar refuses, in words a person can act on, and where to go on reading.
+"""What is wrong with a statement the grammar refuses, in words that a person can act on, and where parsing resumes.
 
 The place and the tokens that would have been right come from Lark; this file turns the latter into words, knows the
-usual mistakes (a missing semicolon, dot, brace or comment end) and finds the next statement behind the error.
+usual mistakes (a missing semicolon, dot, brace or comment end) and finds the next statement after the error.
 """
 
 import re
@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxtool.base.diag import Diagnostic, Note, error
-from ptxtool.base.phrases import did_you_mean
+from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.isa.foreign import DIRECTIVES_ELSEWHERE
 from ptxtool.parse.grammar import skip, terminals
@@ -71,24 +71,17 @@ def text_start(source: Source) -> int:
     """Where the first statement may begin; raises `PtxError` for what is no text at all."""
     binary = source.text.find("\0")
     if binary >= 0:
-        raise error(
-            "E103",
-            f"'{source.name}' is not a text file: it holds a NUL byte",
-            source,
-            binary,
-            binary + 1,
-            help="give a PTX or PTXPlus text file in UTF-8 or ASCII; 'cuobjdump -ptx' extracts PTX from a binary",
+        message = f"'{source.name}' is not a text file: it holds a NUL byte"
+        help = (
+            "give a PTX or PTXPlus text file in UTF-8 or ASCII; 'cuobjdump -ptx' extracts PTX from a binary"
         )
+        raise error("E103", message, source, binary, binary + 1, help)
     return 1 if source.text.startswith("\ufeff") else 0
 
 
 def nothing_there(source: Source) -> Diagnostic:
-    return Diagnostic(
-        "E104",
-        f"'{source.name}' holds no statements",
-        source,
-        help="a PTX file begins with '.version', '.target' and an '.entry'",
-    )
+    help = "a PTX file begins with '.version', '.target' and an '.entry'"
+    return Diagnostic("E104", f"'{source.name}' holds no statements", source, help=help)
 
 
 def never_closed(source: Source, brace: int, keyword: str = "", place: int = 0) -> Diagnostic:
@@ -110,13 +103,12 @@ def unknown_directive(source: Source, start: int, inside: bool) -> Diagnostic:
     if before is not None and (word := _WORD.match(source.text, start + before.end())):
         known = (".entry", ".func", ".global", ".const", ".shared")
         help = did_you_mean(word[0], known, "write '.entry', '.func' or a declaration such as '.global'")
-        message = f"unexpected '{word[0]}' behind '{match[0]}'"
+        message = f"unexpected '{word[0]}' after '{match[0]}'"
         return Diagnostic("E101", message, source, word.start(), word.end(), help)
     if match[0] in TUNING:
-        help = "move it behind the parameters of a function, before the '{'"
-        return Diagnostic(
-            "E101", f"'{match[0]}' is not at a function's head", source, start, match.end(), help
-        )
+        help = "move it after the parameters of a function, before the '{'"
+        message = f"'{match[0]}' is not at a function's head"
+        return Diagnostic("E101", message, source, start, match.end(), help)
     if match[0] in DECLARABLE:
         register = "" if match[0].endswith("ref") else f"'.reg {match[0]}' or "
         help = f"write a state space before it, such as {register}'.global {match[0]}'"
@@ -155,7 +147,7 @@ def unlabelled(source: Source, start: int, end: int) -> Diagnostic:
 
 
 def headless(source: Source, semicolon: int, brace: int, has_directives: bool) -> Diagnostic:
-    """A body behind a head that a semicolon has ended."""
+    """A body after a head that a semicolon has ended."""
     place = semicolon if has_directives else brace
     note = None if has_directives else Note("the head ends here", source, semicolon, semicolon + 1)
     message = f"unexpected '{source.text[place]}': a ';' stands between the head and its body"
@@ -163,24 +155,18 @@ def headless(source: Source, semicolon: int, brace: int, has_directives: bool) -
 
 
 def too_deep(source: Source, start: int, end: int) -> Diagnostic:
-    return Diagnostic(
-        "E101",
-        f"an operand nests more than {MAX_DEPTH} levels deep",
-        source,
-        start,
-        min(end, start + 1),
-        "split the expression",
-    )
+    message = f"an operand nests more than {MAX_DEPTH} levels deep"
+    return Diagnostic("E101", message, source, start, min(end, start + 1), "split the expression")
 
 
 def resume(text: str, position: int) -> int:
-    """The beginning of the next statement behind an error."""
+    """The beginning of the next statement after an error."""
     match = _NEXT_STATEMENT.search(text, position)
     return match.end() if match else len(text)
 
 
 def resume_outside(text: str, position: int) -> int:
-    """The same outside functions: behind a closing brace, or at the next directive of the file."""
+    """The same outside functions: after a closing brace, or at the next directive of the file."""
     match = _OUTSIDE.search(text, position)
     return match.end() if match else len(text)
 
@@ -193,9 +179,8 @@ def syntax_error(
     place, expected = _place(found, end), _expected(found)
     previous = _end_of_previous(text, start, place)
     if text.startswith("/*", place):
-        return Diagnostic("E102", "this comment is never closed", source, place, place + 2, "add '*/'"), len(
-            text
-        )
+        message, end = "this comment is never closed", len(text)
+        return Diagnostic("E102", message, source, place, place + 2, "add '*/'"), end
     if text.startswith('"', place) and "STRING" in expected:
         line_end = text.find("\n", place)
         stop = len(text) if line_end < 0 else line_end
@@ -234,9 +219,8 @@ def syntax_error(
         if word == "}":
             message, help = "this '}' closes nothing", "remove it, or add the '{' it should close"
             return Diagnostic("E101", message, source, place, place + 1, help), place + 1
-        return Diagnostic("E101", message, source, place, place + len(word), help), resume_outside(
-            text, place
-        )
+        after = resume_outside(text, place)
+        return Diagnostic("E101", message, source, place, place + len(word), help), after
     found_hint = hint(Slip(text, start, previous, place, word, frozenset(expected)))
     message = found_hint.message or f"unexpected '{word}'" + (f", expected {wanted}" if wanted else "")
     opened = found_hint.opened
@@ -275,9 +259,7 @@ def _human(expected: set[str]) -> str:
     if "COMMA" in expected:
         expected = expected - {"LPAR", "LSQB"} - ({"EQUAL"} if "RBRACE" in expected else set())
     words = [word for terminal, word in _WORDS.items() if terminal in expected]
-    if not words or len(words) > 5:
-        return ""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+    return series(words) if 0 < len(words) <= 5 else ""
 
 
 def _end_of_previous(text: str, start: int, place: int) -> int:

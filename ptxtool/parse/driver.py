@@ -4,11 +4,11 @@ It gives the same nodes as Lark on the whole file (tested on real and on mutated
 
 * The splitter cuts one statement after the other; see `splitter`.
 * An ordinary instruction is a guard, an opcode and operands, each looked up by its text; see `leaf`.
-* Directives, declarations and function heads follow flat rules of the grammar; see `grammar.Shape`.
-* Whatever these do not know goes to Lark, one statement at a time.
+* Directives, declarations and function heads follow flat rules of the grammar; see `grammar.FlatRule`.
+* Everything else goes to Lark, one statement at a time.
 
 A statement that Lark refuses too is an error: `diagnose` says what is wrong with it and where the next one begins, so
-one run finds all errors of a file. The garbage collector rests meanwhile: parsing makes no cycles.
+one run finds all errors of a file. The garbage collector is paused: parsing creates no cycles.
 """
 
 import re
@@ -21,8 +21,8 @@ from ptxtool.ir.nodes import Binary, Instruction
 from ptxtool.parse import build, diagnose, splitter
 from ptxtool.parse.broken import SyntaxErrors
 from ptxtool.parse.grammar import INITIALIZER, is_ptx, lark_parse
-from ptxtool.parse.leaf import Operands
-from ptxtool.parse.operands import Part, TooDeep, destination, name
+from ptxtool.parse.leaf import LeafOperands
+from ptxtool.parse.operands import NestedOperand, TooDeep, destination, name
 from ptxtool.parse.splitter import CLOSE, DOT, END, GUARD, LABEL, LOC, OPCODE, OPEN, OPERANDS
 from ptxtool.parse.tokens import Token
 
@@ -55,12 +55,12 @@ class Driver:
         self.head: build.Head | None = None
         self.braces: list[int] = []  # where the open blocks begin; the first is a function's body
         self.errors: list[Diagnostic] = []
-        self.resumed = -1  # where reading went on behind the last error
+        self.resumed = -1  # where parsing resumed after the last error
         self.skipped: list[tuple[int, int]] = []  # the statements of bodies that Lark refused
         self.n_skipped = 0  # the errors in them
         self.start = diagnose.text_start(source)
         self.is_ptx = is_ptx(source, self.start)
-        self.operands = Operands(self.is_ptx)
+        self.operands = LeafOperands(self.is_ptx)
         self.opcodes = _Opcodes()
         self.guards = _Guards({None: None})
         # pieces without a blank in front are found in the memo at once, so cut where this file's commas end
@@ -79,7 +79,7 @@ class Driver:
         return nodes.Module(self.source, tuple(self.items))
 
     def _statements(self, position: int) -> int | None:
-        """Read statements until one needs more than the memos; the place behind that one, or None at the end."""
+        """Read statements until one needs more than the memos; the offset after that one, or None at the end."""
         operands = self.operands
         read = operands.__getitem__
         opcodes, guards = self.opcodes, self.guards
@@ -176,7 +176,7 @@ class Driver:
         elif rule in splitter.LABELLED and not (self.body and type(self.body[-1]) is nodes.Label):
             return self._error(diagnose.unlabelled(self.source, start, keyword.end()))
         try:
-            return self._by_shape(rule, start)
+            return self._by_flat_rule(rule, start)
         except KeyError:
             return self._by_lark(start, rule)
         except PtxError as found:
@@ -184,20 +184,20 @@ class Driver:
             after = diagnose.resume(self.text, start)
             return self._assume_function(start, after) if rule == "function_head" else after
 
-    def _by_shape(self, rule: str, start: int) -> int | None:
+    def _by_flat_rule(self, rule: str, start: int) -> int | None:
         """Read a statement that follows a flat rule; `KeyError` where this one does not."""
         if rule == "section":
             return self._section(start)
         if rule == "declaration" and self.braces:
             rule = "local_declaration"
-        tokens = splitter.shape(rule).match(self.text, start)
+        tokens = splitter.flat_rule(rule).match(self.text, start)
         if tokens is None:
             raise KeyError(rule)
         end = tokens[-1].end
         if rule in splitter.UNENDED and splitter.comma_next().match(self.text, end):
             raise KeyError(rule)  # a list goes on, wrongly
         if rule.endswith("declaration"):
-            items = [Part(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
+            items = [NestedOperand(self.operands[t.text], 0) if t.kind == INITIALIZER else t for t in tokens]
             self._add(build.declaration(items, self.source))
         elif rule == "function_head":
             if not splitter.body_start().match(self.text, end):
@@ -284,7 +284,7 @@ class Driver:
         return end
 
     def _assume_function(self, start: int, resume: int) -> int:
-        """Behind a broken head: read the body that follows as one, so that it is not reported line by line."""
+        """After a broken head: read what follows as its body, so that it is not reported line by line."""
         end, depth = start, 0
         while m := splitter.head_end().match(self.text, end):
             depth += self.text.count("(", end, m.end()) - self.text.count(")", end, m.end())

@@ -2,7 +2,7 @@
 
 `grammars/ptx.lark` is the only definition of the language. Two readers use it here:
 
-* `terminals()` and `Shape` read its text. A rule that does not recurse describes a regular language, so it can be
+* `terminals()` and `FlatRule` read its text. A rule that does not recurse describes a regular language, so it can be
   expanded into one regular expression over token kinds. The per-statement parser recognises directives, declarations
   and function heads with these.
 * `lark_parse()` runs the LALR parser, for operands no leaf expression knows, for whole files, and for finding out
@@ -22,7 +22,7 @@ from ptxtool.parse.tokens import Token
 if TYPE_CHECKING:
     import lark
 
-    from ptxtool.parse.transform import Builder
+    from ptxtool.parse.transform import NodeBuilder
 
 STARTS = (
     *(
@@ -106,7 +106,7 @@ def _closure(rule: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(names), frozenset(texts)
 
 
-class Shape:
+class FlatRule:
     """A flat rule of the grammar as two regular expressions: one cuts text into tokens, one recognises their order.
 
     The second runs over one letter per token, so it is small, and lexing stays apart from parsing as it is in Lark:
@@ -201,13 +201,13 @@ def lark_parse(source: Source, rule: str, start: int, end: int) -> Any:
 
 
 @cache
-def _lark_parser() -> "tuple[lark.Lark, Builder]":
+def _lark_parser() -> "tuple[lark.Lark, NodeBuilder]":
     """The LALR parser of the whole grammar, and the builder it calls as it reduces."""
     import lark
 
-    from ptxtool.parse.transform import Builder
+    from ptxtool.parse.transform import NodeBuilder
 
-    builder = Builder()
+    builder = NodeBuilder()
     options: dict[str, Any] = {"parser": "lalr", "start": list(STARTS), "maybe_placeholders": False}
     return lark.Lark(grammar_text(), cache=_cache_file() or False, transformer=builder, **options), builder
 

@@ -1,7 +1,7 @@
 """What was probably meant where the grammar refuses a token: the usual slips, each with its message and next step.
 
 For `diagnose`, which knows the place and the tokens that would have been right there. The order matters: a bracket that
-is not closed explains a missing comma, a word without its dot explains the name behind it.
+is not closed explains a missing comma, a word without its dot explains the name after it.
 """
 
 import re
@@ -27,13 +27,7 @@ _TYPESET = {
     **dict.fromkeys("‘’", "'"),
     **dict.fromkeys("–—−", "-"),
     **dict.fromkeys("\u00a0\u2009\u3000\u200b", " "),
-    "，": ",",
-    "；": ";",
-    "：": ":",
-    "（": "(",
-    "）": ")",
-    "［": "[",
-    "］": "]",
+    **dict(zip("，；：（）［］", ",;:()[]", strict=True)),
     "×": "*",
 }
 """Characters of word processors and web pages, and what they stand for."""
@@ -92,19 +86,11 @@ def _bracket(slip: Slip) -> Hint | None:
             opened.pop()
     closing = _CLOSING[slip.text[opened[-1]]] if opened else ""
     word = slip.word
-    if (
-        closing
-        and _TERMINAL[closing] in slip.expected
-        and (word == ";" or word in _TERMINAL or closing == ">")
-    ):
+    is_expected = bool(closing) and _TERMINAL[closing] in slip.expected
+    if is_expected and (word == ";" or word in _TERMINAL or closing == ">"):
         found = slip.hint(f"close the '{slip.text[opened[-1]]}'", f"missing '{closing}' before '{word}'")
         return found._replace(opened=opened[-1])
-    if (
-        closing == "]"
-        and "RSQB" not in slip.expected
-        and "SEMICOLON" not in slip.expected
-        and slip.before == "+"
-    ):
+    if closing == "]" and slip.expected.isdisjoint({"RSQB", "SEMICOLON"}) and slip.before == "+":
         return slip.hint("an offset is a constant: 'add' puts the sum of two registers into one")
     if closing == "}" and word in ("[", ";", "]") and slip.before == ",":
         found = slip.hint("write '}' in place of the ',' before it", f"missing '}}' before '{word}'")
@@ -115,9 +101,8 @@ def _bracket(slip: Slip) -> Hint | None:
         return slip.hint("write every dimension in brackets of its own: '[16][16]'")
     if word in _TERMINAL and word != closing:
         opening = next(o for o, c in _CLOSING.items() if c == word)
-        return slip.hint(
-            f"remove it, or add the '{opening}' it should close", f"this '{word}' closes nothing"
-        )
+        help = f"remove it, or add the '{opening}' it should close"
+        return slip.hint(help, f"this '{word}' closes nothing")
     return None
 
 
@@ -147,7 +132,7 @@ def _number(slip: Slip) -> Hint | None:
         n = 8 if lower[1] == "f" else 16
         help = f"'{word[:2]}' takes {n} hexadecimal digits, here are {len(digits)}"
     elif re.fullmatch(r"0[xb]u?", lower):
-        help = f"write digits behind '{word[:2]}'"
+        help = f"write digits after '{word[:2]}'"
     elif lower.startswith("0b"):
         help = "binary digits are 0 and 1"
     elif re.fullmatch(r"[0-9]*+\.?+[0-9]*+(?:e[0-9]++)?+[fl]+", lower):
@@ -166,11 +151,8 @@ def _foreign(slip: Slip) -> Hint | None:
     text, place, word = slip.text, slip.place, slip.word
     if not word.isascii():
         meant = _TYPESET.get(word)
-        help = (
-            f"did you mean '{meant}'?"
-            if meant
-            else "only comments and strings may hold letters outside ASCII"
-        )
+        otherwise = "only comments and strings may hold letters outside ASCII"
+        help = f"did you mean '{meant}'?" if meant else otherwise
         return slip.hint(help, f"'{word}' is no ASCII character")
     if word == "/" and re.compile(r"[$%]\w").match(text, place + 1):
         return slip.hint("two destinations with '/' are PTXPlus ('.version 1.4+'); PTX writes 'p|q'")
@@ -188,11 +170,8 @@ def _foreign(slip: Slip) -> Hint | None:
         return slip.hint("remove it: there is no statement before it")
     if word == "." and re.compile(r"\.[%$]").match(text, place):
         return slip.hint("a guard stands before its instruction: '@%p1 bra DONE;'")
-    if (
-        word == "("
-        and text[slip.start] == "."
-        and not re.compile(r"[^;{]*\.(?:entry|func)\b").match(text, slip.start)
-    ):
+    is_head = re.compile(r"[^;{]*\.(?:entry|func)\b").match(text, slip.start) is not None
+    if word == "(" and text[slip.start] == "." and not is_head:
         return slip.hint("a function begins with '.entry' or '.func'")
     if word == "=" and "RPAR" in slip.expected:
         return slip.hint("a parameter has no initial value: the launch or the call gives it one")
@@ -221,7 +200,7 @@ def _operand(slip: Slip) -> Hint | None:
     """An operand, a modifier or an instruction is missing."""
     word, before = slip.word, slip.before
     if word == ".":
-        return slip.hint("write a type or modifier behind the '.', or remove it")
+        return slip.hint("write a type or modifier after the '.', or remove it")
     if word.startswith(".."):
         return slip.hint("one dot is enough, or a modifier is missing between the two")
     if before == "<" and "NUMBER" in slip.expected:
@@ -264,11 +243,9 @@ def _separator(slip: Slip) -> Hint | None:
         return slip.hint("is a ';' missing before it?")
     if _INSTRUCTION.match(word):
         return slip.hint("end the statement before it", f"missing ';' before '{word}'")
-    help = (
-        "write 'call f, (arguments);'"
-        if word == "(" and slip.is_call
-        else "separate operands by ','; a statement ends with ';'"
-    )
+    help = "separate operands by ','; a statement ends with ';'"
+    if word == "(" and slip.is_call:
+        help = "write 'call f, (arguments);'"
     return slip.hint(help, f"missing ',' before '{word}'")
 
 

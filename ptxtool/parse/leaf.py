@@ -53,7 +53,7 @@ _PIECE = re.compile(rf"((?:[^,{{}}\[\]()]++|{_BRACKETS})*+),")
 """One operand of such a list and its comma."""
 
 
-class Operands(dict[str, Operand]):
+class LeafOperands(dict[str, Operand]):
     """Operand text -> node, in the one dialect or the other; a text no leaf form fits raises `KeyError`."""
 
     def __init__(self, is_ptx: bool):

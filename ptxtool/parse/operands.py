@@ -2,7 +2,7 @@
 
 The grammar leaves operator precedence open (layered rules parse 1.3 times slower); `infix` resolves it with two
 stacks. An address splits into base and offset at its last `+` or `-`. Nothing here recurses, and nodes deeper than
-`MAX_DEPTH` are refused, so that no input can exhaust the stack of whoever walks the operand later.
+`MAX_DEPTH` are refused, so that no input can exhaust the stack of a later walk over the operand.
 """
 
 from collections.abc import Sequence
@@ -28,37 +28,37 @@ class TooDeep(ValueError):
     """An operand nested deeper than `MAX_DEPTH`."""
 
 
-class Part(NamedTuple):
+class NestedOperand(NamedTuple):
     """An operand under construction and how deeply it nests."""
 
     node: nodes.Operand
     depth: int
 
 
-def _part(node: nodes.Operand, parts: Sequence[Part]) -> Part:
+def _part(node: nodes.Operand, parts: Sequence[NestedOperand]) -> NestedOperand:
     depth = 1 + max((p.depth for p in parts), default=0)
     if depth > MAX_DEPTH:
         raise TooDeep
-    return Part(node, depth)
+    return NestedOperand(node, depth)
 
 
 def name(text: str) -> nodes.Name:
-    """`$r1.lo`: the identifier and the part behind its dot."""
+    """`$r1.lo`: the identifier and the part after its dot."""
     whole, _, part = text.partition(".")
     return nodes.Name(whole, part)
 
 
-def prefix(sign: str, operand: Part) -> Part:
+def prefix(sign: str, operand: NestedOperand) -> NestedOperand:
     """`-x`; the minus of a literal joins the literal."""
     node = operand.node
     if sign == "-" and type(node) is nodes.Immediate and not node.text.startswith("-"):
-        return Part(nodes.Immediate("-" + node.text), operand.depth)
+        return NestedOperand(nodes.Immediate("-" + node.text), operand.depth)
     return _part(nodes.Unary(sign, node), [operand])
 
 
-def infix(items: Sequence[Part | str]) -> Part:
+def infix(items: Sequence[NestedOperand | str]) -> NestedOperand:
     """`a op b op c ...`, operands and operators alternating, as a tree."""
-    operands: list[Part] = []
+    operands: list[NestedOperand] = []
     operators: list[str] = []
 
     def reduce() -> None:
@@ -66,7 +66,7 @@ def infix(items: Sequence[Part | str]) -> Part:
         operands.append(_part(nodes.Binary(operators.pop(), left.node, right.node), (left, right)))
 
     for item in items:
-        if isinstance(item, Part):
+        if isinstance(item, NestedOperand):
             operands.append(item)
             continue
         while operators and _PRECEDENCE[operators[-1]] >= _PRECEDENCE[item]:
@@ -77,27 +77,27 @@ def infix(items: Sequence[Part | str]) -> Part:
     return operands[0]
 
 
-def conditional(condition: Part, then: Part, otherwise: Part) -> Part:
+def conditional(condition: NestedOperand, then: NestedOperand, otherwise: NestedOperand) -> NestedOperand:
     return _part(nodes.Conditional(condition.node, then.node, otherwise.node), (condition, then, otherwise))
 
 
-def cast(type_name: str, operand: Part) -> Part:
+def cast(type_name: str, operand: NestedOperand) -> NestedOperand:
     return _part(nodes.Cast(type_name.removeprefix("."), operand.node), [operand])
 
 
-def vector(items: Sequence[Part]) -> Part:
+def vector(items: Sequence[NestedOperand]) -> NestedOperand:
     return _part(nodes.Vector(tuple(i.node for i in items)), items)
 
 
-def group(items: Sequence[Part]) -> Part:
+def group(items: Sequence[NestedOperand]) -> NestedOperand:
     return _part(nodes.Group(tuple(i.node for i in items)), items)
 
 
-def apply(function: str, argument: Part) -> Part:
+def apply(function: str, argument: NestedOperand) -> NestedOperand:
     return _part(nodes.Apply(function, (nodes.Group((argument.node,)),)), [argument])
 
 
-def assignment(target: str, value: Part) -> Part:
+def assignment(target: str, value: NestedOperand) -> NestedOperand:
     return _part(nodes.Binary("=", name(target), value.node), [value])
 
 
@@ -108,11 +108,13 @@ def string(text: str) -> nodes.String:
 class Increment(NamedTuple):
     """`$ofs1+=4` on its way into a memory operand."""
 
-    base: Part
-    step: Part
+    base: NestedOperand
+    step: NestedOperand
 
 
-def memory(symbol: str, address: "Part | Increment", further: Sequence[Part] = ()) -> Part:
+def memory(
+    symbol: str, address: "NestedOperand | Increment", further: Sequence[NestedOperand] = ()
+) -> NestedOperand:
     """`symbol[address, further ...]`."""
     coordinates = tuple(c.node for c in further)
     if isinstance(address, Increment):
@@ -128,7 +130,7 @@ def memory(symbol: str, address: "Part | Increment", further: Sequence[Part] = (
         and node.operator == "-"
         and type(node.right) in (nodes.Immediate, nodes.Group)
     ):
-        base_node, offset = node.left, prefix("-", Part(node.right, address.depth)).node
+        base_node, offset = node.left, prefix("-", NestedOperand(node.right, address.depth)).node
     elif type(node) is nodes.Binary and node.operator == "+":
         base_node, offset = node.left, node.right
     else:

@@ -1,4 +1,4 @@
-"""The words before a declared name and behind a function's parameters: which there are, and in which order.
+"""The words before a declared name and after a function's parameters: which exist, and their order.
 
 The grammar takes them in any order, because what is wrong with `.reg .b3 %r` or `.maxntid 1,2,3,4` is better said by
 name than by what a parser expected. `check_declared` and `check_tuning` raise E101; the builders call them for every
@@ -63,7 +63,7 @@ _BEFORE, _VECTOR, _TYPE, _POINTER, _POINTED = range(5)
 def check_declared(
     tokens: Sequence[Token], source: Source, following: Token | None, *, parameter: bool
 ) -> None:
-    """Check the words of one declaration. Raises `PtxError`; `following` is the token behind them."""
+    """Check the words of one declaration. Raises `PtxError`; `following` is the token after them."""
     done, space, type_word = _BEFORE, "", ""
     for token in tokens:
         text = token.text

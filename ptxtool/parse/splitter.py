@@ -9,7 +9,7 @@ linear time.
 import re
 from functools import cache
 
-from ptxtool.parse.grammar import Shape, skip, terminals, text_regex
+from ptxtool.parse.grammar import FlatRule, skip, terminals, text_regex
 
 BODY_RULES = ("declaration", "loc", "pragma", "branch_targets", "call_targets", "call_prototype")
 """The rules of statements that begin with a dot, in a function's body."""
@@ -127,10 +127,10 @@ def linkage() -> "re.Pattern[str]":
 
 
 @cache
-def shape(rule: str) -> Shape:
+def flat_rule(rule: str) -> FlatRule:
     """The shape of a rule; a declaration's initializer may be a list of literals."""
     if not rule.endswith("declaration"):
-        return Shape(rule)
+        return FlatRule(rule)
     t, blank = _regexes(), f"(?:{_regexes()['SPACING']})?+"
     literal = rf"{blank}(?:{t['MINUS']}?+{blank}(?:{t['NUMBER']})|{t['FLOAT_BITS']}){blank}"
-    return Shape(rule, initializer=rf"\{{{literal}(?:,{literal})*+\}}")
+    return FlatRule(rule, initializer=rf"\{{{literal}(?:,{literal})*+\}}")

@@ -16,7 +16,7 @@ from ptxtool.base.diag import error
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.parse import build, operands
-from ptxtool.parse.operands import Increment, Part
+from ptxtool.parse.operands import Increment, NestedOperand
 from ptxtool.parse.tokens import Token
 
 
@@ -40,12 +40,12 @@ def _tokens(items: Sequence[Any]) -> list[Any]:
     return [_token(i) for i in items]
 
 
-def _parts(items: Sequence[Any]) -> list[Part]:
+def _parts(items: Sequence[Any]) -> list[NestedOperand]:
     """The operands of a list: Lark shares the helper rule of `("," operand)*` with rules that keep their commas."""
-    return [i for i in items if isinstance(i, Part)]
+    return [i for i in items if isinstance(i, NestedOperand)]
 
 
-class Builder:
+class NodeBuilder:
     """The callbacks of the parser."""
 
     def __init__(self) -> None:
@@ -62,55 +62,55 @@ class Builder:
 
     # ---- operands
 
-    def name(self, items: Sequence[Any]) -> Part:
-        return Part(operands.name(str(items[0])), 0)
+    def name(self, items: Sequence[Any]) -> NestedOperand:
+        return NestedOperand(operands.name(str(items[0])), 0)
 
-    def part(self, items: Sequence[Any]) -> Part:
+    def part(self, items: Sequence[Any]) -> NestedOperand:
         """`%tid .x`: the part stands apart from its name."""
         name, part = _token(items[0]), _token(items[1])
         if "." in name.text:
             help = f"remove '{part.text}', or the part before it"
             raise error("E101", f"'{part.text}' is a second part", self._source, part.start, part.end, help)
-        return Part(operands.name(name.text + part.text), 0)
+        return NestedOperand(operands.name(name.text + part.text), 0)
 
-    def immediate(self, items: Sequence[Any]) -> Part:
-        return Part(nodes.Immediate(str(items[0])), 0)
+    def immediate(self, items: Sequence[Any]) -> NestedOperand:
+        return NestedOperand(nodes.Immediate(str(items[0])), 0)
 
     bits = immediate
 
-    def prefix(self, items: Sequence[Any]) -> Part:
+    def prefix(self, items: Sequence[Any]) -> NestedOperand:
         return operands.prefix(str(items[0]), items[1])
 
-    def infix(self, items: Sequence[Any]) -> Part:
-        return operands.infix([i if isinstance(i, Part) else str(i) for i in items])
+    def infix(self, items: Sequence[Any]) -> NestedOperand:
+        return operands.infix([i if isinstance(i, NestedOperand) else str(i) for i in items])
 
-    def conditional(self, items: Sequence[Any]) -> Part:
+    def conditional(self, items: Sequence[Any]) -> NestedOperand:
         return operands.conditional(items[0], items[1], items[2])
 
-    def cast(self, items: Sequence[Any]) -> Part:
+    def cast(self, items: Sequence[Any]) -> NestedOperand:
         return operands.cast(str(items[0]), items[1])
 
-    def vector(self, items: Sequence[Any]) -> Part:
+    def vector(self, items: Sequence[Any]) -> NestedOperand:
         return operands.vector(_parts(items))
 
-    def group(self, items: Sequence[Any]) -> Part:
+    def group(self, items: Sequence[Any]) -> NestedOperand:
         return operands.group(_parts(items))
 
     arguments = group
 
-    def apply(self, items: Sequence[Any]) -> Part:
+    def apply(self, items: Sequence[Any]) -> NestedOperand:
         return operands.apply(str(items[0]), items[1])
 
-    def assignment(self, items: Sequence[Any]) -> Part:
+    def assignment(self, items: Sequence[Any]) -> NestedOperand:
         return operands.assignment(str(items[0]), items[1])
 
     def increment(self, items: Sequence[Any]) -> Increment:
         return Increment(items[0], items[2])
 
-    def memory(self, items: Sequence[Any]) -> Part:
+    def memory(self, items: Sequence[Any]) -> NestedOperand:
         return operands.memory("", items[0], _parts(items[1:]))
 
-    def indexed(self, items: Sequence[Any]) -> Part:
+    def indexed(self, items: Sequence[Any]) -> NestedOperand:
         return operands.memory(str(items[0]), items[1], _parts(items[2:]))
 
     # ---- statements

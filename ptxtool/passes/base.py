@@ -1,20 +1,21 @@
-"""What a pass is and what it returns. For everyone who writes a pass, and for the pipeline that runs them."""
+"""What a pass is and what it returns: for the passes, and for the pipeline that runs them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
+from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.base.diag import Diagnostic, PtxError
 from ptxtool.ir.edit import TextEdit
 from ptxtool.ir.nodes import Module
 
 Claim = Callable[[Module, Module], tuple[Diagnostic, ...]]
-"""A check in `ptxtool.check` that re-proves what a pass did, from the modules before and after; () if it holds."""
+"""A check in `ptxtool.validate` that re-proves a pass's result from the modules before and after; () if it holds."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing a pass tells its user. `line` is in the module it read, 0 for none."""
+    """One remark of a pass for the user. `line` is in the module that the pass read, 0 for none."""
 
     pass_name: str
     message: str
@@ -38,7 +39,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class PassResult:
-    """The text edits of a pass, what it says about them, and the check that must hold between before and after."""
+    """The text edits of a pass, its remarks, and the check that must hold between the modules before and after."""
 
     edits: tuple[TextEdit, ...]
     remarks: tuple[Remark, ...]
@@ -46,7 +47,7 @@ class PassResult:
 
 
 class WrongOption(PtxError):
-    """The value of an option is wrong whatever the module. The pipeline knows where it is written."""
+    """The value of an option is wrong for every module. The pipeline adds the place where it is written."""
 
     def __init__(self, option: str, diagnostic: Diagnostic):
         super().__init__(diagnostic)
@@ -54,7 +55,7 @@ class WrongOption(PtxError):
 
 
 class Shown(NamedTuple):
-    """What the list of passes says of an option whose type does not say it: its values, and what it is if not given."""
+    """The values and the default of an option in the list of passes, where its type does not give them."""
 
     values: str
     default: str
@@ -65,9 +66,9 @@ class Pass(Protocol):
 
     Contract. In: a module without errors (`ptxtool.sema.verify`). Out: edits of its text; spliced and parsed again they
     give a module without errors for which the claim holds. The pipeline verifies both after every pass, always.
-    A pass with nothing to do returns no edits and a remark saying why. A pass that cannot do what was asked raises
+    A pass with nothing to do returns no edits and a remark saying why. A pass that cannot apply its options raises
     `PtxError` E301 and never guesses; an option that is wrong for every module is a `WrongOption` when the pass is
-    made. `run` is pure: same module, same options, same edits.
+    constructed. `run` is pure: same module, same options, same edits.
 
     An option is `str`, `int`, `bool` or a `Literal` of texts, perhaps `Annotated` with `Shown`, and has a default.
     """
@@ -75,3 +76,12 @@ class Pass(Protocol):
     name: ClassVar[str]
 
     def run(self, module: Module) -> PassResult: ...
+
+
+@runtime_checkable
+class CountedPass(Pass, Protocol):
+    """A pass whose option `counts` names a file of issue counts, "" for none. The pipeline passes what is in it."""
+
+    counts: str
+
+    def run(self, module: Module, counts: IssueCounts | None = None) -> PassResult: ...

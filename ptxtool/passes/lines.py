@@ -1,14 +1,13 @@
-"""Edits of whole statements: put beside an instruction, or taken away, with lines of their own where they have them."""
+"""Edits of whole statements: inserted before or after an instruction, or deleted, with their lines."""
 
 from ptxtool.base.source import Source
 from ptxtool.ir.edit import TextEdit
 
 
 def line_for(source: Source, start: int, text: str, alone: bool = False) -> str:
-    """A statement to stand in front of what begins at `start`, on a line of its own with the same indentation.
+    """The text to insert at `start` for a statement on a line of its own with the same indentation.
 
-    What shares its line with something before it (a label) has the statement on the same line, unless that has to be
-    `alone` on one.
+    Where something precedes `start` on its line (a label), the statement stays on that line, unless it must be `alone`.
     """
     newline, indent = _line(source, start)
     if not indent.strip():
@@ -16,14 +15,14 @@ def line_for(source: Source, start: int, text: str, alone: bool = False) -> str:
     return f"{newline}{text}{newline}" if alone else f"{text} "
 
 
-def line_behind(source: Source, start: int, text: str) -> str:
-    """A statement to stand behind what begins at `start`, on a line of its own."""
+def line_after(source: Source, start: int, text: str) -> str:
+    """The text to append after what begins at `start` for a statement on a line of its own."""
     newline, indent = _line(source, start)
     return f"{newline}{indent if not indent.strip() else ''}{text}"
 
 
 def deletion(source: Source, start: int, end: int) -> TextEdit:
-    """A statement goes, with its line where it has one for itself."""
+    """The deletion of a statement, with its line if nothing else is on it."""
     text = source.text
     line_start = source.line_starts[source.line(start) - 1]
     line_end = text.find("\n", end) + 1
@@ -35,7 +34,7 @@ def deletion(source: Source, start: int, end: int) -> TextEdit:
 
 
 def _line(source: Source, start: int) -> tuple[str, str]:
-    """The line break that the text has, and what stands before `start` on its line."""
+    """The text's line break, and the text before `start` on its line."""
     line_start = source.line_starts[source.line(start) - 1]
     newline = "\r\n" if source.text[:line_start].endswith("\r\n") else "\n"
     return newline, source.text[line_start:start]

@@ -1,15 +1,16 @@
-"""Pipelines: their syntax, and running one pass after the other with a check behind each.
+"""Pipelines: their syntax, and running one pass after the other with a check after each.
 
     pipeline = pass ("," pass)*        pass = name ("{" option "=" value ("," option "=" value)* "}")?
 
 After every pass the edits are spliced into the text, the text is parsed and verified, and the pass's claim is proved
-again from the two modules; whatever fails is E303, a wrong result, which names the pass and is never let through.
+again from the two modules; a failure is E303, a wrong result, which names the pass and ends the pipeline.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ptxtool.analysis.sharing.issue_counts import IssueCounts, ReadCounts
 from ptxtool.base.collector import paused_collector
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.phrases import did_you_mean
@@ -17,14 +18,14 @@ from ptxtool.base.source import Source
 from ptxtool.ir.edit import splice
 from ptxtool.ir.nodes import Module
 from ptxtool.parse import parse
-from ptxtool.passes.base import Pass, Remark, WrongOption
+from ptxtool.passes.base import CountedPass, Pass, PassResult, Remark, WrongOption
 from ptxtool.passes.registry import PASSES, Option, find_pass, pass_info
 from ptxtool.sema.verify import verify
 
 
 @dataclass(frozen=True)
 class RewriteResult:
-    """The module after all passes (the very same one if nothing was to do) and the remarks in order."""
+    """The module after all passes (the same object if there were no edits) and the remarks in order."""
 
     module: Module
     remarks: tuple[Remark, ...]
@@ -37,18 +38,24 @@ class RewriteResult:
         return "\n".join(map(str, self.remarks))
 
 
-def rewrite(module: Module, pipeline: str) -> RewriteResult:
+def _no_reader(path: str) -> IssueCounts:
+    raise error("E501", f"cannot read '{path}' here", help="ptxtool.rewrite reads the files of a pipeline")
+
+
+def rewrite(module: Module, pipeline: str, read_counts: ReadCounts = _no_reader) -> RewriteResult:
     """Run a pipeline such as "unroll-decls,reorder-decls{order=text}" on a module.
 
-    Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 where one
-    gives a wrong result.
+    `read_counts` reads the files of issue counts that it names: passes read no files.
+
+    Raises E302 for a wrong pipeline, the module's own errors if it has any, E301 where a pass declines, E303 for a
+    wrong result.
     """
-    return _run(module, _stages(pipeline))
+    return _run(module, _stages(pipeline), read_counts)
 
 
-def run(module: Module, passes: Iterable[Pass]) -> RewriteResult:
+def run(module: Module, passes: Iterable[Pass], read_counts: ReadCounts = _no_reader) -> RewriteResult:
     """Run passes in order, each checked. Raises as `rewrite` does."""
-    return _run(module, [_Stage(one) for one in passes])
+    return _run(module, [_Stage(one) for one in passes], read_counts)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class _Stage:
     end: int = 0
 
 
-def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
+def _run(module: Module, stages: Iterable[_Stage], read_counts: ReadCounts) -> RewriteResult:
     done: list[str] = []
     with paused_collector():
         errors = [d for d in verify(module) if d.is_error]
@@ -71,7 +78,7 @@ def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
         for stage in stages:
             one = stage.run
             try:
-                result = one.run(module)
+                result = _run_pass(one, module, read_counts)
             except PtxError as problem:
                 raise PtxError([_placed(d, stage, module, done) for d in problem.diagnostics]) from problem
             done.append(one.name)
@@ -86,13 +93,19 @@ def _run(module: Module, stages: Iterable[_Stage]) -> RewriteResult:
         return RewriteResult(module, tuple(remarks))
 
 
+def _run_pass(one: Pass, module: Module, read_counts: ReadCounts) -> PassResult:
+    if isinstance(one, CountedPass) and one.counts:
+        return one.run(module, read_counts(one.counts))
+    return one.run(module)
+
+
 def _placed(diagnostic: Diagnostic, stage: _Stage, module: Module, done: Sequence[str]) -> Diagnostic:
-    """What a pass refuses: without a place it is about the pass itself; a text that passes made is no file's."""
+    """A refusal of a pass with its place: the pass's name if it has none; the text after earlier passes is no file."""
     if diagnostic.source is None:
         return replace(diagnostic, source=stage.source, start=stage.start, end=stage.end)
     if diagnostic.source is module.source and done:
-        made = Source(f"{module.source.name} (after {','.join(done)})", module.source.text)
-        return replace(diagnostic, source=made)
+        source = Source(f"{module.source.name} (after {','.join(done)})", module.source.text)
+        return replace(diagnostic, source=source)
     return diagnostic
 
 
@@ -121,10 +134,7 @@ _SETTING = re.compile(rf"\s*({_WORD})?\s*(=)?\s*({_WORD})?\s*")
 
 
 def parse_pipeline(text: str) -> tuple[Pass, ...]:
-    """Read a pipeline. Raises E302 for all that is wrong with it, and E301 or E502 for values that no option can have.
-
-    Each has its place in the text.
-    """
+    """Read a pipeline. Raises E302 for every mistake in it, E301 or E502 for impossible values, with their places."""
     return tuple(stage.run for stage in _stages(text))
 
 
@@ -144,9 +154,8 @@ def _stages(text: str) -> tuple[_Stage, ...]:
         if position == len(text):
             break
         if text[position] != ",":
-            problems += _complain(
-                source, position, position + 1, f"unexpected '{text[position]}'", _SYNTAX
-            ).diagnostics
+            what = f"unexpected '{text[position]}'"
+            problems += _complain(source, (position, position + 1), what, _SYNTAX).diagnostics
             break
         position += 1
     if problems:
@@ -160,24 +169,22 @@ _SYNTAX = "a pipeline reads pass,pass{option=value,option=value}"
 def _pass(source: Source, hit: re.Match[str]) -> Pass:
     name, braces, settings = hit.group(1), hit.group(2), hit.group(3)
     if name is None:
-        raise _complain(
-            source, hit.start(), hit.end(), "a pass name is missing", f"there are {', '.join(PASSES)}"
-        )
+        raise _complain(source, hit.span(), "a pass name is missing", f"there are {', '.join(PASSES)}")
     cls = find_pass(name)
     if cls is None:
-        raise _complain(source, *hit.span(1), f"no pass named '{name}'", _nearest(name, PASSES))
+        raise _complain(source, hit.span(1), f"no pass named '{name}'", _nearest(name, PASSES))
     if braces is not None and not braces.endswith("}"):
-        raise _complain(source, hit.start(2), hit.end(2), "'{' is not closed", _SYNTAX)
+        raise _complain(source, hit.span(2), "'{' is not closed", _SYNTAX)
     options = {option.name: option for option in pass_info(cls).options}
     values: dict[str, object] = {}
-    places: dict[str, tuple[int, int]] = {}
+    spans: dict[str, tuple[int, int]] = {}
     problems: list[Diagnostic] = []
     for key, value, start in _settings(source, hit.start(3), settings):
         try:
             option = _known(source, start, name, key, options, values)
             at = start + source.text[start:].index(value, len(key))
-            places[option.name] = (at, at + len(value))
-            values[option.name] = _value(source, at, option, value)
+            spans[option.name] = (at, at + len(value))
+            values[option.name] = _value(source, spans[option.name], option, value)
         except PtxError as problem:
             problems += problem.diagnostics
     if problems:
@@ -185,7 +192,7 @@ def _pass(source: Source, hit: re.Match[str]) -> Pass:
     try:
         return cls(**values)
     except WrongOption as wrong:
-        start, end = places.get(wrong.option, hit.span(1))
+        start, end = spans.get(wrong.option, hit.span(1))
         raise PtxError([replace(d, source=source, start=start, end=end) for d in wrong.diagnostics]) from None
 
 
@@ -196,10 +203,8 @@ def _settings(source: Source, start: int, settings: str | None) -> Iterator[tupl
     for piece in settings.split(","):
         hit = _SETTING.fullmatch(piece)
         if hit is None or None in hit.groups():
-            end = start + len(piece)
-            raise _complain(
-                source, start, max(end, start + 1), f"'{piece.strip()}' is no option=value", _SYNTAX
-            )
+            span = start, start + max(len(piece), 1)
+            raise _complain(source, span, f"'{piece.strip()}' is no option=value", _SYNTAX)
         yield hit.group(1), hit.group(3), start + hit.start(1)
         start += len(piece) + 1
 
@@ -209,41 +214,32 @@ def _known(
 ) -> Option:
     """The option that a key means: `-` may stand for `_`."""
     option = options.get(key.replace("-", "_"))
-    end = start + len(key)
+    span = start, start + len(key)
     if option is None:
         known = [each.shown_name for each in options.values()]
         advice = _nearest(key, known) if known else f"'{name}' has no options"
-        raise _complain(source, start, end, f"'{name}' has no option '{key}'", advice)
+        raise _complain(source, span, f"'{name}' has no option '{key}'", advice)
     if option.name in values:
-        raise _complain(source, start, end, f"'{key}' is given twice", "give it once")
+        raise _complain(source, span, f"'{key}' is given twice", "give it once")
     return option
 
 
-def _value(source: Source, start: int, option: Option, text: str) -> object:
+def _value(source: Source, span: tuple[int, int], option: Option, text: str) -> object:
     """The value that a text means for an option."""
-    end = start + len(text)
-    if option.kind == "choice":
-        if text not in option.choices:
-            raise _complain(
-                source,
-                start,
-                end,
-                f"'{option.shown_name}' cannot be '{text}'",
-                _nearest(text, option.choices),
-            )
-        return text
+    switch = {"true": True, "false": False}
+    wrong = f"'{option.shown_name}' cannot be '{text}'"
+    if option.kind == "choice" and text not in option.choices:
+        raise _complain(source, span, wrong, _nearest(text, option.choices))
+    if option.kind == "switch" and text not in switch:
+        raise _complain(source, span, wrong, "give true or false")
     if option.kind == "switch":
-        if text not in ("true", "false"):
-            raise _complain(
-                source, start, end, f"'{option.shown_name}' cannot be '{text}'", "give true or false"
-            )
-        return text == "true"
-    if option.kind == "number":
-        try:
-            return int(text)
-        except ValueError:
-            raise _complain(source, start, end, f"'{text}' is no number", "give an integer") from None
-    return text
+        return switch[text]
+    if option.kind != "number":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise _complain(source, span, f"'{text}' is no number", "give an integer") from None
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
@@ -251,5 +247,5 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     return did_you_mean(word, names, then=f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}")
 
 
-def _complain(source: Source, start: int, end: int, message: str, advice: str) -> PtxError:
-    return error("E302", message, source, start, end, help=advice)
+def _complain(source: Source, span: tuple[int, int], message: str, advice: str) -> PtxError:
+    return error("E302", message, source, *span, help=advice)

@@ -23,9 +23,9 @@ from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES
 
-Kind = Any
+TokenKind = Any
 """A kind of token; Pygments has no static types."""
-Token = tuple[int, Kind, str]
+Token = tuple[int, TokenKind, str]
 
 _TOKEN = re.compile(
     r"""(?P<blank>\s+)
@@ -67,7 +67,7 @@ _GAP = re.compile(r"[\s;]|\Z")
 _FIRST_STATEMENT = re.compile(r"\ufeff?(?:\s|//[^\n]*|/\*.*?\*/)*\.version[ \t]+[0-9]+\.[0-9]", re.DOTALL)
 
 _START, _DECLARED, _FUNCTION, _GUARD, _OPERANDS, _TARGETS = range(6)
-"""Where a word stands: where a statement may begin, behind a dotted word, behind `.entry` or `.func`, behind `@`, in
+"""Where a word stands: where a statement may begin, after a dotted word, after `.entry` or `.func`, after `@`, in
 the operands of an instruction, in those of a branch."""
 
 
@@ -112,7 +112,7 @@ class PtxLexer(Lexer):  # type: ignore[misc]
 
 
 def _word(text: str, start: int, value: str, place: int) -> tuple[Iterator[Token], int]:
-    """The tokens of a word, perhaps with dotted parts, and the place behind it."""
+    """The tokens of a word, perhaps with dotted parts, and the place after it."""
     base = value.partition(".")[0]
     end = start + len(value)
     if place >= _OPERANDS:
@@ -139,7 +139,7 @@ def _opcode(start: int, value: str) -> Iterator[Token]:
         start += len(modifier)
 
 
-def _operand(start: int, value: str, otherwise: Kind) -> Iterator[Token]:
+def _operand(start: int, value: str, otherwise: TokenKind) -> Iterator[Token]:
     """A name in an operand, perhaps with a part: `%r1`, `%tid.x`, `$r1.lo`, a guard's `$p0.ne`."""
     name, dot, part = value.partition(".")
     if special(name) is not None:
@@ -151,7 +151,7 @@ def _operand(start: int, value: str, otherwise: Kind) -> Iterator[Token]:
         yield start + len(name), Keyword.Pseudo, dot + part
 
 
-def _dotted(word: str, otherwise: Kind) -> Kind:
+def _dotted(word: str, otherwise: TokenKind) -> TokenKind:
     return Keyword.Type if word[1:] in TYPES or word[1:] in _VECTORS else otherwise
 
 
@@ -163,7 +163,7 @@ def _opcodes() -> frozenset[str]:
 
 @cache
 def _branches() -> frozenset[str]:
-    """Those whose operands are labels."""
+    """The first words of those that take labels."""
     forms = (form for forms in table().forms.values() for form in forms)
     return frozenset(
         form.base.partition(".")[0] for form in forms if any(o.role == "l" for o in form.operands)

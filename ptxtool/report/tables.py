@@ -1,12 +1,14 @@
-"""Tables as values: plain text for pipes and files, and the same table for a terminal (`terminal.py`).
+"""What a report is made of: tables, listings and texts as values, for pipes and files, or a terminal (`terminal.py`).
 
 Plain text is stable: the same table gives the same lines whatever the terminal. A row longer than the width loses the
 end of its last cell; the JSON output has everything.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from ptxtool.base.render import Line
 
 WIDTH = 120
 GAP = "  "
@@ -22,13 +24,19 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows under column titles, with a title above and lines of text below."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def widths(self) -> list[int]:
+        """Characters of the widest cell of every column, its title included."""
+        titles = tuple(column.title for column in self.columns)
+        return [max(len(row[k]) for row in (titles, *self.rows)) for k in range(len(titles))]
 
     def __str__(self) -> str:
         return to_text(self)
@@ -45,23 +53,25 @@ def head(text: str) -> tuple[Column, ...]:
 
 def table(
     columns: Sequence[Column], rows: Iterable[Sequence[object]], title: str = "", notes: Iterable[str] = ()
-) -> Table:
+) -> TextTable:
     """A table of anything that has a `str`; None is an empty cell."""
     texts = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in rows)
     assert all(len(row) == len(columns) for row in texts), "every row has a cell per column"
-    return Table(tuple(columns), texts, title, tuple(notes))
+    return TextTable(tuple(columns), texts, title, tuple(notes))
 
 
-def shortened(columns: Sequence[Column], rows: Sequence[Sequence[object]], title: str, most: int) -> Table:
+def shortened(
+    columns: Sequence[Column], rows: Sequence[Sequence[object]], title: str, most: int
+) -> TextTable:
     """A table of the first rows; a note says how many more there are."""
     more = len(rows) - most
     return table(columns, rows[:most], title, (f"... and {more} more; --json has them",) if more > 0 else ())
 
 
-def to_text(table: Table, width: int = WIDTH) -> str:
+def to_text(table: TextTable, width: int = WIDTH) -> str:
     """The table as plain lines."""
     titles = tuple(column.title for column in table.columns)
-    widths = [max(len(row[k]) for row in (titles, *table.rows)) for k in range(len(titles))]
+    widths = table.widths
     lines = [table.title] if table.title else []
     for row in (
         titles,
@@ -76,6 +86,27 @@ def to_text(table: Table, width: int = WIDTH) -> str:
     return "\n".join([*lines, *table.notes])
 
 
+def split(table: TextTable, width: int) -> list[TextTable]:
+    """A table as tables of some of its columns, each with the first column, no wider than `width` if possible."""
+    first, *widths = table.widths
+    groups: list[list[int]] = [[]]
+    used = first
+    for k, own in enumerate(widths, start=1):
+        if groups[-1] and used + len(GAP) + own > width:
+            groups.append([])
+            used = first
+        groups[-1].append(k)
+        used += len(GAP) + own
+    return [
+        replace(
+            table,
+            columns=tuple(table.columns[k] for k in (0, *group)),
+            rows=tuple(tuple(row[k] for k in (0, *group)) for row in table.rows),
+        )
+        for group in groups
+    ]
+
+
 def heading(name: str, text: str, width: int = WIDTH) -> str:
     """`name: text`; on two lines where the name is too long for one, as names of C++ kernels may be."""
     line = f"{name}: {text}"
@@ -83,5 +114,19 @@ def heading(name: str, text: str, width: int = WIDTH) -> str:
 
 
 def clip(text: str, width: int = WIDTH) -> str:
-    """The text, or as much of it as fits with `...` behind it."""
+    """The text, or as much of it as fits with `...` after it."""
     return text if len(text) <= width else text[: max(0, width - 3)] + "..."
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines of code with columns beside them, as (text, style) pieces; the style "code" is PTX or PTXPlus text."""
+
+    lines: tuple[Line, ...]
+
+    def __str__(self) -> str:
+        return "\n".join("".join(text for text, _ in line) for line in self.lines)
+
+
+Part = TextTable | Listing | str
+"""A report is a list of these; each has a `str`."""

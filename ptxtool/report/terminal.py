@@ -18,9 +18,8 @@ from pygments.token import Comment, Keyword, Name, Number, String
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.render import Line, layout
-from ptxtool.report.lexer import Kind, PtxLexer
-from ptxtool.report.listing import Listing, Part
-from ptxtool.report.tables import GAP, WIDTH, Table, clip
+from ptxtool.report.lexer import PtxLexer, TokenKind
+from ptxtool.report.tables import GAP, WIDTH, Listing, Part, TextTable, clip, split
 
 _LEAST_TEXT = 24
 _STYLES = {
@@ -85,7 +84,7 @@ def highlight(code: str) -> rich.text.Text:
     return text
 
 
-def _token_style(kind: Kind) -> str:
+def _token_style(kind: TokenKind) -> str:
     while kind is not None:
         if kind in _TOKENS:
             return _TOKENS[kind]
@@ -114,7 +113,7 @@ def _console(stream: TextIO) -> rich.console.Console:
     )
 
 
-def _show_table(console: rich.console.Console, part: Table) -> None:
+def _show_table(console: rich.console.Console, part: TextTable) -> None:
     if part.title:
         console.print(rich.text.Text(part.title, style="bold"), soft_wrap=True)
     for k, piece in enumerate(fit(part, console.width)):
@@ -125,9 +124,9 @@ def _show_table(console: rich.console.Console, part: Table) -> None:
         console.print(rich.text.Text(note), soft_wrap=True)
 
 
-def fit(table: Table, width: int) -> list[Table]:
+def fit(table: TextTable, width: int) -> list[TextTable]:
     """The table as tables that are no wider than `width` where that is possible."""
-    widths = _widths(table)
+    widths = table.widths
     total = sum(widths) + len(GAP) * (len(widths) - 1)
     if total <= width:
         return [table]
@@ -136,31 +135,10 @@ def fit(table: Table, width: int) -> list[Table]:
     if table.columns[last].align == "left" and room >= _LEAST_TEXT:
         rows = tuple((*row[:last], clip(row[last], room)) for row in table.rows)
         return [replace(table, rows=rows)]
-    groups: list[list[int]] = [[]]
-    used = widths[0]
-    for k in range(1, len(widths)):
-        if groups[-1] and used + len(GAP) + widths[k] > width:
-            groups.append([])
-            used = widths[0]
-        groups[-1].append(k)
-        used += len(GAP) + widths[k]
-    return [_only(table, [0, *group]) for group in groups if group] or [table]
+    return split(table, width)
 
 
-def _widths(table: Table) -> list[int]:
-    return [max(len(row[k]) for row in (_titles(table), *table.rows)) for k in range(len(table.columns))]
-
-
-def _titles(table: Table) -> tuple[str, ...]:
-    return tuple(column.title for column in table.columns)
-
-
-def _only(table: Table, columns: list[int]) -> Table:
-    rows = tuple(tuple(row[k] for k in columns) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[k] for k in columns), rows=rows)
-
-
-def _rich_table(table: Table) -> rich.table.Table:
+def _rich_table(table: TextTable) -> rich.table.Table:
     shown = rich.table.Table(box=None, padding=(0, len(GAP), 0, 0), pad_edge=False, header_style="underline")
     for column in table.columns:
         style = "" if column.style == "code" else column.style

@@ -7,12 +7,12 @@ paper, or both. Findings say in a line whether the two have the same shape.
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
 @dataclass(frozen=True)
-class Value:
+class ExhibitValue:
     """One cell. `ours` is None where a run failed, `paper` where the papers print nothing."""
 
     row: str
@@ -32,7 +32,7 @@ class Exhibit:
     title: str
     place: str
     quantity: str
-    values: tuple[Value, ...]
+    values: tuple[ExhibitValue, ...]
     digits: int = 2
     signed: bool = False
     notes: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Exhibit:
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(value.column for value in self.values))
 
-    def at(self, row: str, column: str) -> Value | None:
+    def at(self, row: str, column: str) -> ExhibitValue | None:
         """The value of a cell; None if it has none."""
         return next((v for v in self.values if (v.row, v.column) == (row, column)), None)
 
@@ -63,9 +63,7 @@ class Exhibit:
             "place": self.place,
             "quantity": self.quantity,
             "notes": list(self.notes),
-            "values": [
-                {"row": v.row, "column": v.column, "ours": v.ours, "paper": v.paper} for v in self.values
-            ],
+            "values": [asdict(value) for value in self.values],
         }
 
 
@@ -116,11 +114,8 @@ class Reproduction:
             "sources": list(self.sources),
             "complete": self.complete,
             "runs": self.n_runs,
-            "findings": [
-                {"question": f.question, "ours": f.ours, "paper": f.paper, "agrees": f.agrees}
-                for f in self.findings
-            ],
-            "failures": [{"row": f.row, "scheme": f.scheme, "reason": f.reason} for f in self.failures],
+            "findings": [asdict(finding) for finding in self.findings],
+            "failures": [asdict(failure) for failure in self.failures],
             "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
         }
 

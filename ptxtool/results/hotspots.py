@@ -72,8 +72,8 @@ class Hotspot:
     `lanes` executed it, of `active` ones before its guard; `divergent` times it split its warp. Of the issues `memory`
     made `transactions` (accesses of caches, cycles of shared memory's banks); those of loads at L1 or the constant
     cache were `hits`, `misses`, or `pending_hits` on a line on its way. `reasons` are the slots charged to it; `caused`
-    those, charged to any instruction, in which a warp waited for its result or behind it in the LDST unit. `cuda` is
-    the place in the CUDA source that the text's `.loc` directives give, "" without them.
+    those, charged to any instruction, in which a warp waited for its result or queued after it in the LDST unit. `cuda`
+    is the place in the CUDA source that the text's `.loc` directives give, "" without them.
     """
 
     instruction: int

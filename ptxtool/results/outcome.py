@@ -1,4 +1,4 @@
-"""What a run without time leaves behind, as plain data: the buffers, how much of them changed, and the verdict."""
+"""The result of a run without time, as plain data: the buffers, how much of them changed, and the verdict."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,10 +30,10 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A kernel that ran: what it was started with, the buffers afterwards, and what is wrong.
+    """A kernel that ran: its launch, the buffers afterwards, and what is wrong.
 
     `checked` names the buffers that were compared with expected contents, `wrong` is what differs. `looked_for` names
-    the checks on the way, `findings` is what they found; for `lost_findings` more there was no room.
+    the checks during the run, `findings` is what they found; `lost_findings` more were not kept.
     """
 
     kernel: str

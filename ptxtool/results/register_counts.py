@@ -1,7 +1,7 @@
 """The registers per thread of a kernel from three sides: live at once, allocated, and by ptxas where there is one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from ptxtool.analysis.regalloc.physical import GENERAL_LIMIT
 from ptxtool.analysis.regalloc.register_need import RegisterNeed, register_need
@@ -11,7 +11,7 @@ from ptxtool.ir.nodes import Function
 
 @dataclass(frozen=True)
 class PtxasUsage:
-    """What ptxas gave one kernel: registers per thread, bytes of its stack frame, bytes stored by spills."""
+    """What ptxas allocated to one kernel: registers per thread, bytes of its stack frame, bytes stored by spills."""
 
     registers: int
     stack_bytes: int
@@ -19,11 +19,7 @@ class PtxasUsage:
 
     def to_dict(self) -> dict[str, int]:
         """Plain data for `--json`."""
-        return {
-            "registers": self.registers,
-            "stack_bytes": self.stack_bytes,
-            "spill_bytes": self.spill_bytes,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class PtxasRun:
 
 @dataclass(frozen=True)
 class RegisterCounts:
-    """The counts of one kernel. `need` is None where they cannot be told, and `problem` says why.
+    """The counts of one kernel. `need` is None where they cannot be counted; `problem` is the reason.
 
     `ptxas` is the run of ptxas, None where there was none.
     """
@@ -54,7 +50,7 @@ class RegisterCounts:
 
     @property
     def used(self) -> PtxasUsage | None:
-        """What ptxas gave the kernel, None where it did not say."""
+        """What ptxas allocated to the kernel, None where it printed no figure."""
         return self.ptxas.kernels.get(self.kernel.name) if self.ptxas else None
 
     @property
@@ -94,7 +90,7 @@ class RegisterCounts:
 
 
 def register_counts(kernel: Function, ptxas: PtxasRun | None) -> RegisterCounts:
-    """Count a kernel's registers; `ptxas` is what `ptxas_usage` said of its module. Raises E202 (undeclared label)."""
+    """Count a kernel's registers; `ptxas` is the run of ptxas over its module. Raises E202 (undeclared label)."""
     try:
         return RegisterCounts(kernel, register_need(kernel), "", ptxas)
     except PtxError as problem:

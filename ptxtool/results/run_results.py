@@ -5,7 +5,7 @@ in percent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ptxtool.base.diag import Diagnostic
@@ -62,7 +62,7 @@ class Rung:
     """One scheme of a ladder: what it was and how it ran. `percent` is what was shared, `passes` what rewrote the
     kernel ("" for nothing). `same_memory`: all buffers are as after the first rung.
 
-    `stall_line` is the line of the stall point in the kernel as it was given: rewriting moves lines.
+    `stall_line` is the line of the stall point in the original kernel: rewriting moves lines.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Rung:
         return first_stall(self.result.stall_points)
 
     def stall_to_dict(self) -> dict[str, Any] | None:
-        """The stall point as plain data, with its line in the kernel as it was given."""
+        """The stall point as plain data, with its line in the original kernel."""
         point = self.stall_point
         if point is None:
             return None
@@ -125,17 +125,7 @@ class Comparison:
         """Wrong results of any rung; memory that differs between rungs counts as one."""
         found: list[Diagnostic] = []
         for rung in self.rungs:
-            for told in rung.run.problems:
-                found.append(
-                    Diagnostic(
-                        told.code,
-                        f"{rung.name}: {told.message}",
-                        told.source,
-                        told.start,
-                        told.end,
-                        told.help,
-                    )
-                )
+            found += [replace(each, message=f"{rung.name}: {each.message}") for each in rung.run.problems]
             if not rung.same_memory:
                 message = f"{rung.name}: memory differs from that of {self.rungs[0].name}"
                 help = "a kernel with a data race has no one result; otherwise this is a bug of ours: please report it"
@@ -167,9 +157,9 @@ class Comparison:
         lines = [f"{self.kernel}, {self.percent:g}% of {self.resource} shared"]
         for rung in self.rungs:
             result, gain = rung.result, self.gain(rung)
-            told = result.status if gain is None else f"{gain:+.2f}%"
+            status = result.status if gain is None else f"{gain:+.2f}%"
             lines.append(
                 f"  {rung.name:<20} {result.resident_ctas} resident CTAs, {result.cycles} cycles, "
-                f"thread IPC {result.thread_ipc:.2f} ({told})"
+                f"thread IPC {result.thread_ipc:.2f} ({status})"
             )
         return "\n".join(lines)

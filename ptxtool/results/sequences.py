@@ -74,7 +74,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class SequenceOutcome:
-    """A list of launches that ran without time: the buffers behind the last, and what is wrong."""
+    """A list of launches that ran without time: the buffers after the last, and what is wrong."""
 
     steps: tuple[StepOutcome, ...]
     buffers: tuple[Buffer, ...]

@@ -62,11 +62,11 @@ class StallPoint:
 
 @dataclass(frozen=True)
 class SwitchingResult:
-    """What came of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
+    """The counters of CTA switching. Averages are over SMs and cycles, the most are of an SM at a time.
 
-    `switches` are CTAs that left the pipeline before their end, `evictions` those of them whose live registers went to
-    the PCRF, `restores` the returns from there. `depletion_cycles` are of SMs in which a stalled CTA stayed though
-    another one could have run, as the PCRF had no room.
+    `switches` are CTAs that left the pipeline before their end, `evictions` those of them that moved their live
+    registers to the PCRF, `restores` the returns from there. `depletion_cycles` are of SMs in which a stalled CTA
+    stayed though another one could have run, as the PCRF had no room.
     """
 
     scheme: str

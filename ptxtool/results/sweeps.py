@@ -1,4 +1,4 @@
-"""A sweep as plain data: the runs that are asked for, and what became of each.
+"""A sweep as plain data: the requested runs, and the result of each.
 
 For `sweep` and for programs that run many launches and look the results up by label. A `Configuration` says what to
 run; a `Record` is its result, with every counter of the run under the names that `sim --json` has; a `SweepResult` is
@@ -6,10 +6,12 @@ the records of one sweep in the order in which they were asked for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from ptxtool.analysis.occupancy.sharing_plan import Percent
 from ptxtool.base.diag import error
@@ -18,9 +20,9 @@ from ptxtool.base.source import Source
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
-Status = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
-"""What became of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
-ours; has not run. The last three are run again when the sweep is."""
+RunStatus = Literal["done", "wrong", "failed", "lost", "bug", "waiting"]
+"""The status of a run: ended; ended with wrong results; stopped by an error; its process was lost; stopped by a bug of
+ptxtool; has not run. The last three are run again when the sweep is."""
 
 AXES = (
     "kernel",
@@ -34,14 +36,14 @@ AXES = (
     "passes",
     "registers",
 )
-"""What may vary in a sweep, in the order of tables. "" stands for what was not said."""
+"""What may vary in a sweep, in the order of tables. "" stands for the default."""
 
-Value = str | int | float | bool
+AxisValue = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One run as it is asked for. Everything but `kernel` has the default that `ptxtool sim` has.
+    """One requested run. Everything but `kernel` has the default that `ptxtool sim` has.
 
     `kernel` is a file or a packaged sample, or with `text` just a name for that text. `passes` rewrites it (in them
     `share=run` and `registers=run` are this run's), `entry` names the kernel in it, `name` is what reports call it.
@@ -77,8 +79,8 @@ class Configuration:
         return str(self.kernel) if self.text is not None else Path(self.kernel).stem
 
     @property
-    def axes(self) -> dict[str, Value]:
-        """What is asked for, under the names of `AXES`."""
+    def axes(self) -> dict[str, AxisValue]:
+        """The values of the run by the names of `AXES`."""
         gpu = self.gpu.name if isinstance(self.gpu, Gpu) else str(self.gpu)
         return {
             "kernel": self.kernel_name,
@@ -95,7 +97,7 @@ class Configuration:
 
 
 def _percent(value: Percent) -> int | float | str:
-    """A percentage as a table shows it; what is none stays as it is, for whoever complains."""
+    """A percentage as a table shows it; other values stay as they are, for the check that reports them."""
     try:
         exact = Fraction(value)
     except (ValueError, ZeroDivisionError, TypeError):
@@ -104,55 +106,46 @@ def _percent(value: Percent) -> int | float | str:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a run leaves, whoever asked for it: what the store keeps under the run's key.
+class StoredResult:
+    """The result of a run as the store keeps it, under the key of the run.
 
     `counters` are those of `SimResult.to_dict()` but for the issues of single instructions and what was printed; {}
     where the run did not come so far. `problems` are diagnostics as data, each with its rendered `text`. `memory` is a
     digest of all arguments afterwards: two runs with the same digest left the same bytes.
     """
 
-    status: Status
+    status: RunStatus
     counters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     checked: tuple[str, ...] = ()
     problems: tuple[Mapping[str, Any], ...] = ()
     memory: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "counters": dict(self.counters),
-            "checked": list(self.checked),
-            "problems": [dict(problem) for problem in self.problems],
-            "memory": self.memory,
-        }
+        """Plain data, for the store and `--json`."""
+        plain = asdict(self)
+        return plain | {"checked": list(self.checked), "problems": list(plain["problems"])}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Outcome":
-        return cls(
-            data["status"],
-            data["counters"],
-            tuple(data["checked"]),
-            tuple(data["problems"]),
-            data["memory"],
-        )
+    def from_dict(cls, data: Mapping[str, Any]) -> "StoredResult":
+        """What `to_dict` returned."""
+        return msgspec.convert(data, cls)
 
 
-WAITING = Outcome("waiting")
+WAITING = StoredResult("waiting")
 """Of a run that has not ended."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One run of a sweep and what became of it."""
+    """One run of a sweep and its result."""
 
     label: str
-    axes: Mapping[str, Value]
+    axes: Mapping[str, AxisValue]
     key: str
-    outcome: Outcome
+    outcome: StoredResult
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RunStatus:
         return self.outcome.status
 
     @property
@@ -193,17 +186,17 @@ class Record:
         return {"label": self.label, **self.axes, "key": self.key, **self.outcome.to_dict()}
 
 
-_SAID = {
+_SHOWN = {
     "share_registers": "registers {}%",
     "share_scratchpad": "scratchpad {}%",
     "registers": "{} registers",
     "passes": "{{{}}}",
 }
-"""How the values of some axes are told from those of others."""
+"""How the values of some axes are shown."""
 
 
-def joined(values: Mapping[str, Value]) -> str:
-    """Values of axes as the name of a run, a row or a column; "default" where none says anything.
+def joined(values: Mapping[str, AxisValue]) -> str:
+    """Values of axes as the name of a run, a row or a column; "default" where all are defaults.
 
     Different values have different names, but for what the user has called the same.
     """
@@ -211,10 +204,10 @@ def joined(values: Mapping[str, Value]) -> str:
     return " ".join(words) or "default"
 
 
-def _word(axis: str, value: Value) -> str:
+def _word(axis: str, value: AxisValue) -> str:
     if axis == "dynamic":
         return "dynamic" if value is True else f"dynamic({value})"
-    return _SAID.get(axis, "{}").format(value)
+    return _SHOWN.get(axis, "{}").format(value)
 
 
 def check_axis(axis: str) -> None:
@@ -238,11 +231,11 @@ def counter_names(counters: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The records of a sweep, in the order in which the runs were asked for. `result["LABEL"]` finds one.
+    """The records of a sweep, in the order of the requests. `result["LABEL"]` finds one.
 
-    `simulated` counts the runs that this call made, `equal` those that got the result of one of them, `declined` those
-    that a pass stopped before, `stored` those whose result was known. `removed` are runs that the sweep of this name
-    had in its store and has no more. `interrupted` is True after Ctrl-C.
+    `simulated` counts the runs of this call, `equal` those with the same key as one of them, `declined` those that a
+    pass declined, `stored` those with a result in the store. `removed` are runs that the sweep of this name had in its
+    store and has no more. `interrupted` is True after Ctrl-C.
     """
 
     name: str
@@ -288,7 +281,7 @@ class SweepResult:
 
     @property
     def complete(self) -> bool:
-        """True if every run has been made, well or not."""
+        """True if every run has ended, well or not."""
         return all(record.status != "waiting" for record in self.records)
 
     def counts(self) -> dict[str, int]:
@@ -299,7 +292,7 @@ class SweepResult:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for `--json`: nothing in it depends on when or where runs were made."""
+        """Plain data for `--json`: nothing in it depends on when or where the runs took place."""
         return {"name": self.name, "complete": self.complete, "runs": [r.to_dict() for r in self.records]}
 
     def __str__(self) -> str:

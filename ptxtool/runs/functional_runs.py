@@ -10,7 +10,7 @@ import numpy as np
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.ir.nodes import Function
 from ptxtool.results.outcome import Buffer, Outcome
-from ptxtool.runs.launch_inputs import checked_arguments, simulator_values, textures, with_inputs
+from ptxtool.runs.launch_inputs import prepared
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -22,12 +22,10 @@ def run_functional(kernel: Function, launch: Launch, options: "LaunchOptions | N
     Buffers without contents are undefined to the check "init". Raises E401 where the arguments do not fit the kernel,
     and what `ptxsim.run` raises.
     """
-    arguments = checked_arguments(kernel, launch)
+    arguments, values, options = prepared(kernel, launch, options)
     import ptxsim
     from ptxsim.sanitizer.prepare import check_names
 
-    values = simulator_values(launch, arguments)
-    options = with_inputs(options, launch, launch.constants(), textures(launch))
     undefined = [a for i, a in zip(launch.inputs, arguments, strict=True) if i.undefined]
     result = ptxsim.run(kernel, launch.grid, launch.block, values, options=options, undefined=undefined)
     buffers = tuple(

@@ -14,6 +14,7 @@ import numpy as np
 from ptxtool.analysis.occupancy.sharing_plan import Percent, percentage
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import machine_of
+from ptxtool.formats.issue_counts import read_issue_counts
 from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.formats.launch.launch_steps import only_one
 from ptxtool.ir.nodes import Function
@@ -59,7 +60,7 @@ def ladder(
     texts = {"": kernel}
     for passes in (scheme.pipeline(registers) for scheme in schemes):
         if passes not in texts:
-            texts[passes] = rewrite(kernel.module, passes).module.kernels[kernel.name]
+            texts[passes] = rewrite(kernel.module, passes, read_issue_counts).module.kernels[kernel.name]
     rungs: list[Rung] = []
     for scheme in schemes:
         if announce is not None:

@@ -1,6 +1,6 @@
 """From a launch file to the simulator's arguments: arrays, textures and surfaces, and options that the file sets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
 
 
-def checked_arguments(kernel: Function, launch: Launch) -> list[Any]:
-    """Fresh arguments of a single launch. Raises E401 where they do not fit the kernel, E502 for a list of launches."""
+def prepared(
+    kernel: Function, launch: Launch, options: "LaunchOptions | None"
+) -> "tuple[list[Any], list[Any], LaunchOptions]":
+    """Fresh arguments of a single launch, the same as the simulator takes them, and the options with the file's inputs.
+
+    Raises E401 where the arguments do not fit the kernel, E502 for a list of launches.
+    """
     problems = check_arguments(only_one(launch), kernel)
     if problems:
         raise PtxError(problems)
-    return launch.arguments()
-
-
-def simulator_values(launch: Launch, arguments: Sequence[Any]) -> list[Any]:
-    """The arguments as the simulator takes them. Raises E401 at the launch file's place."""
-    return [simulator_value(launch, i, a) for i, a in zip(launch.inputs, arguments, strict=True)]
+    arguments = launch.arguments()
+    values = [simulator_value(launch, i, a) for i, a in zip(launch.inputs, arguments, strict=True)]
+    return arguments, values, with_inputs(options, launch, launch.constants(), textures(launch))
 
 
 def with_inputs(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxtool.base.diag import Diagnostic, PtxError
-from ptxtool.formats.launch.launch_data import Step
+from ptxtool.formats.launch.launch_data import LaunchEntry
 from ptxtool.formats.launch.launch_file import Launch, check_arguments
 from ptxtool.formats.launch.launch_steps import launch_of_step
 from ptxtool.ir.nodes import Function
@@ -37,7 +37,7 @@ class _Planned:
 
     number: int
     kernel: Function
-    step: Step
+    step: LaunchEntry
     launch: Launch
     values: tuple[Any, ...]
     """What the simulator gets, in the order of the parameters."""

@@ -12,7 +12,7 @@ from ptxtool.formats.launch.launch_file import Launch
 from ptxtool.ir.nodes import Function
 from ptxtool.results.run_results import Run
 from ptxtool.results.simulation import SimResult
-from ptxtool.runs.launch_inputs import checked_arguments, simulator_values, textures, with_inputs
+from ptxtool.runs.launch_inputs import prepared
 
 if TYPE_CHECKING:
     from ptxsim.launch_options import LaunchOptions
@@ -25,11 +25,9 @@ def run_launch(kernel: Function, launch: Launch, options: "LaunchOptions | None"
     The options' registers and scheduler take precedence over the launch file's. Raises E401 where the arguments do not
     fit the kernel, and what `ptxsim.launch` raises. A run that did not end (E408) is not compared.
     """
-    arguments = checked_arguments(kernel, launch)
+    arguments, values, options = prepared(kernel, launch, options)
     import ptxsim
 
-    values = simulator_values(launch, arguments)
-    options = with_inputs(options, launch, launch.constants(), textures(launch))
     gpu = machine_of(options.gpu)
     result = ptxsim.launch(
         kernel,

@@ -15,7 +15,7 @@ from ptxtool.base.phrases import counted
 from ptxtool.ir.nodes import Declaration, Directive, Function, Group, Instruction, Name, Operand
 from ptxtool.isa.types import TYPES
 from ptxtool.sema.functions import alignment_of, is_block, size_of
-from ptxtool.sema.operands.shapes import Shape, description
+from ptxtool.sema.operands.shapes import OperandShape, description
 from ptxtool.sema.operands.wording import Problem
 
 _PARAMETER = re.compile(r"\.(?:param|reg)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s*[\w$%]*\s*(?:\[\s*(\d*)\s*\])?")
@@ -99,7 +99,7 @@ def _formals(text: str) -> tuple[Formal, ...]:
 def call_problem(
     called: Called,
     expected: Signature,
-    shape_of: Callable[[Operand], Shape],
+    shape_of: Callable[[Operand], OperandShape],
     variable: Callable[[str], Declaration | None],
 ) -> Problem | None:
     """The first thing that does not fit between a call and what the called function takes."""
@@ -124,7 +124,7 @@ def call_problem(
 
 
 def _argument_problem(
-    operand: Operand, wanted: Formal, found: Shape, variable: Callable[[str], Declaration | None]
+    operand: Operand, wanted: Formal, found: OperandShape, variable: Callable[[str], Declaration | None]
 ) -> Problem | None:
     text = operand.text if isinstance(operand, Name) else ""
     where = f"'{wanted.name}'" if wanted.name != "_" else "the prototype"

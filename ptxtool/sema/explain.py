@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from ptxtool.base.phrases import did_you_mean, nearest
+from ptxtool.base.phrases import did_you_mean, nearest, series
 from ptxtool.isa.foreign import INSTRUCTIONS_ELSEWHERE, TYPES_ELSEWHERE
 from ptxtool.isa.forms import Form
 from ptxtool.isa.operands import OperandSpec
 from ptxtool.isa.table import PTXPLUS_ANYWHERE, table
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.repair import Ask, Explanation, Repair, either, listed, nearest_form
+from ptxtool.sema.repair import Ask, Explanation, Repair, listed, nearest_form
 
 _MOST_OPERANDS = 12
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -51,9 +51,9 @@ def explain(text: str, n_operands: int, is_ptxplus: bool) -> Explanation:
         elif is_range:
             numbers = f"{counts[0]} to {counts[-1]}"
         else:
-            numbers = either(map(str, counts)) if any(counts) else "no"
+            numbers = series(map(str, counts)) if any(counts) else "no"
         takes = f"{numbers} operand{'' if counts == [1] else 's'}"
-        help = f"write {either(dict.fromkeys(_usage(text, n, is_ptxplus) for n in counts[:3]))}"
+        help = f"write {series(dict.fromkeys(_usage(text, n, is_ptxplus) for n in counts[:3]))}"
         other = ".".join([{"atom": "red", "red": "atom"}.get(base, ""), *words])
         if table().match(other, n_operands, is_ptxplus) is not None:
             help += f"; '{other}' takes {n_operands}"

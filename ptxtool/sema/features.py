@@ -12,7 +12,7 @@ from ptxtool.isa.forms import Since
 from ptxtool.isa.table import Match, repeated, table
 from ptxtool.isa.targets import has
 from ptxtool.sema.explain import missing
-from ptxtool.sema.operands.operand_spans import word_place
+from ptxtool.sema.operands.operand_spans import word_span
 
 
 def feature_problems(module: Module) -> Iterator[Diagnostic]:
@@ -45,7 +45,7 @@ def _idle_word(module: Module, node: Instruction, matches: Iterable[Match]) -> I
     ):
         word, message, help = "pred", f"'.pred' means nothing at '{node.opcode.base}'", "remove it"
     if word and matches:
-        start, end = word_place(node, module.source.text, word)
+        start, end = word_span(node, module.source.text, word)
         yield Diagnostic("W208", message, module.source, start, end, help)
 
 
@@ -73,7 +73,7 @@ def _gone(
     ends = [f"PTX {major}.{minor}"] if major else []
     ends += [f"'sm_{max(until.targets, key=int)}'"] if until.targets else []
     message = f"'{node.opcode.text}' ended with {' and '.join(ends)}"
-    start, end = word_place(node, module.source.text, "")
+    start, end = word_span(node, module.source.text, "")
     help = _replacement(node, version, int(number))
     return Diagnostic("E203", message, module.source, start, end, help)
 
@@ -101,7 +101,7 @@ def _newer(
         since = match.form.since[word]
         lacks = _lacks(since, version, target)
         if lacks:
-            start, end = word_place(node, module.source.text, word)
+            start, end = word_span(node, module.source.text, word)
             what = f"'.{word}' of '{node.opcode.base}'" if word else f"'{node.opcode.text}'"
             help = f"raise {lacks.split()[0]}' if the machine has it"
             return Diagnostic("W205", f"{what} needs {lacks}", module.source, start, end, help)

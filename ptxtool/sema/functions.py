@@ -83,7 +83,7 @@ def prototype_problems(module: Module) -> Iterator[Diagnostic]:
         note = note_at("first declared here", module.source, before, before.name)
         what = _difference(before, item)
         if before.body is not None and item.body is None:
-            message = f"'{item.name}' is declared again behind its body"
+            message = f"'{item.name}' is declared again after its body"
             help = "declare a function before its body, or not at all"
             yield _problem(item, message, item.name, help, note)
         elif what:

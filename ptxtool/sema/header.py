@@ -1,4 +1,4 @@
-"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with values there are.
+"""The head of a file: `.version`, `.target` and `.address_size`, in this order, once, with valid values.
 
 Reference: PTX ISA, section 11.1 (PTX module directives).
 """
@@ -39,15 +39,12 @@ def header_problems(module: Module) -> Iterator[Diagnostic]:
         assert isinstance(item, Directive)
         at = _HEAD.index(name)
         if at > place and place < 2:
-            if module.directive(_HEAD[place]) is None:  # else it is told where it stands
+            if module.directive(_HEAD[place]) is None:  # else it is reported at its own place
                 yield _missing(module, item, _HEAD[place])
         elif at < place:
             first = next(i for i in module.items if isinstance(i, Directive) and i.name == name)
-            message = (
-                f"'.{name}' stands twice"
-                if first is not item
-                else f"'.{name}' is not at the head of the file"
-            )
+            wrong = "stands twice" if first is not item else "is not at the head of the file"
+            message = f"'.{name}' {wrong}"
             help = "a file begins with '.version', '.target' and '.address_size', each once"
             yield _problem(module, item, message, help)
         yield from _value_problems(module, item)
@@ -73,11 +70,10 @@ def _missing(module: Module, item: Item, name: str) -> Diagnostic:
     target = ".target sm_10, map_f64_to_f32" if module.is_ptxplus else ".target sm_80"
     example = {"version": ".version 8.0", "target": target}[name]
     message = f"no '.{name}' at the head of the file"
-    order = "first" if name == "version" else "behind '.version'"
+    order = "first" if name == "version" else "after '.version'"
     end = min(item.end, module.source.text.find("\n", item.start) % (len(module.source.text) + 1))
-    return Diagnostic(
-        "E213", message, module.source, item.start, max(end, item.start), f"write '{example}' {order}"
-    )
+    help = f"write '{example}' {order}"
+    return Diagnostic("E213", message, module.source, item.start, max(end, item.start), help)
 
 
 def _problem(module: Module, item: Directive, message: str, help: str, word: str = "") -> Diagnostic:

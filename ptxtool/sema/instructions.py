@@ -1,9 +1,8 @@
-"""Hold every instruction of a function against the instruction table: a form, and operands that fit it.
+"""Compare every instruction of a function with the instruction table: a form, and operands that fit it.
 
-For `ptxtool check`; names, labels and guards are checked by what this extends. An instruction without a form is E203,
-an operand that does not fit its place E206 to E210. Each operand becomes a `Shape`, once per scope; what was found out
-about an opcode with operands of certain shapes is remembered for all functions, so that a file of a hundred thousand
-instructions asks some hundred times.
+For `ptxtool check`; the base class checks names, labels and guards. An instruction without a form is E203, an operand
+that does not fit E206 to E210. Each operand becomes an `OperandShape`, once per scope; verdicts are cached for all
+functions by opcode and operand shapes, so that a file of a hundred thousand instructions needs some hundred of them.
 
 PTXPlus: only forms are checked. Its registers have no types, and almost every operand may be memory, half or pair.
 """
@@ -19,8 +18,8 @@ from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 from ptxtool.parse.operands import fold
 from ptxtool.sema.explain import explain
-from ptxtool.sema.operands.operand_spans import operand_places, word_place
-from ptxtool.sema.operands.shapes import UNDECLARED, Shape, shape
+from ptxtool.sema.operands.operand_spans import operand_spans, word_span
+from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, shape
 from ptxtool.sema.operands.type_fit import BITS, INTEGERS
 from ptxtool.sema.operands.verdict import Verdict, judge, takes_bounded
 from ptxtool.sema.upward_exposed import AccessedOperands, Region, accessed_operands
@@ -32,7 +31,7 @@ _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _SHORT = frozenset({"%tid", "%ntid", "%ctaid", "%nctaid"})
 
 
-_Seen = tuple[Shape, tuple[int, ...]]
+_Seen = tuple[OperandShape, tuple[int, ...]]
 _BY_VALUE = Verdict(False, ())
 """Stands for the verdict where the values of constants decide it."""
 
@@ -44,7 +43,7 @@ class _Known(NamedTuple):
     accessed: AccessedOperands | None
 
 
-_registers: dict[tuple[str, ...], Shape] = {}  # by the qualifiers of their declaration
+_registers: dict[tuple[str, ...], OperandShape] = {}  # by the qualifiers of their declaration
 _known: dict[tuple[object, ...], _Known] = {}
 _verdicts: dict[tuple[object, ...], Verdict | None] = {}  # by the values of constants too
 
@@ -80,7 +79,7 @@ class InstructionCheck(FunctionCheck):
             self._report_verdict(node, verdict, n)
         self._note_accesses(node, n, entries, known.accessed or accessed_operands(node))
 
-    def _learn(self, node: nodes.Instruction, shapes: list[Shape]) -> _Known:
+    def _learn(self, node: nodes.Instruction, shapes: list[OperandShape]) -> _Known:
         text, operands = node.opcode.text, node.operands
         by_value = takes_bounded(text, len(operands)) and any(found.kind != "register" for found in shapes)
         verdict = _BY_VALUE if by_value else judge(text, operands, shapes, self._is_64_bit)
@@ -89,7 +88,7 @@ class InstructionCheck(FunctionCheck):
         return _Known(verdict, None if is_call else accessed_operands(node))
 
     def _judge_values(
-        self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[Shape]
+        self, node: nodes.Instruction, key: tuple[object, ...], shapes: list[OperandShape]
     ) -> Verdict | None:
         """The verdict where the values of constants decide too."""
         known = (*key, *map(fold, node.operands))
@@ -152,7 +151,7 @@ class InstructionCheck(FunctionCheck):
     def _report_verdict(self, node: nodes.Instruction, verdict: Verdict, n: int) -> None:
         self._operands(node, n)
         source = self.function.source
-        spans = operand_places(node, source.text)
+        spans = operand_spans(node, source.text)
         written = [" ".join(source.text[start:end].split()) for start, end in spans]
         if verdict.follows:
             self._follow(node, n)
@@ -167,9 +166,7 @@ class InstructionCheck(FunctionCheck):
             wrong = next(old for old, new in words if old != new)
             message = f"'{node.opcode.text}' takes '.{wrong}', its operands are of another type"
             help = f"did you mean '{verdict.better}'?"
-            self.found.append(
-                Diagnostic("E207", message, source, *word_place(node, source.text, wrong), help)
-            )
+            self.found.append(Diagnostic("E207", message, source, *word_span(node, source.text, wrong), help))
         else:
             for k, problem in verdict.problems:
                 start, end = spans[k] if k < len(spans) else (node.start, node.end)
@@ -184,7 +181,7 @@ class InstructionCheck(FunctionCheck):
     def _unknown(self, node: nodes.Instruction) -> None:
         found = explain(node.opcode.text, len(node.operands), self.is_ptxplus)
         source = self.function.source
-        start, end = word_place(node, source.text, found.word)
+        start, end = word_span(node, source.text, found.word)
         help = found.help
         if "." not in node.opcode.text and source.text[end : node.end].lstrip(" \t\r")[:1] == "\n":
             help = f"write '{node.opcode.text}:' if it is a label"
@@ -192,7 +189,7 @@ class InstructionCheck(FunctionCheck):
             o.symbol for o in node.operands if type(o) is nodes.Memory and o.symbol and o.symbol[0] in "%$"
         )
         if not self.is_ptxplus and (register := next(indexed, "")):
-            help = f"is a ',' missing behind '{register}'?"
+            help = f"is a ',' missing after '{register}'?"
         self.found.append(Diagnostic("E203", found.message, source, start, end, help))
 
     def _no_label(self, node: nodes.Instruction, operand: nodes.Operand) -> None:
@@ -222,7 +219,7 @@ class InstructionCheck(FunctionCheck):
 
     # ---- what an operand is
 
-    def _shape(self, operand: nodes.Operand, n: int) -> Shape:
+    def _shape(self, operand: nodes.Operand, n: int) -> OperandShape:
         match operand:
             case nodes.Name():
                 return self._name_shape(operand, n)
@@ -251,7 +248,7 @@ class InstructionCheck(FunctionCheck):
             case _:
                 return shape("list")
 
-    def _expression_shape(self, operand: nodes.Binary, n: int) -> Shape:
+    def _expression_shape(self, operand: nodes.Binary, n: int) -> OperandShape:
         left, right = self._shape(operand.left, n), self._shape(operand.right, n)
         if left.kind == "constant" and right.kind == "constant":
             is_integer = operand.operator in _COMPARISONS or (left.type == "int" and right.type == "int")
@@ -262,7 +259,7 @@ class InstructionCheck(FunctionCheck):
             "sum", "" if (right.kind, right.type) == ("constant", "int") else "offset", (left, right)
         )
 
-    def _memory_shape(self, operand: nodes.Memory, n: int) -> Shape:
+    def _memory_shape(self, operand: nodes.Memory, n: int) -> OperandShape:
         if _is_plain(operand):
             offset = operand.offset
             is_integer = offset is None or _constant(offset.text).type == "int"  # type: ignore[union-attr]
@@ -292,7 +289,7 @@ class InstructionCheck(FunctionCheck):
             return self._name_shape(nodes.Name(name), n) is UNDECLARED
         return any(d.name == name and d.dimensions for d in variable.declarators)
 
-    def _name_shape(self, name: nodes.Name, n: int) -> Shape:
+    def _name_shape(self, name: nodes.Name, n: int) -> OperandShape:
         text, part = name.text, name.part
         whole, index = self._register(text, n)
         if index:
@@ -321,7 +318,7 @@ class InstructionCheck(FunctionCheck):
             return shape("special", found.type, older, 4 if found.parts and not part else 1)
         return UNDECLARED
 
-    def _variable_shape(self, declaration: nodes.Declaration) -> Shape:
+    def _variable_shape(self, declaration: nodes.Declaration) -> OperandShape:
         if declaration.type in _OPAQUE:
             return shape("opaque", declaration.type)
         if declaration in self.function.params:
@@ -335,7 +332,7 @@ class InstructionCheck(FunctionCheck):
         return self.variables.get(text) or self.module.variables.get(text)
 
 
-def _whole(declaration: nodes.Declaration) -> Shape:
+def _whole(declaration: nodes.Declaration) -> OperandShape:
     """What a register of a declaration is."""
     found = _registers.get(declaration.qualifiers)
     if found is None:
@@ -357,7 +354,7 @@ def _is_plain(operand: nodes.Operand) -> bool:
 
 
 @cache
-def _constant(text: str) -> Shape:
+def _constant(text: str) -> OperandShape:
     try:
         return shape("constant", literal(text).kind)
     except ValueError:

@@ -17,7 +17,7 @@ _MORE_THAN_ONE = re.compile(r"[{}]\s*$|^\s*[.{}]|;\s*\S|(?<!:):(?!:)", re.MULTIL
 """In what was passed over: a brace, a directive, a second statement or a label, which later ones may need."""
 
 
-def check_rest(broken: SyntaxErrors) -> tuple[Diagnostic, ...]:
+def check_recovered(broken: SyntaxErrors) -> tuple[Diagnostic, ...]:
     """The errors of what could be read, but for lines that are broken."""
     if broken.rest is None or not all(_is_one_instruction(broken.rest, *span) for span in broken.skipped):
         return ()

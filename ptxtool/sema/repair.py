@@ -1,6 +1,6 @@
 """The smallest change after which a form of the table fits an opcode: a word less, a word more, another word.
 
-For `explain`, which tells the user the first change that helps. `words` are those behind the first word of the opcode;
+For `explain`, which reports the first change that helps. `words` are those after the first word of the opcode;
 the first `fixed` of them are part of its name (`cp.async.bulk`) and stay. Where no single change helps, the form that
 has most in common with the opcode is named.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptxtool.base.phrases import nearest
+from ptxtool.base.phrases import nearest, series
 from ptxtool.isa.forms import Form, ModifierGroup
 from ptxtool.isa.types import TYPES
 
@@ -90,7 +90,7 @@ class Repair:
             return None
         text = ".".join([self.base, *words])
         if len(types) == len(missing):
-            return Explanation(f"'{text}' lacks a type", f"write {listed(missing, 'or')} behind it")
+            return Explanation(f"'{text}' lacks a type", f"write {listed(missing, 'or')} after it")
         modifiers = [w for w in missing if w not in types]
         return Explanation(f"'{text}' lacks a modifier", f"add {listed(modifiers, 'or')}")
 
@@ -145,13 +145,7 @@ def _written(group: ModifierGroup, words: list[str]) -> str:
     return shown + ("|..." if len(group.alternatives) > _ALTERNATIVES else "")
 
 
-def either(words: Iterable[str]) -> str:
-    """ "a, b or c"."""
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def listed(words: Iterable[str], last_one: str = "and") -> str:
+def listed(words: Iterable[str], conjunction: str = "and") -> str:
     """'.a', '.b' and '.c', cut where there are many."""
     chosen = list(words)
     if len(chosen) > _LISTED:  # the common ones are shown
@@ -159,5 +153,4 @@ def listed(words: Iterable[str], last_one: str = "and") -> str:
     named = [f"'.{word}'" for word in chosen]
     if len(named) > _LISTED:
         return f"{', '.join(named[:_LISTED])}, ..."
-    *most, last = named
-    return f"{', '.join(most)} {last_one} {last}" if most else last
+    return series(named, conjunction)

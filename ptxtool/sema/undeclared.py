@@ -26,12 +26,12 @@ class Undeclared:
 
     def __init__(self, function: Function):
         self.function = function
-        self._told: set[str] = set()  # families of registers
+        self._reported: set[str] = set()  # families of registers
 
-    def is_told(self, text: str) -> bool:
+    def is_reported(self, text: str) -> bool:
         """Whether a name is one of a family of registers whose declaration was found missing before."""
         family = _FAMILY.fullmatch(text)
-        return family is not None and family[1] in self._told
+        return family is not None and family[1] in self._reported
 
     def help(
         self, text: str, node: Instruction, operand: Operand | None, visible: Callable[[], list[str]]
@@ -80,7 +80,7 @@ class Undeclared:
             name.startswith(prefix) and name[len(prefix) :].isdecimal() for name in self._declared_at
         ):
             return ""
-        self._told.add(prefix)
+        self._reported.add(prefix)
         source = self.function.source.text
         used = re.compile(rf"(?<![\w$%]){re.escape(prefix)}(\d{{1,6}})(?![\w$])")
         end = self.function.end

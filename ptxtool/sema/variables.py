@@ -50,7 +50,7 @@ def declaration_problems(
 
 
 def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
-    """An `.extern` variable whose definition has another type or size, or nobody else can see."""
+    """An `.extern` variable whose definition has another type or size, or no linkage."""
     external: dict[str, nodes.Declaration] = {}
     for item in module.declarations():
         for declarator in item.declarators:
@@ -75,7 +75,7 @@ def redeclaration_problems(module: nodes.Module) -> Iterator[Diagnostic]:
 
 
 def bank_problems(module: nodes.Module) -> Iterator[Diagnostic]:
-    """Constants that do not fit their bank of 64 KB; told where it overflows."""
+    """Constants that do not fit their bank of 64 KB; reported where it overflows."""
     total = 0
     for item in module.declarations():
         if item.space != "const" or "extern" in item.linkage or item.type not in TYPES:
@@ -106,7 +106,6 @@ class _Check:
         self.module, self.item, self.place, self.has_body = module, item, place, has_body
         self.space = item.space.partition("[")[0]
         self.name = item.declarators[0].name if item.declarators else ""
-        self.words = [*item.linkage, *item.qualifiers]
 
     def problem(self, message: str, help: str, word: str = "") -> Diagnostic:
         return diagnostic_at("E212", message, self.module.source, self.item, word or self.name, help)
@@ -114,43 +113,40 @@ class _Check:
     def space_problems(self) -> Iterator[Diagnostic]:
         name, space, item = self.name, self.space, self.item
         version = self.module.version
+        message = help = ""
         if item.type in OPAQUE and self.place == "body":
-            yield self.problem(
-                f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
-            )
+            message, help = f"'{name}' is a '.{item.type}' inside a function", "declare it at module scope"
         elif item.type in OPAQUE and self.place == "module" and space != "global":
-            yield self.problem(f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place")
+            message, help = f"'{name}' is a '.{item.type}' in '.{space}'", "write '.global' in its place"
         elif item.type == "samplerref" and version >= (1, 5) and not _is_independent(self.module):
-            help = "write 'texmode_independent' behind '.target', or take the sampler out of the texture"
-            yield self.problem(f"sampler '{name}' in unified texturing mode", help)
+            message = f"sampler '{name}' in unified texturing mode"
+            help = "write 'texmode_independent' after '.target', or take the sampler out of the texture"
         elif space == "tex" and self.place == "body":
-            yield self.problem(f"texture '{name}' inside a function", "declare it at module scope")
+            message, help = f"texture '{name}' inside a function", "declare it at module scope"
         elif space == "tex" and version >= (1, 5):
-            yield self.problem("'.tex' ended with PTX 1.5", f"write '.global .texref {name};'")
+            message, help = "'.tex' ended with PTX 1.5", f"write '.global .texref {name};'"
         elif item.space.startswith("const[") and version >= (2, 2):
+            message = f"'.{item.space}': banks of constants ended with PTX 2.2"
             help = "write '.const'; all of them are in one bank of 64 KB"
-            yield self.problem(f"'.{item.space}': banks of constants ended with PTX 2.2", help)
         elif name == "WARP_SZ" or (self.place == "module" and special(name) is not None):
-            yield self.problem(f"'{name}' means something already", "give the variable another name", name)
+            message, help = f"'{name}' means something already", "give the variable another name"
         elif self.place == "module" and space == "param":
-            yield self.problem(f"parameter '{name}' at module scope", "parameters belong to a function")
+            message, help = f"parameter '{name}' at module scope", "parameters belong to a function"
         elif self.place == "module" and space in ("reg", "local") and version >= (3, 0):
+            message = f"'.{space}' variable '{name}' at module scope"
             help = "since PTX 3.0 they belong into functions: move it into the body"
-            yield self.problem(f"'.{space}' variable '{name}' at module scope", help)
         elif self.place == "entry" and space != "param":
-            yield self.problem(
-                f"parameter '{name}' of a kernel is in '.{space}'", "kernels take '.param' alone"
-            )
+            message, help = f"parameter '{name}' of a kernel is in '.{space}'", "kernels take '.param' alone"
         elif self.place == "func" and space not in ("param", "reg"):
-            yield self.problem(f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'")
+            message, help = f"parameter '{name}' is in '.{space}'", "functions take '.param' and '.reg'"
+        if message:
+            yield self.problem(message, help)
         if "common" in item.linkage and space != "global":
-            yield self.problem(
-                f"'.common' variable '{name}' is in '.{space}'", "only '.global' variables are common"
-            )
+            message = f"'.common' variable '{name}' is in '.{space}'"
+            yield self.problem(message, "only '.global' variables are common")
         if "attribute(.managed)" in item.qualifiers and space != "global":
-            yield self.problem(
-                f"managed variable '{name}' is in '.{space}'", "only '.global' variables are managed"
-            )
+            message = f"managed variable '{name}' is in '.{space}'"
+            yield self.problem(message, "only '.global' variables are managed")
 
     def parameter_problems(self) -> Iterator[Diagnostic]:
         """What a parameter or result of a function may not be besides; declarations alone are not held to it."""
@@ -167,7 +163,7 @@ class _Check:
                 help = "it tells about pointers that the host passes: remove it"
                 yield self.problem(f"'.ptr' at '{name}' of a function", help, ".ptr")
             elif word and word[0] not in _POINTED_AT:
-                help = "write '.global', '.const', '.shared' or '.local' behind '.ptr', or nothing"
+                help = "write '.global', '.const', '.shared' or '.local' after '.ptr', or nothing"
                 yield self.problem(f"'.ptr .{word[0]}': no memory to point into", help, f".{word[0]}")
 
     def type_problems(self) -> Iterator[Diagnostic]:
@@ -178,18 +174,16 @@ class _Check:
         if item.type == "f16x2" and self.space == "param":
             yield self.problem(f"parameter '{name}' is '.f16x2'", "write '.b32' in its place", ".f16x2")
         if item.type == "pred" and self.space != "reg" and (self.has_body or self.place != "func"):
-            yield self.problem(
-                f"predicate '{name}' is in '.{self.space}'", "predicates live in '.reg' alone", ".pred"
-            )
+            message = f"predicate '{name}' is in '.{self.space}'"
+            yield self.problem(message, "predicates live in '.reg' alone", ".pred")
         if item.vector > 1:
             bits = TYPES[item.type].bits if item.type in TYPES else 0
             shown = f"'.v{item.vector} .{item.type}'"
             if item.type == "pred":
                 yield self.problem(f"{shown}: a vector of predicates", "declare one by one", ".pred")
             elif item.vector * bits > _WIDEST_VECTOR or item.vector > 4:
-                yield self.problem(
-                    f"{shown} has {item.vector * bits} bits", "a vector variable has at most 128 bits"
-                )
+                message = f"{shown} has {item.vector * bits} bits"
+                yield self.problem(message, "a vector variable has at most 128 bits")
             elif self.place == "entry":
                 help = f"write '.align {item.vector * bits // 8} .b8 {name}[{item.vector * bits // 8}]'"
                 yield self.problem(f"parameter '{name}' is a vector", help)
@@ -207,9 +201,8 @@ class _Check:
             message = f"'{name}' is an array of registers"
             yield self.problem(message, f"write '{name}<{sizes[0] or 4}>' for {name}0, {name}1, ...", name)
         elif 0 in sizes[1:]:
-            yield self.problem(
-                f"'{name}' is an array of arrays of size 0", "give every dimension a size", name
-            )
+            message = f"'{name}' is an array of arrays of size 0"
+            yield self.problem(message, "give every dimension a size", name)
         elif not sizes[0] and declarator.value is None and "extern" not in self.item.linkage:
             if self.place == "entry":
                 yield self.problem(f"parameter '{name}' has no size", "write the number of elements", name)
@@ -222,17 +215,13 @@ class _Check:
     def value_problems(self, declarator: nodes.Declarator, value: nodes.Operand) -> Iterator[Diagnostic]:
         name, type_ = declarator.name, self.item.type
         if self.space not in ("global", "const"):
-            help = (
-                f"store it with 'st.{self.space}' at the start"
-                if self.space != "reg"
-                else "'mov' it at the start"
-            )
+            store = "'mov' it" if self.space == "reg" else f"store it with 'st.{self.space}'"
+            help = f"{store} at the start"
             yield self.problem(f"'{name}' in '.{self.space}' has an initial value", help, name)
             return
         if "extern" in self.item.linkage:
-            yield self.problem(
-                f"'.extern' variable '{name}' has an initial value", "its definition has it", name
-            )
+            message = f"'.extern' variable '{name}' has an initial value"
+            yield self.problem(message, "its definition has it", name)
             return
         if type_ in OPAQUE:
             return
@@ -248,17 +237,15 @@ class _Check:
             yield from self._element(name, value)
             return
         if not isinstance(value, nodes.Vector):
-            yield self.problem(
-                f"'{name}' is an array, its initial value is none", "write '{' and '}' around it", name
-            )
+            message = f"'{name}' is an array, its initial value is none"
+            yield self.problem(message, "write '{' and '}' around it", name)
             return
         size = sizes[0]
         is_vector = self.item.vector > 1 and len(sizes) == 1
         if size and (len(value.items) > size or (is_vector and len(value.items) != size)):
             message = f"'{name}' has {len(value.items)} initial values for {size} elements"
-            yield self.problem(
-                message, "remove some, or raise the size" if not is_vector else "count them again", name
-            )
+            help = "count them again" if is_vector else "remove some, or raise the size"
+            yield self.problem(message, help, name)
             return
         for item in value.items:
             found = list(self._elements(name, item, sizes[1:]))
@@ -282,14 +269,11 @@ class _Check:
         try:
             number = constant(value, _worth).number
         except ValueError as reason:
+            wrong = f"is no constant: {reason}"
             help = "fractions and whole numbers do not mix; '%', '~', '!', '&&' and shifts are for whole ones"
-            zero = "zero" in str(reason)
-            yield self.problem(
-                f"the initial value of '{name}' "
-                + ("divides by zero" if zero else f"is no constant: {reason}"),
-                "write another divisor" if zero else help,
-                name,
-            )
+            if "zero" in str(reason):
+                wrong, help = "divides by zero", "write another divisor"
+            yield self.problem(f"the initial value of '{name}' {wrong}", help, name)
             return
         if isinstance(number, int) and type_ in FLOATS:
             help = "write a fraction ('1.0') or bits ('0f3f800000')"

@@ -2,8 +2,8 @@
 
 For `check`, and for the pass pipeline, which refuses modules with errors and verifies after every pass. Errors are
 what no tool could give a meaning (E201 undeclared register or variable, E202 undeclared label, E204 declared twice,
-E206 wrong operand). An instruction outside the table passes through with a warning (W201), so does a PTXPlus hardware
-register nobody declared (W202).
+E206 wrong operand). An instruction outside the table passes through with a warning (W201), as does an undeclared
+PTXPlus hardware register (W202).
 
 Names are resolved as the language scopes them: a `{ }` block sees its own declarations, from where they stand, and
 those around it; labels are seen in their whole block. An undeclared name is reported once per function.
@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.base.phrases import did_you_mean
+from ptxtool.base.phrases import did_you_mean, series
 from ptxtool.base.source import Source
 from ptxtool.ir import nodes
 from ptxtool.ir.marks import RELEASES, misspelt
@@ -228,8 +228,8 @@ class FunctionCheck:
         found = special(text)
         if found is not None:
             if not found.has_part(name.part) or (name.part.isdigit() and not self.is_ptxplus):
-                *most, last = [f"'.{part}'" for part in found.parts] or [""]
-                help = f"it has {', '.join(most)} and {last}" if most else f"write '{text}'"
+                parts = [f"'.{part}'" for part in found.parts]
+                help = f"it has {series(parts, 'and')}" if parts else f"write '{text}'"
                 message = f"'{text}' has no part '.{name.part}'"
                 self._report("E206", message, node, f"{text}.{name.part}", help)
             return
@@ -244,7 +244,7 @@ class FunctionCheck:
                 self._report("W202", f"register '{text}' is not declared", node, text, help)
                 return
         self.reported.add(text)
-        if self.undeclared.is_told(text):
+        if self.undeclared.is_reported(text):
             return
         what = "register" if text[0] in "%$" and not text.startswith("$L") else "name"
         help = self.undeclared.help(text, node, operand, lambda: self._visible(n))

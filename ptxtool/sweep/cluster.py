@@ -1,8 +1,8 @@
 """Making runs on a Dask cluster: `dask scheduler` on one machine, `dask worker` on any number.
 
-Dask gives the runs of a worker that goes away to the others. A run is lost where several workers in a row went away
-with it. What the sweep needs of a worker is the same version of ptxtool, and files that launch files name under the
-same path; `execute` checks both.
+Dask repeats the runs of a worker that goes away on the others. A run is lost if several workers in a row went away
+with it. A worker needs the same version of ptxtool, and the files that launch files name under the same path;
+`execute` checks both.
 """
 
 import logging
@@ -39,7 +39,7 @@ def run_on_cluster(tasks: Sequence[Task], cluster: Any) -> Results:
 
 
 def check_cluster(cluster: Any) -> None:
-    """Raise E502 without Dask or for what is no address, E504 where nobody listens at it."""
+    """Raise E502 without Dask or for what is no address, E504 where nothing listens at it."""
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -63,7 +63,7 @@ def _with_client(client: Any, tasks: Sequence[Task], cluster: Any) -> Results:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without Dask's log of lost connections, tracebacks and all: what they mean is said as a diagnostic."""
+    """Silence Dask's log of lost connections and their tracebacks: a diagnostic reports them."""
     log = logging.getLogger("distributed.client")
     before = log.level
     log.setLevel(logging.CRITICAL)
@@ -108,7 +108,7 @@ def _lost(task: Task, problem: BaseException | None) -> Diagnostic:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise E504 at once for an address that nobody listens at: Dask would try for long."""
+    """Raise E504 at once for an address that nothing listens at: Dask would try for long."""
     parts = urlsplit(address if "//" in address else f"tcp://{address}")
     try:
         host, port = parts.hostname, parts.port

@@ -100,7 +100,7 @@ def _parquet(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:
-    """The values of a column; as text where they are of several types, such as registers that were not said."""
+    """The values of a column; as text where they are of several types, such as registers left to the launch file."""
     given = [None if value == "" else value for value in values]
     kinds = {type(value) for value in given if value is not None}
     if kinds == {int, float}:

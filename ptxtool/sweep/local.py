@@ -1,6 +1,6 @@
 """Making runs on this machine: in this process, or in several with joblib's loky.
 
-Every worker imports the simulator once and makes a run at a time; a result is handed over as soon as it is there. A
+Every worker imports the simulator once and makes a run at a time; a result is returned as soon as it is there. A
 worker that is killed from outside (most often for want of memory) breaks the pool: the runs that may have been in it
 are made again one by one, each in a process of its own, so that only a run that kills its process again is lost.
 """
@@ -13,15 +13,15 @@ import warnings
 from collections.abc import Generator, Sequence
 
 from ptxtool.base.diag import Diagnostic
-from ptxtool.results.sweeps import Outcome
+from ptxtool.results.sweeps import StoredResult
 from ptxtool.sweep.task import Task, execute, failed
 
-Results = Generator[tuple[str, Outcome], None, None]
+Results = Generator[tuple[str, StoredResult], None, None]
 """Outcomes by key, as they come."""
 
 
 def run_here(tasks: Sequence[Task], jobs: int | None) -> Results:
-    """Make runs in so many processes, as many as there are CPUs if not said."""
+    """Make runs in so many processes, by default as many as there are CPUs."""
     import joblib
 
     jobs = min(joblib.cpu_count() if jobs is None else jobs, len(tasks))
@@ -62,19 +62,19 @@ def _pool(tasks: Sequence[Task], jobs: int) -> Results:
         yield from parallel(delayed(_keyed)(task) for task in tasks)
 
 
-def _alone(task: Task) -> Outcome:
+def _alone(task: Task) -> StoredResult:
     """Make a run in a process of its own."""
     try:
         for _, outcome in _pool([task], 2):
             return outcome
     except _killed():
         pass
-    told = Diagnostic(
+    lost = Diagnostic(
         "E504",
         f"the process that made run '{task.label}' was killed twice",
         help="most often there is too little memory: use fewer --jobs; starting the sweep again makes the run again",
     )
-    return failed((told,), "lost")
+    return failed((lost,), "lost")
 
 
 def _killed() -> type[Exception]:
@@ -84,18 +84,18 @@ def _killed() -> type[Exception]:
 
 
 def _compile_once() -> None:
-    """Have machine code on the disk before several processes want to make it at the same time."""
+    """Compile once, so that several processes do not compile the same code at the same time."""
     import ptxsim
 
     _ = ptxsim.launch
 
 
-def _keyed(task: Task) -> tuple[str, Outcome]:
+def _keyed(task: Task) -> tuple[str, StoredResult]:
     return task.key, execute(task)
 
 
 def _start_worker(parent: int) -> None:
-    """In a new worker: Ctrl-C is the parent's business, and without the parent there is nobody to work for."""
+    """In a new worker: leave Ctrl-C to the parent, and end when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
 

@@ -1,9 +1,9 @@
-"""From what is asked for to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
+"""From configurations to tasks: every kernel, launch file, GPU, pass and scheduler is read and checked, once each.
 
-Raises whatever is wrong before anything runs. Only a pass that cannot do what was asked for one kernel (E301, E303) is
-no reason to stop the others: it is the outcome of these runs.
+Raises all errors before anything runs. Only a pass that declines a kernel (E301, E303) does not stop the other runs: it
+is the outcome of the runs with that kernel and pass.
 
-A task's key is a digest of all that its result depends on: the kernel's text behind the passes, the launch file and
+A task's key is a digest of all that its result depends on: the kernel's text after the passes, the launch file and
 the files that it names, all keys of the GPU, the options, and the simulator's sources. Names of files are not part of
 it, nor is the label: an equal run is the same run.
 """
@@ -22,7 +22,7 @@ from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.formats.files import read_bytes
 from ptxtool.formats.gpu import Gpu, machine_of
 from ptxtool.formats.settings import with_settings
-from ptxtool.results.sweeps import AXES, Configuration, Outcome, joined
+from ptxtool.results.sweeps import AXES, Configuration, StoredResult, joined
 from ptxtool.runs.run_values import asked_registers, for_run
 from ptxtool.sweep.task import Task, failed
 from ptxtool.sweep.version import simulator_version
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the sweep: what was asked for, and its task. `outcome` is there where no run is needed to know it."""
+    """A run of the sweep: its configuration and its task. `outcome` is there if it is known without a run."""
 
     configuration: Configuration
     label: str
     task: Task
-    outcome: Outcome | None = None
+    outcome: StoredResult | None = None
 
     @property
     def key(self) -> str:
@@ -53,7 +53,7 @@ KernelNamed = Callable[["Module", str | None], "Function"]
 
 
 def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> tuple[Planned, ...]:
-    """The tasks of a sweep, in order. Raises all that is wrong with what is asked for."""
+    """The tasks of a sweep, in order. Raises all errors of the configurations."""
     asked = tuple(configurations)
     labels = labelled(asked)
     planner = _Planner(kernel_named)
@@ -63,18 +63,18 @@ def plan(configurations: Iterable[Configuration], kernel_named: KernelNamed) -> 
         try:
             planned.append(planner.planned(configuration, label))
         except PtxError as problem:
-            problems |= dict.fromkeys(_placed(told, configuration) for told in problem.diagnostics)
+            problems |= dict.fromkeys(_placed(each, configuration) for each in problem.diagnostics)
     if problems:
         raise PtxError(problems)
     return tuple(planned)
 
 
-def _placed(told: Diagnostic, asked: Configuration) -> Diagnostic:
+def _placed(diagnostic: Diagnostic, asked: Configuration) -> Diagnostic:
     """A diagnostic with a place: its own, or where the sweep file names the kernel."""
-    if told.source is not None or asked.origin is None:
-        return told
+    if diagnostic.source is not None or asked.origin is None:
+        return diagnostic
     source, start, end = asked.origin
-    return replace(told, source=source, start=start, end=end)
+    return replace(diagnostic, source=source, start=start, end=end)
 
 
 def labelled(configurations: Sequence[Configuration]) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ _V = TypeVar("_V")
 
 
 def _once(known: dict[Any, _V], key: object, make: Callable[[], _V]) -> _V:
-    """The value of a key, computed when it is first asked for."""
+    """The value of a key, computed at the first request."""
     if key not in known:
         known[key] = make()
     return known[key]
@@ -170,7 +170,7 @@ class _Planner:
         return _once(self._kernels, (str(asked.kernel), asked.text), lambda: _read_kernel(asked))
 
     def _function(self, kernel: "_Kernel", name: str | None, asked: Configuration) -> "Function":
-        """The kernel of that name. Raises E205, with advice for whoever writes a sweep where none was named."""
+        """The kernel of that name. Raises E205, with advice that names the sweep's key if none was given."""
         kernels = kernel.module.kernels
         if name is None and len(kernels) > 1:
             ours = 'kernel = "NAME" beside its file here' if asked.origin else "entry of its Configuration"
@@ -208,7 +208,7 @@ class _Planner:
                 (launch_of_step(file.launch, step, each), each)
                 for step, each in zip(steps, kernels, strict=True)
             ]
-        problems = {told: None for launch, each in fits for told in check_arguments(launch, each)}
+        problems = {problem: None for launch, each in fits for problem in check_arguments(launch, each)}
         if problems:
             raise PtxError(problems)
         self._fits.add(pair)
@@ -236,21 +236,22 @@ class _Planner:
             from ptxsim.timing.schedulers.own import split
             from ptxtool.runs.launch_runs import chosen_policy
 
-            said = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
-            name = chosen_policy(said, gpu, asked.scheduler or None).name
+            chosen = launch.launch if asked.scheduler else _one_scheduler(launch.launch)
+            name = chosen_policy(chosen, gpu, asked.scheduler or None).name
             own = split(name)
             self._schedulers[where] = name, own and replace(own, file=str(Path(own.file).resolve()))
         return self._schedulers[where]
 
     def _rewrite(self, kernel: "_Kernel", pipeline: str) -> str | PtxError:
-        """The kernel's text behind the passes, or why there is none. Raises E302 for what is no pipeline."""
+        """The kernel's text after the passes, or the error of a pass. Raises E302 for what is no pipeline."""
+        from ptxtool.formats.issue_counts import read_issue_counts
         from ptxtool.passes import parse_pipeline, run
 
         where = (id(kernel), pipeline)
         if where not in self._rewritten:
             passes: tuple[Pass, ...] = parse_pipeline(pipeline)
             try:
-                self._rewritten[where] = run(kernel.module, passes).module.source.text
+                self._rewritten[where] = run(kernel.module, passes, read_issue_counts).module.source.text
             except PtxError as problem:
                 self._rewritten[where] = problem
         return self._rewritten[where]
@@ -283,7 +284,7 @@ def _read_kernel(asked: Configuration) -> _Kernel:
 
     name, data = (str(asked.kernel), asked.text) if asked.text is not None else read_input(asked.kernel)
     module = parse(data, name)
-    errors = [told for told in verify(module) if told.is_error]
+    errors = [problem for problem in verify(module) if problem.is_error]
     if errors:
         raise PtxError(errors)
     return _Kernel(name, module.source.text, module)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ptxtool.base.diag import error
-from ptxtool.results.sweeps import Configuration, Outcome, SweepResult
+from ptxtool.results.sweeps import Configuration, StoredResult, SweepResult
 from ptxtool.sweep.cluster import check_cluster, run_on_cluster
 from ptxtool.sweep.local import Results, run_here
 from ptxtool.sweep.plan import KernelNamed, Planned, plan
@@ -16,7 +16,7 @@ from ptxtool.sweep.task import Task
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep is. Of `total` runs `stored` had a result before; `ended` were made since, `failed` of them
+    """How far a sweep is. Of `total` runs `stored` had a result before; `ended` have ended since, `failed` of them
     without a good result. `label` is the run that ended last, "" before the first.
     """
 
@@ -27,7 +27,7 @@ class SweepProgress:
     label: str = ""
 
 
-Watch = Callable[[SweepProgress], object]
+OnProgress = Callable[[SweepProgress], object]
 """Called before the first run and after each."""
 
 
@@ -39,12 +39,12 @@ def run_sweep(
     name: str = "sweep",
     jobs: int | None = None,
     cluster: Any = None,
-    progress: Watch | None = None,
+    progress: OnProgress | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> SweepResult:
     """Make all runs that are not in the store, and return the records of all.
 
-    Raises whatever is wrong with what is asked for before anything runs; what stops a run is its record's problem.
+    Raises the errors of the configurations before anything runs; an error that stops a run is in its record.
     """
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise error("E502", f"jobs = {jobs!r}", help="give the number of processes, at least 1")
@@ -83,17 +83,21 @@ def run_sweep(
 
 
 def _engine(tasks: tuple[Task, ...], jobs: int | None, cluster: Any) -> Results:
-    """Whoever makes the runs; nobody where there are none."""
+    """The results of the runs, from this machine or the cluster."""
     if not tasks:
         return (_ for _ in ())
     return run_here(tasks, jobs) if cluster is None else run_on_cluster(tasks, cluster)
 
 
 class _Watcher:
-    """Counts runs, equal ones each for itself, for whoever looks on."""
+    """Counts runs, equal ones each for itself, and reports the progress."""
 
     def __init__(
-        self, planned: tuple[Planned, ...], stored: set[str], known: dict[str, Outcome], watch: Watch | None
+        self,
+        planned: tuple[Planned, ...],
+        stored: set[str],
+        known: dict[str, StoredResult],
+        watch: OnProgress | None,
     ):
         self._labels: dict[str, list[str]] = {}
         for each in planned:
@@ -104,16 +108,16 @@ class _Watcher:
         self.declined = sum(len(self._labels[key]) for key in known)
         self.simulated = self.equal = 0
         self._failed = self.declined
-        self._tell("")
+        self._report("")
 
-    def ended(self, key: str, outcome: Outcome) -> None:
+    def ended(self, key: str, outcome: StoredResult) -> None:
         labels = self._labels[key]
         self.simulated += 1
         self.equal += len(labels) - 1
         self._failed += len(labels) * (outcome.status != "done")
-        self._tell(labels[-1])
+        self._report(labels[-1])
 
-    def _tell(self, label: str) -> None:
+    def _report(self, label: str) -> None:
         if self._watch is not None:
             ended = self.declined + self.simulated + self.equal
             self._watch(SweepProgress(self._total, self.stored, ended, self._failed, label))

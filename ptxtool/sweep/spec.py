@@ -1,10 +1,10 @@
-"""Sweep files: what is varied, as a TOML file says it (docs/sweep.md lists the keys).
+"""Sweep files: the axes that vary, in TOML (docs/sweep.md lists the keys).
 
 A key with a list is an axis; the runs are all combinations of one value of each. A `[[scheme]]` fixes several axes at
 once under a name: with schemes, every run is of one, and only the axes that it leaves open vary.
 `[[exclude]]` leaves combinations out. A `-` in a key may stand for `_`. Paths are relative to the file.
 
-Every value is checked on its own when the file is read, so that what is wrong is said at its place, all of it at once.
+Every value is checked on its own when the file is read, so that all errors are reported at once, each at its place.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from ptxtool.base.phrases import did_you_mean
 from ptxtool.base.source import Source
 from ptxtool.formats.files import read_source, sample_names
 from ptxtool.formats.gpu_names import DEFAULT_GPU
-from ptxtool.formats.launch.launch_places import place_of
+from ptxtool.formats.launch.launch_tables import Span, key_span
 from ptxtool.formats.toml import read_toml
 from ptxtool.results.sweeps import AXES, Configuration
 from ptxtool.sweep.spec_values import READ_MORE, gpu_name, shown, value_of
@@ -31,28 +31,20 @@ _LISTS = {
     "gpus": "gpu",
     "set": "set",
     "schedulers": "scheduler",
-    "share_registers": "share_registers",
-    "share_scratchpad": "share_scratchpad",
-    "dynamic": "dynamic",
-    "passes": "passes",
-    "registers": "registers",
+    **{axis: axis for axis in ("share_registers", "share_scratchpad", "dynamic", "passes", "registers")},
 }
 """The keys with lists of values, and their axes."""
 _OF_SCHEMES = ("scheduler", "share_registers", "share_scratchpad", "dynamic", "passes", "registers")
 _SCALARS = ("name", "store", "ptxplus_semantics", "max_cycles")
 _TABLES = ("scheme", "exclude")
-_DEFAULTS: dict[str, list[Any]] = {
-    "gpus": [DEFAULT_GPU],
-    "set": [""],
-    "schedulers": [""],
-    "share_registers": [0],
-    "share_scratchpad": [0],
-    "dynamic": [False],
-    "passes": [""],
-    "registers": [""],
+_DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(_LISTS, ""),
+    "gpus": DEFAULT_GPU,
+    "share_registers": 0,
+    "share_scratchpad": 0,
+    "dynamic": False,
 }
-
-Place = tuple[int, int]
+"""The value of a key without a list."""
 
 
 @dataclass(frozen=True)
@@ -70,17 +62,17 @@ class _Item:
 
     given: Any
     value: Any
-    place: Place
+    place: Span
 
 
 def read_spec(path: str | Path) -> Spec:
     """Read a sweep file. Raises E501, and E502 and the like for everything that is wrong with it."""
     path = Path(path)
     source = read_source(path, "give the path of a sweep file")
-    return _Reader(source, path).spec(read_toml(source, READ_MORE))
+    return _SpecReader(source, path).spec(read_toml(source, READ_MORE))
 
 
-class _Reader:
+class _SpecReader:
     """Turns the tables into configurations; collects what is wrong on the way."""
 
     def __init__(self, source: Source, path: Path):
@@ -112,23 +104,23 @@ class _Reader:
 
     # ---- what is wrong, and where
 
-    def complain(self, message: str, place: Place, help: str = "") -> None:
+    def complain(self, message: str, place: Span, help: str = "") -> None:
         self.problems.append(Diagnostic("E502", message, self.source, *place, help or READ_MORE))
 
     def stop_if_wrong(self) -> None:
         if self.problems:
             raise PtxError(dict.fromkeys(self.problems))
 
-    def place(self, key: str, table: str = "", index: int = 0) -> Place:
+    def place(self, key: str, table: str = "", index: int = 0) -> Span:
         """The span of a key, written with `-` or `_`."""
         for written in (key, key.replace("_", "-")):
-            place = place_of(self.source, table, index, written)
+            place = key_span(self.source, table, index, written)
             if place != (0, 0) and self.source.text[place[0] : place[1]] == written:
                 return place
-        return place_of(self.source, table, index)
+        return key_span(self.source, table, index)
 
-    def place_in_list(self, place: Place, given: Any) -> Place:
-        """The span of a value behind its key, that of the key if it is not found."""
+    def place_in_list(self, place: Span, given: Any) -> Span:
+        """The span of a value after its key, that of the key if it is not found."""
         words = [json.dumps(given, ensure_ascii=False), f"'{given}'", str(given)]
         stop = re.compile(r"(?m)^[ \t]*(\[\[?[\w-]+\]|[\w-]+[ \t]*=)").search(self.source.text, place[1])
         region = self.source.text[place[1] : stop.start() if stop else None]
@@ -148,7 +140,7 @@ class _Reader:
         for key, value in given.items():
             name = key.replace("-", "_")
             if name in found or name not in allowed:
-                place = place_of(self.source, table, index, key)
+                place = key_span(self.source, table, index, key)
                 help = did_you_mean(name, allowed, f"keys are {', '.join(allowed)}")
                 if name in found:
                     self.complain(f"'{key}' is given twice", place, "give it once")
@@ -176,7 +168,7 @@ class _Reader:
                 "missing key 'kernels'", (0, 0), f'for example kernels = ["sgemm"]; samples are {samples}'
             )
             return []
-        given = tables.get(key, _DEFAULTS.get(key))
+        given = tables.get(key, [_DEFAULTS[key]])
         if not isinstance(given, list) or not given:
             wrong = "is an empty list" if given == [] else "must be a list of values"
             self.complain(f"'{key}' {wrong}", place, f"for example {key} = {_example(key)}")
@@ -196,16 +188,16 @@ class _Reader:
             self.check_names(items)
         return items
 
-    def item(self, axis: str, given: Any, place: Place) -> _Item | None:
+    def item(self, axis: str, given: Any, place: Span) -> _Item | None:
         """A value that has been checked, None for one that is wrong."""
         try:
             value = value_of(axis, given, self.path.parent)
         except PtxError as problem:
             self.problems += [
-                told
-                if told.source is not None and told.source.name != "<pipeline>"
-                else replace(told, source=self.source, start=place[0], end=place[1])
-                for told in problem.diagnostics
+                each
+                if each.source is not None and each.source.name != "<pipeline>"
+                else replace(each, source=self.source, start=place[0], end=place[1])
+                for each in problem.diagnostics
             ]
             return None
         return _Item(_shown_setting(given) if axis == "set" else given, value, place)
@@ -237,8 +229,8 @@ class _Reader:
             try:
                 is_as_gpgpu_sim(tables["ptxplus_semantics"])
             except PtxError as problem:
-                told = problem.diagnostics[0]
-                self.complain(told.message, self.place("ptxplus_semantics"), told.help)
+                first = problem.diagnostics[0]
+                self.complain(first.message, self.place("ptxplus_semantics"), first.help)
         return found
 
     def schemes(self, given: Any) -> list[dict[str, Any]]:
@@ -343,4 +335,4 @@ def _example(key: str) -> str:
         "registers": [32],
         "set": ["", "sm.count=7"],
     }
-    return json.dumps(examples.get(key, _DEFAULTS.get(key)))
+    return json.dumps(examples.get(key, [_DEFAULTS[key]]))

@@ -11,12 +11,12 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
-from ptxtool.results.sweeps import WAITING, Outcome, Record, SweepResult
+from ptxtool.results.sweeps import WAITING, Record, StoredResult, SweepResult
 from ptxtool.sweep.plan import Planned
 
 _APPLICATION = 0x70747873  # "ptxs"
@@ -24,7 +24,7 @@ _FORMAT = 1
 _PATIENCE_SECONDS = 60
 """How long to wait for another process that is writing."""
 _AGAIN = ("lost", "bug")
-"""What is no result: such a run is made again, and never takes the place of one."""
+"""Statuses that are no result: such a run is repeated, and never replaces a result."""
 
 _WRITTEN = "give the store that 'ptxtool sweep' has written"
 _WRITABLE = "give a file in a folder that exists and can be written; results that were written are kept"
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS runs (
 """
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store; use it in a `with`. Raises E501 for what cannot be read, E502 for another kind of file, E503."""
 
     def __init__(self, path: str | Path | None, *, reading: bool = False):
@@ -74,7 +74,7 @@ class Store:
         """A connection that does not write; the first is for a place where others may be writing.
 
         A log beside the file is part of it, and reading it takes files that others of this store know of. Where these
-        cannot be made and there is no log, nobody is writing: the file is all there is.
+        cannot be made and there is no log, no process is writing: the file is complete.
         """
         where = Path(self.path).resolve()
         db = self._connect(f"{where.as_uri()}?mode=rw", uri=True)
@@ -126,9 +126,6 @@ class Store:
                     raise
             time.sleep(0.01)
 
-    def __enter__(self) -> "Store":
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
@@ -152,7 +149,7 @@ class Store:
             rows = self._db.execute("SELECT key FROM results WHERE status NOT IN (?, ?)", _AGAIN)
             return {key for (key,) in rows} & set(keys)
 
-    def put(self, key: str, outcome: Outcome) -> None:
+    def put(self, key: str, outcome: StoredResult) -> None:
         """Keep an outcome; a result that is there stays, as an equal run has an equal one."""
         text = json.dumps(outcome.to_dict())
         with self._explained(), self._transaction():
@@ -169,7 +166,7 @@ class Store:
             return tuple(name for (name,) in rows)
 
     def result(self, name: str | None = None) -> SweepResult:
-        """The records of a sweep, of the latest one if not said. Raises E502 for one that the store does not have."""
+        """The records of a sweep, by default of the latest one. Raises E502 for one that the store does not have."""
         names = self.names()
         if not names:
             raise error("E502", f"store '{self.path}' has no sweep", help="run one: ptxtool sweep SPEC")
@@ -184,7 +181,9 @@ class Store:
                 (name,),
             ).fetchall()
         records = tuple(
-            Record(label, json.loads(axes), key, Outcome.from_dict(json.loads(text)) if text else WAITING)
+            Record(
+                label, json.loads(axes), key, StoredResult.from_dict(json.loads(text)) if text else WAITING
+            )
             for label, axes, key, text in rows
         )
         return SweepResult(name, records)
@@ -202,7 +201,7 @@ class Store:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turns what SQLite says into a diagnostic."""
+        """Turns errors of SQLite into diagnostics."""
         try:
             yield
         except sqlite3.OperationalError as problem:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxtool.base.diag import Diagnostic, PtxError, error
 from ptxtool.base.source import Source
-from ptxtool.results.sweeps import Outcome
+from ptxtool.results.sweeps import StoredResult
 from ptxtool.sweep.version import simulator_version
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Task:
     options: "LaunchOptions | None" = field(default=None, repr=False)
 
 
-def execute(task: Task) -> Outcome:
+def execute(task: Task) -> StoredResult:
     """Execute a run."""
     try:
         with _one_at_a_time:
@@ -63,16 +63,16 @@ def execute(task: Task) -> Outcome:
         text = "".join(traceback.format_exception(bug)).rstrip()
         message = f"internal error: {type(bug).__name__}: {bug}"
         internal = {"code": "", "severity": "error", "message": message, "text": f"{message}\n{text}"}
-        return Outcome("bug", problems=(internal,))
+        return StoredResult("bug", problems=(internal,))
 
 
 _one_at_a_time = threading.Lock()
 """The simulator reuses its records from run to run; a Dask worker may have several threads."""
 
 
-def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> Outcome:
+def failed(diagnostics: tuple[Diagnostic, ...], status: Any = "failed") -> StoredResult:
     """The outcome of a run that errors stopped."""
-    return Outcome(status, problems=problems(diagnostics))
+    return StoredResult(status, problems=problems(diagnostics))
 
 
 def problems(diagnostics: tuple[Diagnostic, ...]) -> tuple[dict[str, Any], ...]:
@@ -136,11 +136,11 @@ def _launch(name: str, text: str, folder: str) -> "Launch":
     return parse_launch(Source(name, text), Path(folder))
 
 
-def _outcome(run: "Run | SequenceRun") -> Outcome:
+def _outcome(run: "Run | SequenceRun") -> StoredResult:
     together = of_all([result.to_dict() for result in run.results])
     counters = {name: value for name, value in together.items() if name not in _LEFT_OUT}
     status: Any = "failed" if run.status != "done" else "wrong" if run.problems else "done"
-    return Outcome(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
+    return StoredResult(status, counters, run.checked, problems(run.problems), _memory(run.arguments))
 
 
 _SUMS = ("cycles", "warp_instructions", "thread_instructions", "active_cycles", "n_ctas", "ctas_done")

@@ -1,8 +1,8 @@
 """Re-prove that only the layout of a file changed: same statements, same comments, each in the same order.
 
-The text that `ptxtool.emit.layout` made is parsed and its nodes are compared with those of the original, offsets
+The text that `ptxtool.emit.layout` generated is parsed and its nodes are compared with those of the original, offsets
 left out; of directives, whose node holds text, the tokens count. Comments are compared as texts, without blanks at
-their end and the kind of line ends. The layout's own rules are not asked.
+their end and the kind of line ends. The layout's own rules are not used.
 """
 
 import re
@@ -14,6 +14,7 @@ from ptxtool.base.diag import Diagnostic
 from ptxtool.emit.pieces import pieces
 from ptxtool.ir.nodes import Declaration, Directive, Function, Instruction, Item, Label, Module, Statement
 from ptxtool.parse.grammar import terminals
+from ptxtool.validate.functions import same_declaration
 
 _HELP = "the file was left as it is; this is a bug in ptxtool: please report it with the file"
 
@@ -52,9 +53,7 @@ def _same(a: Item | Statement, b: Item | Statement) -> bool:
     if isinstance(a, Directive) and isinstance(b, Directive):
         return a.name == b.name and (_same_words(a.text, b.text))
     if isinstance(a, Declaration) and isinstance(b, Declaration):
-        return (a.linkage, a.space, a.qualifiers, a.align, a.declarators) == (
-            *(b.linkage, b.space, b.qualifiers, b.align, b.declarators),
-        )
+        return same_declaration(a, b)
     if isinstance(a, Label) and isinstance(b, Label):
         return a.name == b.name
     return type(a) is type(b)  # braces

@@ -1,12 +1,12 @@
-"""Re-prove release marks: nothing else changed, and behind a mark the warp touches nothing it shares.
+"""Re-prove release marks: nothing else changed, and after a mark the warp touches nothing it shares.
 
-The two texts are compared without their marks. Then every mark of every kernel is tried by searching paths, one search
-per question, without sets of facts and without the solver that placed it:
+The two texts are compared without their marks. Then every mark of every kernel is checked by searching paths, without
+dataflow facts and without the solver that placed it:
 - along every path from the mark no instruction touches the shared part;
 - for every branch that may diverge, where the mark lies on one side of it (reached from there without passing the
-  place where the lanes rejoin), nothing reached from its other sides or from that place does. Lanes that wait behind
-  a `callp` for others to return are sought there too.
-What counts as a touch is asked anew, of the module after the pass.
+  point where the lanes reconverge), nothing reached from its other sides or from that point does. Lanes that wait
+  after a `callp` for other lanes to return are included.
+The instructions that touch the shared part are determined again, in the module after the pass.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,13 +31,13 @@ def check_marks(
 def unsound_marks(
     kernel: Function, release: str, touches: Callable[[Function], Sequence[bool]]
 ) -> Iterator[Diagnostic]:
-    """A diagnostic for every mark of a kernel behind which the warp may touch what it shares."""
+    """A diagnostic for every mark of a kernel after which the warp may touch what it shares."""
     placed = [mark for mark in release_marks(kernel) if mark.release == release]
     if not placed:
         return
-    search = _Search(kernel, touches(kernel))
+    search = _PathSearch(kernel, touches(kernel))
     for mark in placed:
-        touch = search.behind(mark)
+        touch = search.touch_after(mark)
         if touch is not None:
             shared = "shared registers" if release == REGISTERS else "shared scratchpad"
             what = f"released too early: the warp may still touch its {shared} in line {kernel.line(touch)}"
@@ -53,7 +53,7 @@ def _besides_marks(module: Module, release: str) -> tuple[list[str], list[tuple[
     return words, others
 
 
-class _Search:
+class _PathSearch:
     """Paths through one kernel."""
 
     def __init__(self, kernel: Function, touches: Sequence[bool]):
@@ -66,8 +66,8 @@ class _Search:
         self._first: dict[int, int | None] = {}
         self._splits = list(self._divergences())
 
-    def behind(self, mark: Mark) -> int | None:
-        """An instruction that touches the shared part and may come behind a mark, None if there is none."""
+    def touch_after(self, mark: Mark) -> int | None:
+        """An instruction that touches the shared part and may execute after a mark, None if there is none."""
         if mark.instruction == len(self._touches):
             return None
         block = self._cfg.block_of[mark.instruction]
@@ -83,9 +83,9 @@ class _Search:
         return None
 
     def _divergences(self) -> Iterator[tuple[set[int], int]]:
-        """Per side of a divergent branch behind whose other sides something is touched: its blocks, and that touch."""
+        """Per side of a divergent branch whose waiting lanes may touch the shared part: its blocks, and that touch."""
         points = points_of(self._plain)
-        # `retp` of who was not called leaves for good, and nobody waits for those that do
+        # a `retp` without a call exits, and no lane waits for lanes that exit
         returning = {edge.source for edge in self._cfg.edges if edge.kind == "return"}
         for block in self._cfg.blocks:
             flow = self._cfg.flow_of(block.index)

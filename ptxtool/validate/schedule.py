@@ -1,16 +1,16 @@
-"""Re-prove a new order of instructions: in every stretch the same ones, and every value comes from where it came.
+"""Re-prove a new order of instructions: each scheduling region has the same ones, with the same dependences.
 
-A stretch is a run of instructions inside a basic block with no other statement but `.loc` between them. Outside
-instructions and `.loc` nothing has changed; each stretch has the same instructions, by their texts and the `.loc` that
-hold for them (equal ones keep their order). For every
-resource that instructions read and write (`ptxtool.analysis.flow.dependence`) the writes come in the same order as
-before, and every read comes behind the same write: so all values, accesses and barriers are the ones before.
+A scheduling region is a run of instructions inside a basic block with no other statement but `.loc` between them.
+Outside instructions and `.loc` nothing has changed; each region has the same instructions, by their texts and the
+`.loc` that hold for them (equal ones keep their order). For every resource that instructions read and write
+(`ptxtool.analysis.flow.dependence`) the writes are in the same order as before, and every read follows the same write:
+so all values, accesses and barriers are the same.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ptxtool.analysis.flow.dependence import Effect, Resource, effects, stretches
+from ptxtool.analysis.flow.dependence import Effect, Resource, effects, scheduling_regions
 from ptxtool.base.diag import Diagnostic
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.locations import is_location, locations
@@ -18,7 +18,7 @@ from ptxtool.ir.nodes import Function, Instruction, Module
 
 
 def check_schedule(before: Module, after: Module) -> tuple[Diagnostic, ...]:
-    """E303 diagnostics, placed in `after`, for instructions that changed, left their stretch or passed another."""
+    """E303 diagnostics, placed in `after`, for instructions that changed, left their region or passed another."""
     if _without_instructions(before) != _without_instructions(after):
         return (Diagnostic("E303", "something besides the order of instructions changed", after.source),)
     pairs = zip(_bodies(before), _bodies(after), strict=True)
@@ -42,21 +42,21 @@ def _without_instructions(module: Module) -> list[str]:
 
 def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
     of_old, of_new = effects(old), effects(new)
-    told_old, told_new = _told(old), _told(new)
-    for stretch, other in zip(stretches(old), stretches(new), strict=True):
+    texts_old, texts_new = _texts(old), _texts(new)
+    for region, other in zip(scheduling_regions(old), scheduling_regions(new), strict=True):
 
         def complain(what: str, at: range = other) -> Diagnostic:
             first, last = new.instructions[at.start], new.instructions[at.stop - 1]
             return Diagnostic("E303", f"{what} in '{new.name}'", new.source, first.start, last.end)
 
-        names = _numbered([told_old[i] for i in stretch])
-        renamed = _numbered([told_new[i] for i in other])
-        if stretch != other or sorted(names) != sorted(renamed):
-            yield complain("the instructions of a stretch are not the same ones")
+        names = _numbered([texts_old[i] for i in region])
+        renamed = _numbered([texts_new[i] for i in other])
+        if region != other or sorted(names) != sorted(renamed):
+            yield complain("the instructions of a scheduling region are not the same ones")
             continue
         if names == renamed:
             continue
-        history = _history(names, [of_old[i] for i in stretch])
+        history = _history(names, [of_old[i] for i in region])
         changed = _history(renamed, [of_new[i] for i in other])
         for resource in history:
             if history[resource] != changed.get(resource):
@@ -65,7 +65,7 @@ def _compare(old: Function, new: Function) -> Iterator[Diagnostic]:
                 break
 
 
-def _told(function: Function) -> list[str]:
+def _texts(function: Function) -> list[str]:
     """Per instruction, its text and its line information."""
     return [
         function.text(i) if location is None else f"{function.text(i)} .loc {location.text}"

@@ -2,7 +2,7 @@
 
 The texts are compared without the declarations of shared variables; the texts of these must be the same ones, in any
 order, in the module and in each function by itself. Names keep their meaning: none is declared twice in one function,
-and none is declared behind the head of a body that was not before.
+and none moves out of the head of a body.
 """
 
 from collections import Counter
@@ -48,14 +48,14 @@ def _declarations(module: Module) -> list[list[Declaration]]:
     return [outer, *(list(_shared(f)) for f in module.items if isinstance(f, Function))]
 
 
-def _declared(module: Module) -> list[Counter[tuple[str, bool]]]:
-    """Per function, the texts of its declarations, and of the last whether it stands in the head of the body."""
-    found: list[Counter[tuple[str, bool]]] = []
+def _declared(module: Module) -> list[Counter[str]]:
+    """The texts of the declarations of the module and of each function; per function, the number after its head."""
+    found: list[Counter[str]] = []
     for group in _declarations(module):
-        found.append(Counter((" ".join(module.source.text[d.start : d.end].split()), True) for d in group))
+        found.append(Counter(" ".join(module.source.text[d.start : d.end].split()) for d in group))
     for function in (f for f in module.items if isinstance(f, Function)):
         first = next((s.start for s in function.body or () if isinstance(s, Instruction)), function.end)
-        found.append(Counter({("behind the head", True): sum(d.start > first for d in _shared(function))}))
+        found.append(Counter({"after the head": sum(d.start > first for d in _shared(function))}))
     return found
 
 

@@ -5,21 +5,42 @@ cannot be run is reported before the first one. Nothing here imports the timing 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from ptxsim.base.options import MAX_SHARED, Extent, check_call, extent
-from ptxsim.functional import interpreter as functional
-from ptxsim.functional.interpreter import FunctionalResult
+from ptxsim.functional.interpreter import LIMIT, FunctionalLaunch
+from ptxsim.functional.tracing import Tracer
 from ptxsim.launch_options import LaunchOptions, RunKeywords, options_of
-from ptxtool.base.diag import error
+from ptxsim.lowering.lower import lower
+from ptxsim.memory_image.image import MemoryImage
+from ptxsim.memory_image.printing import Printer
+from ptxsim.sanitizer.prepare import Checks, check_flags
+from ptxsim.sanitizer.reports import diagnostics
+from ptxtool.base.diag import Diagnostic, error
+from ptxtool.formats.gpu import machine_of
 from ptxtool.ir.nodes import Function
 
 if TYPE_CHECKING:
     from ptxsim.timing.machine_state import MachineState
 
-__all__ = ["FunctionalResult", "functional_launch", "run"]
-
 MAX_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class FunctionalResult:
+    """The counts of a run without time."""
+
+    ctas: int
+    warp_instructions: int
+    problems: tuple[Diagnostic, ...] = ()
+    """What the checks found."""
+    lost_problems: int = 0
+    """Findings for which there was no room."""
+    printed: str = field(default="", repr=False)
 
 
 def run(
@@ -56,33 +77,48 @@ def functional_launch(
     """`run`, for a `Machine` too: `state` has its memory."""
     check_call(kernel, args, options.names)
     grid, block = extent("grid", grid), extent("block", block)
+    n_threads, n_ctas = prod(block), prod(grid)
+    where = kernel.source, kernel.start, kernel.body_start
     for what, amount, most in (
-        ("threads in a block", block[0] * block[1] * block[2], MAX_THREADS),
+        ("threads in a block", n_threads, MAX_THREADS),
         ("bytes of dynamic shared memory", options.dynamic_shared, MAX_SHARED),
     ):
         if amount > most:
-            where = kernel.source, kernel.start, kernel.body_start
             raise error("E402", f"{amount} {what}", *where, f"at most {most} fit")
-    machine: dict[str, Any] = {}
-    if state is not None:
-        program = state.program(kernel, block, options.ptxplus_semantics, options.stack_bytes)
-        machine = {"gpu": state.gpu, "program": program, "device": state.device}
-    return functional.run(
+    semantics, stack_bytes = options.ptxplus_semantics, options.stack_bytes
+    if state is None:
+        gpu, device = machine_of(options.gpu), None
+        program = lower(kernel, gpu, block, semantics, stack_bytes, own_rows=bool(options.check))
+    else:
+        gpu, device = state.gpu, state.device
+        program = state.program(kernel, block, semantics, stack_bytes)
+    n_warps = -(-n_threads // 32)
+    image = MemoryImage.build(
+        program,
         kernel,
-        grid,
-        block,
+        gpu,
         args,
         constants=options.constants,
         textures=options.textures,
         dynamic_shared=options.dynamic_shared,
-        limit=options.max_instructions or functional.LIMIT,
-        check=options.check,
-        undefined=options.undefined,
-        output=options.output,
-        trace=options.trace,
-        ptxplus_semantics=options.ptxplus_semantics,
+        warp_slots=n_warps,
         names=options.names,
-        stack_bytes=options.stack_bytes,
         heap_bytes=options.heap_bytes,
-        **machine,
+        device=device,
     )
+    if len(image.shared_image) > MAX_SHARED:
+        declared = len(image.shared_image) - options.dynamic_shared
+        what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
+        what += f" and {options.dynamic_shared} dynamic ones" if options.dynamic_shared else ""
+        raise error("E402", what, *where, f"at most {MAX_SHARED} fit")
+    checks = Checks.build(kernel, program, image, n_warps, check_flags(options.check), options.undefined)
+    printer, tracer = Printer(options.output), None
+    if options.trace is not None:
+        tracer = Tracer(options.trace, program, image, checks, n_ctas, n_warps)
+    limit = options.max_instructions or LIMIT
+    sizes = np.array(grid, np.int64), np.array(block, np.int64)
+    FunctionalLaunch(kernel, program, image, checks, *sizes, limit, printer, tracer).run()
+    image.read_back()
+    found = diagnostics(program, image, checks, block, grid)
+    lost = int(checks.state[0]["lost_reports"])
+    return FunctionalResult(n_ctas, int(image.context[0]["cycle"]), found, lost, printer.text)

@@ -110,8 +110,9 @@ class LaunchOptions:
         for name, least in (("registers", 0), ("max_cycles", 1), ("max_instructions", 1)):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), least)
-        percentage(self.share_registers, "share_registers")
-        percentage(self.share_scratchpad, "share_scratchpad")
+        for name in ("share_registers", "share_scratchpad"):
+            if getattr(self, name) != 0:
+                percentage(getattr(self, name), name)
         is_as_gpgpu_sim(self.ptxplus_semantics)
         if self.switching is not None:
             scheme_named(self.switching)
@@ -169,7 +170,10 @@ class LaunchKeywords(MachineKeywords, total=False):
     gpu: str | Path | Gpu
 
 
-_TAKEN = {"launch": LaunchKeywords.__optional_keys__, "run": RunKeywords.__optional_keys__}
+_REFUSED = {
+    function: [f for f in fields(LaunchOptions) if f.name not in keywords.__optional_keys__]
+    for function, keywords in (("launch", LaunchKeywords), ("run", RunKeywords))
+}
 
 
 def options_of(
@@ -179,9 +183,9 @@ def options_of(
 
     Raises E401 for an option that only the other function has, and TypeError for a keyword that is no option.
     """
-    chosen = replace(options or LaunchOptions(), **changes)
-    for field in fields(chosen):
-        if field.name not in _TAKEN[function] and getattr(chosen, field.name) != field.default:
+    chosen = LaunchOptions(**changes) if options is None else replace(options, **changes)
+    for field in _REFUSED[function]:
+        if getattr(chosen, field.name) != field.default:
             other = "run" if function == "launch" else "launch"
             help = f"it is an option of ptxsim.{other} (docs/simulator.md)"
             raise error("E401", f"ptxsim.{function} has no option '{field.name}'", help=help)

@@ -79,6 +79,7 @@ def on_terminal(*arguments: object) -> tuple[str, str]:
     return out, shown
 
 
+@pytest.mark.slow
 def test_on_a_terminal(job: Path) -> None:
     out, shown = on_terminal("sim", job)
     lines = re.findall(r"\r\x1b\[K\[[#.]+\] +(\d+)%  (\d+)/9800 CTAs  ([\d.]+ k) cycles  IPC [\d.]+", shown)
@@ -95,12 +96,14 @@ def test_on_a_terminal(job: Path) -> None:
     assert "CTAs" not in piped.stderr
 
 
+@pytest.mark.slow
 def test_quiet(job: Path) -> None:
     out, shown = on_terminal("sim", job, "--quiet")
     assert "CTAs" not in shown
     assert "results: x as expected" in out
 
 
+@pytest.mark.slow
 def test_a_list_says_which_launch(job: Path) -> None:
     listed = job.with_name("list.toml")
     head, _, expect = LONG.partition("[[expect]]")

@@ -187,6 +187,7 @@ def test_what_takes_one_launch_only(cli: Cli, job: Path) -> None:
     assert "E205" in cli("run", job).stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_the_launches_so_far(cli: Cli, job: Path) -> None:
     cli("sim", job)  # compiled from here on
     change(job, "repeat = 2", "repeat = 100000")

@@ -219,6 +219,7 @@ def test_the_cycle_limit(cli: Cli, job: Path) -> None:
     assert f"{job}:4:1: error[E408]" in result.stderr  # the kernel's head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["sim", "compare"])
 def test_ctrl_c_prints_the_counters_so_far(cli: Cli, job: Path, command: str) -> None:
     cli("sim", job)  # compiled from here on

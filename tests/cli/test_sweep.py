@@ -24,6 +24,7 @@ from tinysweep import FAULTY, write
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.cli.progress import sweep_line
+from ptxtool.sweep import cluster as cluster_module
 from ptxtool.sweep.export import encode
 from ptxtool.sweep.runner import SweepProgress
 
@@ -42,10 +43,10 @@ def test_a_sweep_its_table_and_what_is_left_of_it(cli: Cli, tmp_path: Path) -> N
         r"\n4 runs: 4 as expected\n",
         first.stdout,
     )
-    assert first.stderr.splitlines()[-1] == "4 simulated now, 0 known before"
+    assert first.stderr.splitlines()[-1] == "4 simulated, 0 cached"
     again = cli("sweep", path, "--jobs", 1)
     assert again.stdout == first.stdout
-    assert again.stderr == "0 simulated now, 4 known before\n"
+    assert again.stderr == "0 simulated, 4 cached\n"
     data = json.loads(cli("sweep", path, "--jobs", 1, "--json", "-q").stdout)
     assert data == json.loads(json.dumps(api.load_sweep(tmp_path / "tiny.db").to_dict()))
     assert data["runs"][0]["label"] == "scale lrr"
@@ -120,19 +121,19 @@ def test_failures_are_listed_and_nothing_else_stops(cli: Cli, tmp_path: Path) ->
     assert re.search(rf"^faulty:\n{tmp_path}/faulty.ptx:17:.*error\[E404\]", result.stderr, re.MULTILINE)
     again = cli("sweep", path, "--jobs", 1)
     assert again.exit_code == 1
-    assert "0 simulated now, 2 known before" in again.stderr
+    assert "0 simulated, 2 cached" in again.stderr
     assert "E404" in again.stderr
 
 
 def test_where_the_results_come_from(cli: Cli, tmp_path: Path) -> None:
     declines = 'kernels = ["scale.ptx"]\npasses = ["allocate{max-regs=1}"]\n'
     told = cli("sweep", write(tmp_path, declines, "declines.toml"), "--jobs", 1).stderr
-    assert told.splitlines()[0] == "0 simulated now, 1 stopped by a pass, 0 known before"
+    assert told.splitlines()[0] == "0 simulated, 1 stopped by a pass, 0 cached"
     same = 'kernels = ["scale.ptx"]\npasses = ["", "release-registers{share=0}"]\n'  # which changes nothing
     told = cli("sweep", write(tmp_path, same, "same.toml"), "--jobs", 1).stderr
-    assert told == "1 simulated now, 1 equal to one of them, 0 known before\n"
+    assert told == "1 simulated, 1 duplicate, 0 cached\n"
     told = cli("sweep", tmp_path / "same.toml", "--jobs", 1).stderr
-    assert told == "0 simulated now, 2 known before\n"
+    assert told == "0 simulated, 2 cached\n"
 
 
 def test_another_sweep_of_the_same_name_says_what_it_removes(cli: Cli, tmp_path: Path) -> None:
@@ -159,6 +160,7 @@ def long_sweep(folder: Path, runs: int = 12) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_ends_as_one_left_alone(tmp_path: Path) -> None:
     path = long_sweep(tmp_path)
     alone = api.sweep(path, store=tmp_path / "alone.db", jobs=1)
@@ -190,6 +192,7 @@ def results(store: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_keeps_what_there_is(tmp_path: Path, by: signal.Signals, code: int) -> None:
     path, store = long_sweep(tmp_path, 100), tmp_path / "s.db"
@@ -263,6 +266,7 @@ def free_port() -> int:
         return port
 
 
+@pytest.mark.slow
 def test_a_cluster_of_processes_one_of_which_is_killed(cli: Cli, tmp_path: Path) -> None:
     path = long_sweep(tmp_path, 16)
     address = f"tcp://127.0.0.1:{free_port()}"
@@ -323,7 +327,7 @@ def test_a_cluster_object_of_dask(tmp_path: Path) -> None:
 def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("ptxtool.sweep.cluster._WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(cluster_module, "_WORKER_SECONDS", 0.2)
     cluster: Any = LocalCluster
     with (
         cluster(n_workers=0, processes=False, dashboard_address=None) as local,

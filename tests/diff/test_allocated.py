@@ -27,8 +27,8 @@ from reference_kernels import kernels as reference_module
 from scripts import module_of
 
 import ptxsim
+from ptxsim import functional_run as functional
 from ptxsim.frontends.python_kernels import entry_name
-from ptxsim.functional import interpreter as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.edit import TextEdit, splice
 from ptxtool.ir.nodes import Function, Module

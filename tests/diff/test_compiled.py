@@ -14,7 +14,7 @@ from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
 from kernels import sample
 from reference.interpreter import run_reference
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 
 
 def compare(

@@ -63,7 +63,7 @@ def test_nearest_neighbour(execute: Execute) -> None:
 
 
 def test_product_of_matrices(execute: Execute) -> None:
-    """Tiles of 32 x 32 in shared memory behind the parameters, 0x30 and 0x1030; a constant cuts tid.y out of $r0."""
+    """Tiles of 32 x 32 in shared memory after the parameters, 0x30 and 0x1030; a constant cuts tid.y out of $r0."""
     a, b, c = numbers(64, 64), numbers(64, 64), np.zeros((64, 64), np.float32)
     constants = {"constant1_Z13MatrixMulCUDAPfS_S_ii": np.array([0x3FF], np.uint32)}
     more: dict[str, Any] = {"dynamic_shared": 0x2000, "constants": constants}

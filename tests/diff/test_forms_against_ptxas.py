@@ -13,7 +13,8 @@ FAMILIES = sorted(table().titles)
 # What ptxas lets pass although nothing can be meant by it: `.sat` twice, a constant as the destination of a video
 # instruction, a predicate as the address of a tensor copy, a vector as the level of a texture.
 PASSED_BY_PTXAS = {"asynchronous": 0.06, "video": 0.04, "control": 0.08}
-# ptxas writes some instructions as others and stumbles there; with a predicate behind the result it takes this one.
+# ptxas rewrites some instructions and then fails on its own output; it accepts this one with a predicate as second
+# result.
 STUMBLES = {"tex.grad.acube.v4.f16.f32": "Arguments mismatch for instruction 'st'"}
 
 

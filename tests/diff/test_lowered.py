@@ -1,8 +1,8 @@
 """PTX lowered to PTXPlus computes what the original does: in the hardware's meaning and in GPGPU-Sim's.
 
-Four sets of kernels: those worked by hand (`tests/hand`), whose results nobody computed; instructions made from the
-rows of the table on edge values; the reference kernels that nvcc compiled, whose results a C++ program computed; a few
-of numba.
+Four sets of kernels: those worked by hand (`tests/hand`), whose results come from no program; instructions
+generated from the rows of the table on edge values; the reference kernels that nvcc compiled, whose results a C++
+program computed; a few of numba.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from reference_kernels import kernels, launches
 from walk_kernels import LANES, Item, arguments, build, differences, items
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxsim.lowering.builder import RULES
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
@@ -188,7 +188,7 @@ def test_shuffles_of_numba(shared: Path, build: str) -> None:
 
 
 def compiled_by_numba(shared: Path, build: str, grid: Any, block: Any, *arrays: Any) -> list[Any]:
-    """The arrays behind a lowered kernel, which leaves in them what the original does."""
+    """The arrays after a run of a lowered kernel, which leaves the same in them as the original."""
     path = shared / "corpus" / "ptx" / "numba" / f"{build}.ptx"
     (kernel,) = parse(path.read_bytes(), path.name).kernels.values()
     results = []

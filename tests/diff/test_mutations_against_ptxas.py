@@ -92,7 +92,7 @@ def _asked(mutation: Mutation) -> dict[int, list[str]]:
     return ptxas_errors(mutation.text, architecture(mutation.text, default), relocatable=True)
 
 
-def told(found: list[Result]) -> str:
+def shown(found: list[Result]) -> str:
     return f"{len(found)}: {''.join(map(str, found[:40]))}"
 
 
@@ -105,21 +105,21 @@ def test_there_are_two_thousand_that_ptxas_refuses() -> None:
 def test_what_ptxas_refuses_is_refused() -> None:
     refused = [r for r in results() if r.theirs]
     missed = [r for r in refused if not r.ours]
-    assert len(missed) <= 0.02 * len(refused), told(missed)
+    assert len(missed) <= 0.02 * len(refused), shown(missed)
 
 
 @needs_ptxas
 def test_the_first_error_has_the_same_line() -> None:
     placed = [r for r in results() if r.ours and r.lines[0]]
     elsewhere = [r for r in placed if r.lines[0] != r.lines[1]]
-    assert len(elsewhere) <= 0.03 * len(placed), told(elsewhere)
+    assert len(elsewhere) <= 0.03 * len(placed), shown(elsewhere)
 
 
 @needs_ptxas
 def test_what_ptxas_accepts_has_no_errors() -> None:
     accepted = [r for r in results() if not r.theirs]
     alarms = [r for r in accepted if r.ours]
-    assert len(alarms) <= 0.015 * len(accepted), told(alarms)
+    assert len(alarms) <= 0.015 * len(accepted), shown(alarms)
 
 
 def test_every_kind_changes_something() -> None:

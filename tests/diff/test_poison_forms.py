@@ -10,7 +10,7 @@ from form_kernels import LANES, batches, build, inputs
 from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
 from reference.interpreter import run_reference
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.analysis.flow.liveness import liveness
 
 OUT = " mov.u32 $r0, $r14; mov.u32 $r13, $r15;"

@@ -16,7 +16,7 @@ from instruction_forms import ATOMIC, GROUPS, MEMORY, WARP
 from reference.interpreter import run_reference
 from walk_kernels import LANES, Item, arguments, build, differences, items
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxsim.lowering.builder import RULES
 from ptxtool.base.diag import PtxError
 from ptxtool.isa.forms import Form

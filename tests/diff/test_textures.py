@@ -13,7 +13,7 @@ from form_text import DECLARED, instruction_texts
 from reference.interpreter import run_reference
 
 from ptxsim import Sampler, Surface, Texture
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.ir.nodes import Function
 from ptxtool.isa.table import table
 from ptxtool.isa.types import TYPES

@@ -1,4 +1,7 @@
-"""CONTRIBUTING's worked example of a new instruction, on a copy of the package: one row, and everybody knows it."""
+"""CONTRIBUTING's worked example of a new instruction, on a copy of the package: the table gets one row.
+
+After it every part of the toolchain knows the instruction.
+"""
 
 import json
 import os

@@ -20,13 +20,13 @@ def test_every_option_with_its_values() -> None:
     fine, plain = (
         msgspec.structs.asdict(load_gpu(name).switching) for name in ("gtx980-finereg", "tesla-c2050")
     )
-    told: set[str] = set()
+    shown: set[str] = set()
     for names, *values, _ in rows("`switching"):
         keys = re.findall(r"`switching\.(\w+)`", names)
-        told |= set(keys)
+        shown |= set(keys)
         for values_of, options in zip(values, (fine, plain), strict=True):
             assert [v.strip(" `") for v in values_of.split(",")] == [str(options[key]) for key in keys]
-    assert told == set(fine)
+    assert shown == set(fine)
 
 
 def test_every_sample_is_measured() -> None:

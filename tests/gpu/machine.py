@@ -11,7 +11,7 @@ import numpy as np
 from gpu.programs import BLOCK, Program
 from walk_kernels import handles
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 

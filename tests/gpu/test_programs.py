@@ -8,7 +8,7 @@ from gpu.programs import BLOCK, NOT_MADE, Program, batches, lacking, newest_targ
 from ptxas import needs_ptxas, ptxas_errors
 from walk_kernels import Item
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.isa.table import table
 from ptxtool.parse import parse
 

@@ -1,4 +1,4 @@
-"""A kernel for dynamic warp execution: scattered loads before and behind the first register that is shared.
+"""A kernel for dynamic warp execution: scattered loads before and after the first register that is shared.
 
 At 220 registers per thread and 95%, 11 are private: those of the loads before `%s0`. An SM holds 8 CTAs of one warp in
 4 pairs, so that non-owners load beside their owners and wait at `%s0`.
@@ -54,7 +54,7 @@ NEAR_LOAD, SHARED_MOVE, EXIT = 9, 15, 24  # instructions, counted from 0
 
 
 def run(grid: int = 112, n: int = 12, **options: Any) -> tuple[Any, Any]:
-    """The result of a launch, and the memory behind it."""
+    """The result of a launch, and the memory after it."""
     words = np.arange(grid * 1024 + 64, dtype=np.uint32)
     kernel = ptxtool.parse(TEXT, name="dynamic.ptx").kernels["k"]
     return ptxsim.launch(kernel, grid, 32, [words, n], **(SHARED | options)), words

@@ -19,7 +19,7 @@ Every other parameter is a buffer, with a `given` or a `wanted` or both; without
 numbers (integers in any base; with `f16`, `bf16`, `f32`, `f64` decimal ones, hexadecimal ones such as `0x1.8p-126`,
 `inf` and `nan`), `VALUE*COUNT` for the same again and `FIRST..LAST` for integers in a row; a second line for the same
 buffer continues it, without a type. Types are `u8` to `u64`, `s8` to `s64`, `f16`, `bf16`, `f32`, `f64`. A wanted `nan`
-is any NaN (not so in bf16): where its bits are told, want the bits.
+is any NaN (not so in bf16): where the bits matter, write the bits.
 """
 
 import re

@@ -22,7 +22,7 @@ HEAD = """.version 1.4+
 
 
 def kernel(body: str):
-    """The kernel with that body behind the declarations; `s[0x10]` is the pointer, `s[0x18]` the number."""
+    """The kernel with that body after the declarations; `s[0x10]` is the pointer, `s[0x18]` the number."""
     module = ptxtool.parse(HEAD + body + "\n\tl_exit: exit;\n}\n", name="micro.ptxplus")
     return module.kernels["k"]
 

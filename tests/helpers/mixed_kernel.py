@@ -95,7 +95,7 @@ def mixed() -> Function:
 
 
 def run_mixed(grid: Any, block: Any, **options: Any) -> tuple[dict[str, Any], bytes]:
-    """The counters, and the memory behind the launch."""
+    """The counters, and the memory after the launch."""
     numbers = np.arange(4096, dtype=np.uint32) % 5
     sums = np.zeros(64 + int(np.prod(grid)) * int(np.prod(block)), np.uint32)
     result = ptxsim.launch(mixed(), grid, block, [numbers, sums, 3], hotspots=True, **options)

@@ -71,7 +71,7 @@ def mum(a: Arguments) -> dict[str, np.ndarray]:
     weights = 5 ** np.arange(length - 1, -1, -1, dtype=np.int64)
 
     def cut(text: np.ndarray) -> np.ndarray:
-        """The words of `length` letters from each place on, in the digits 1 to 4, and 0 behind the end."""
+        """The words of `length` letters from each place on, in the digits 1 to 4, and 0 after the end."""
         padded = np.concatenate((text + 1, np.zeros((*text.shape[:-1], length), text.dtype)), axis=-1)
         return np.lib.stride_tricks.sliding_window_view(padded, length, axis=-1)[..., : text.shape[-1], :]
 

@@ -53,7 +53,7 @@ class _Walk:
         self.before, self.after = before, after
         self.cfg: Cfg = build(before)
         self.old, self.new = list(accesses(before)), list(accesses(after))
-        # what runs in front of an old instruction, and where a block falls into the label behind it; and its own
+        # what runs before an old instruction, and where a block falls through to the label after it; and its own
         self.runs: list[list[int]] = [[] for _ in before.instructions]
         self.falling: dict[int, list[int]] = {}
         self.own: list[int] = [-1] * len(before.instructions)

@@ -42,7 +42,7 @@ class Text:
 class Line:
     """One line of syntax: the parts of the opcode and the operands, each as the texts it may be ("": left out).
 
-    An operand with `?` behind it stands where its modifier does.
+    An operand followed by `?` stands where its modifier does.
     """
 
     text: str

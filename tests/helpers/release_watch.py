@@ -1,4 +1,4 @@
-"""Watch warps on the reference interpreter: which shared bytes do they reach, what do they touch behind release marks?
+"""Watch warps on the reference interpreter: which shared bytes do they reach, what do they touch after release marks?
 
 `watch(kernel)` is a context in which `run_reference` of that kernel fills in an `Observed`. Marks are read from the
 text; a warp has released from the moment at which it comes to one.

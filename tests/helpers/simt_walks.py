@@ -1,4 +1,4 @@
-"""Warps that walk through a kernel on a SIMT stack, branching at random: do they touch anything behind a release mark?
+"""Warps that walk through a kernel on a SIMT stack, branching at random: do they touch anything after a release mark?
 
 An oracle for release marks that knows neither sets of facts nor searches: three lanes, a stack of (next instruction,
 where its lanes rejoin, lanes), every guard of control flow decided by chance. A walk that finds nothing proves nothing,
@@ -23,7 +23,7 @@ def touch_behind_mark(
     n_walks: int = 30,
     n_steps: int = 400,
 ) -> int | None:
-    """An instruction that touches something behind a mark on one of the walks; None if no walk finds one."""
+    """An instruction that touches something after a mark on one of the walks; None if no walk finds one."""
     cfg = build(kernel)
     points = points_of(cfg)
     for n in range(n_walks):
@@ -42,7 +42,7 @@ def _walk(
     for _ in range(n):
         while stack and (not stack[-1][2] or stack[-1][0] in (stack[-1][1], end)):
             done = stack.pop()
-            if done[0] == end:  # whoever leaves waits nowhere
+            if done[0] == end:  # lanes that have exited do not wait
                 for entry in stack:
                     entry[2] -= done[2]
         if not stack:
@@ -57,7 +57,7 @@ def _walk(
             top[0] = pc + 1
             continue
         choices = [*flow.targets, *([pc + 1] if flow.falls else []), *([end] if flow.leaves else [])]
-        choices = choices or [end]  # a return of who was not called
+        choices = choices or [end]  # a return without a call
         together = chance.random() < 0.5
         common = chance.choice(choices)
         where = {lane: common if together else chance.choice(choices) for lane in sorted(lanes)}

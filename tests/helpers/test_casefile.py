@@ -21,7 +21,7 @@ def test_output_errors_and_exit_code_are_all_compared(tmp_path: Path) -> None:
     assert got.endswith("---- exit code 1\n")
 
 
-def test_several_commands_are_told_apart(tmp_path: Path) -> None:
+def test_several_commands_are_message_apart(tmp_path: Path) -> None:
     run = "// RUN: ptxtool rewrite -p unroll-decls %s\n"
     text = f"{run}{run}// why\n{HEAD}"
     remark = "---- standard error\nunroll-decls: nothing to do: every declaration declares one register\n"
@@ -29,17 +29,17 @@ def test_several_commands_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (HEAD, "no '// RUN: ptxtool ... %s' at its head"),
         (f"// RUN: ptxtool check %s\n{HEAD}", "does not say why it exists"),
         (f"// RUN: rm %s\n// why\n{HEAD}", "'rm' is not ptxtool"),
     ],
 )
-def test_a_case_must_say_what_runs_and_why(tmp_path: Path, text: str, told: str) -> None:
+def test_a_case_must_say_what_runs_and_why(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(CaseFailure, match=r"^k\.ptx: ") as caught:
         case(tmp_path, text)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_failure_shows_a_diff_and_the_bless_command() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from reference.interpreter import run_reference
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.parse import parse
 
 HEAD = """.version 8.7

@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from checkout import TESTS
 
 
-def output_of(code: str, *arguments: str, compiled: bool) -> str:
-    """What a program prints that imports as a test does. Warnings are errors."""
-    paths = os.pathsep.join([*sys.path, str(TESTS), str(TESTS / "helpers")])
+def output_of(code: str, *arguments: str, compiled: bool, beside: str = __file__) -> str:
+    """What a program prints that imports as the test `beside` does, and its neighbours. Warnings are errors."""
+    paths = os.pathsep.join([*sys.path, str(TESTS), str(TESTS / "helpers"), str(Path(beside).parent)])
     environment = os.environ | {"PYTHONPATH": paths} | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
     command = [sys.executable, "-W", "error", "-c", code, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 """Kernels that run instructions made from the rows of the instruction table: for `diff/test_table_walk.py` and `gpu/`.
 
 `form_text.py` makes the texts. Every register that an instruction reads gets edge values and random bits of the type
-the operand stands for, every register that it writes and, for stores and atomics, the memory behind its address goes to
+the operand stands for, every register that it writes and, for stores and atomics, the memory at its address goes to
 the result buffer. Each operand has 16 bytes per lane there. A carry flag that an instruction reads is set from an
 input, one that it writes is a further result.
 
@@ -319,7 +319,7 @@ def _fill(match: Match) -> list[str]:
 
 
 def _memory(match: Match, slot: int) -> list[str]:
-    """What a store or an atomic left behind."""
+    """What a store or an atomic left in memory."""
     base, suffix = _cell(match)
     lines = ["bar.sync 0;", base]
     for k in range(4):
@@ -406,7 +406,7 @@ def handles(batch: Sequence[Item]) -> list[str]:
 
 
 def arguments(batch: Sequence[Item]) -> list[Any]:
-    """Inputs, results, memory cells (zeros and spare ones behind them), a parameter's bytes, inputs of single items."""
+    """Inputs, results, memory cells (zeros and spare ones after them), a parameter's bytes, inputs of single items."""
     generator = np.random.default_rng(5)
     cells = np.zeros((8192 + 512 + LANES * 128) // 8, np.uint64)
     cells[: 8192 // 8] = generator.integers(0, 1 << 63, 8192 // 8, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""One figure that a machine has to show: what is measured, what is expected, and who says so."""
+"""One figure that a machine has to show: what is measured, what is expected, and the source of the expectation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Cases of the SM's core on `tesla-c2050`: rows of timing-model section 7.3 that need no memory behind the L1.
+"""Cases of the SM's core on `tesla-c2050`: rows of timing-model section 7.3 that need no memory below the L1.
 
 D = L + 5 + s is the distance from an instruction to one that depends on it: latency, five stages, a cycle for each of
 its s source registers (section 1.6).

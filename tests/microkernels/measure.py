@@ -34,14 +34,14 @@ STEP = "add.s32 %r7, %r7, -1;\n\tsetp.ne.s32 %p1, %r7, 0;"
 
 
 def lines(line: str, n: int) -> str:
-    """`n` lines with other destinations: {k} is 1, 2, ..., {a}, {b}, {c} are registers behind all of these."""
+    """`n` lines with other destinations: {k} is 1, 2, ..., {a}, {b}, {c} are registers after all of these."""
     return "\n\t".join(line.format(k=k, a=k + 16, b=k + 17, c=k + 18) for k in range(1, n + 1))
 
 
 def text(body: str, setup: str = "", variables: str = "") -> str:
     """A kernel with a loop of `n` trips around a body; without a body it is straight. `variables` are the module's.
 
-    The loop's counter steps where the body says STEP, or behind it.
+    The loop's counter steps where the body has STEP, or after the body.
     """
     inside = body.replace("STEP", STEP) if "STEP" in body else f"{body}\n\t{STEP}"
     loop = f"LOOP:\n\t{inside}\n\t@%p1 bra LOOP;\n" if body else ""

@@ -5,10 +5,11 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from memory_machine import on_array
 
 from microkernels.case import Case, exactly, within
 from microkernels.measure import cost, counted, one_sm, per_trip, run
-from ptxsim.base.jit import for_python
+from ptxsim.base.jit import uncached as njit
 from ptxsim.timing.memory import interconnect, requests
 from ptxsim.timing.memory.memory_state import make_memory
 from ptxtool.formats.gpu import Gpu, load_gpu
@@ -16,7 +17,7 @@ from ptxtool.formats.gpu import Gpu, load_gpu
 POINTER = "ld.param.u64 %l1, [p];\n\tmov.u64 %l3, %l1;"
 """The buffer's address in %l1 and %l3."""
 LANE = POINTER + "\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %l4, %r1, {};\n\tadd.s64 %l1, %l3, %l4;"
-"""The same, and every lane so many bytes behind the one before it."""
+"""The same, and every lane that many bytes after the lane before it."""
 HOP = "ld.global.u64 %l2, [%l1];\n\tadd.s64 %l1, %l2, %l3;"
 FAR_HOP = "ld.global.u64 %l2, [%l1];\n\tSTEP\n\tadd.s64 %l1, %l2, %l3;"
 """The same where the loop's counter steps while the load is on its way."""
@@ -115,34 +116,46 @@ def _bytes(gpu: str, new_lines: bool) -> float:
     return LINE * found["lines"]
 
 
+@njit
+def _has_room(m: Any, source: int, flits: int) -> bool:
+    return interconnect.has_room(m.replies, source, flits)
+
+
+@njit
+def _push(m: Any, source: int, target: int, packet: int, flits: int, ready: int) -> None:
+    interconnect.push(m.replies, source, target, packet, flits, ready)
+
+
+@njit
+def _take(m: Any, target: int, wake: int) -> int:
+    return interconnect.take(m, m.replies, target, wake)
+
+
+@njit
+def _cycle(m: Any, now: int) -> None:
+    interconnect.network_cycle(m, m.replies, now)
+
+
 def network(pattern: str, flits: int = 5) -> float:
     """Replies per cycle (of a line: 5 flits) that the reply network passes from slices that always have one, to SMs in
     turn or at random."""
-    push, take, network_cycle, has_room = (
-        for_python(f)
-        for f in (interconnect.push, interconnect.take, interconnect.network_cycle, interconnect.has_room)
+    has_room, push, take, cycle, new, drop = (
+        on_array(f) for f in (_has_room, _push, _take, _cycle, requests.new_request, requests.drop_request)
     )
-    new, drop = for_python(requests.new_request), for_python(requests.drop_request)
-    array = make_memory(load_gpu("tesla-c2050"))
-    m, net = array[0], array[0]["replies"]
+    memory = make_memory(load_gpu("tesla-c2050"))
+    replies = memory[0]["replies"]
+    n_out, due = int(replies["n_out"]), replies["out_due"]
     source, cycles, begin = random.Random(1), 3000, 500
-    turn, passed = list(range(int(net["n_in"]))), 0
+    turn, passed = list(range(int(replies["n_in"]))), 0
     for now in range(1, cycles + 1):
         for i in range(len(turn)):
-            if has_room(net, i, flits):
-                n_out = int(net["n_out"])
-                push(
-                    net,
-                    i,
-                    source.randrange(n_out) if pattern == "random" else turn[i] % n_out,
-                    new(m),
-                    flits,
-                    now,
-                )
+            if has_room(memory, i, flits):
+                target = source.randrange(n_out) if pattern == "random" else turn[i] % n_out
+                push(memory, i, target, new(memory), flits, now)
                 turn[i] += 1
-        network_cycle(m, net, now)
-        for o in np.flatnonzero(net["out_due"][: int(net["n_out"])] <= now):
-            drop(m, take(m, net, o, now))
+        cycle(memory, now)
+        for o in np.flatnonzero(due[:n_out] <= now):
+            drop(memory, take(memory, o, now))
             passed += now > begin
     return passed / (cycles - begin)
 

@@ -34,7 +34,7 @@ OWNED = (
 )
 _PRIVATE, _EXIT = 3, 3 + 1 + 40 + 1
 
-# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 behind it. If each CTA's first warp
+# Two warps of a CTA: warp 0 touches the shared register before the barrier, warp 1 after it. If each CTA's first warp
 # could take its lock, both CTAs would wait at the barrier for a warp that waits for the other CTA's lock.
 DEADLOCK = (
     _HEAD

@@ -6,7 +6,7 @@
 Whatever the bytes, a module comes back or diagnostics with a next step that can be printed, never another exception.
 Of a module: its text is emitted byte for byte, whole-file Lark makes the same nodes, `check` says something
 printable, the canonical layout means the same and is its own. What breaks one of these is left as a file `crash-*`,
-which replays when it is given behind `--`. It begins with the small samples of ptxas' verdicts, kernels of every
+which replays when its path follows `--`. It begins with the small samples of ptxas' verdicts, kernels of every
 instruction form and the files named, and changes tokens as often as bytes. FOLDER keeps the inputs that reached new
 code.
 

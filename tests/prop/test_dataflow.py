@@ -8,7 +8,9 @@ from ptxtool.analysis.analyses import Analyses
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.analysis.flow.loops import loops
 from ptxtool.analysis.flow.pressure import pressure
-from ptxtool.cfg import Cfg, build, dominators, post_dominators, reconvergence_points
+from ptxtool.cfg.blocks import Cfg, build
+from ptxtool.cfg.dominance import dominators, post_dominators
+from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.ir.nodes import Function
 
 

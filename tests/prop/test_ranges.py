@@ -46,8 +46,8 @@ class Paths:
             targets = [i + 1] if flow is None else [*flow.targets, *([i + 1] if flow.falls else [])]
             self.next.append([t for t in targets if t < n])
 
-    def behind(self, i: int, k: int) -> set[int]:
-        """The instructions that are come to from behind i before register k is overwritten, overwriting ones too."""
+    def after(self, i: int, k: int) -> set[int]:
+        """The instructions that are reached after i before register k is overwritten, and those that overwrite it."""
         seen: set[int] = set()
         work = [*self.next[i]]
         while work:
@@ -58,7 +58,7 @@ class Paths:
         return seen
 
     def uses(self, i: int, k: int) -> set[int]:
-        return {j for j in self.behind(i, k) if k in self.steps[j].uses}
+        return {j for j in self.after(i, k) if k in self.steps[j].uses}
 
     def reached(self) -> set[int]:
         seen, work = {0}, [0]
@@ -77,7 +77,7 @@ def values(paths: Paths, k: int, n: int) -> Iterator[set[tuple[int, str]]]:
         if k not in paths.steps[i].defs:
             continue
         mine = {(i, "w")} | {(j, "r") for j in paths.uses(i, k)}
-        for j in paths.behind(i, k):  # what goes on with the value, for somebody behind it
+        for j in paths.after(i, k):  # definitions that overwrite the value on some executions only
             if k in paths.steps[j].defs and k not in paths.steps[j].kills and paths.uses(j, k):
                 mine.add((j, "w"))
         for other in [s for s in sets if s & mine]:
@@ -118,7 +118,7 @@ def test_what_belongs_together_is_one_web(body: str) -> None:
 @settings(max_examples=150)
 @given(bodies())
 def test_a_web_takes_its_place_where_it_is_live(body: str) -> None:
-    """Behind a definition that somebody reads, as long as somebody may; and where one writes it in vain."""
+    """From each definition to every read that may follow; a definition without a read is one point."""
     function = ptx(body)
     ranges = live_ranges(function)
     paths, n = Paths(function, ranges), len(function.instructions)
@@ -131,7 +131,7 @@ def test_a_web_takes_its_place_where_it_is_live(body: str) -> None:
     for i in range(n):
         for k, web in zip(ranges.def_uses[i].defs, ranges.writes[i], strict=True):
             expected = {2 * i + 1}
-            for j in {i} | paths.behind(i, k) if paths.uses(i, k) else ():
+            for j in {i} | paths.after(i, k) if paths.uses(i, k) else ():
                 is_read_on = bool(paths.uses(j, k)) and (j == i or k not in paths.steps[j].kills)
                 if j != i and (k in paths.steps[j].uses or is_read_on):
                     expected.add(2 * j)

@@ -1,6 +1,6 @@
 """Random programs with release marks, run by pairs of CTAs: no warp touches what it gave back, and the memory is right.
 
-The simulator stops a run (E417) in which a warp touches behind its mark what its partner may hold by then.
+The simulator stops a run (E417) in which a warp touches after its mark what its partner may hold by then.
 """
 
 import random

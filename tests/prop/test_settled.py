@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_ptx.programs import launch, write
 
 import ptxsim
-from ptxtool.analysis.sharing.first_shared import FirstShared
+from ptxtool.analysis.sharing.first_shared import ExpectedPath
 from ptxtool.analysis.sharing.release_points import may_touch
 from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.base.diag import PtxError
@@ -35,7 +35,7 @@ def n_behind(kernel: Function, share: int, registers: int) -> int:
 
 def until_shared(kernel: Function, share: int, registers: int) -> float:
     private = private_registers(kernel, Fraction(share), registers)
-    return FirstShared(kernel).value((1 << min(private, len(kernel.registers))) - 1)
+    return ExpectedPath(kernel).value((1 << min(private, len(kernel.registers))) - 1)
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])

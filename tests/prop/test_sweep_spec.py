@@ -84,10 +84,10 @@ def test_a_sweep_file_is_read_or_refused_at_a_place(
     try:
         spec = read_spec(path)
     except PtxError as problem:
-        for told in problem.diagnostics:
-            assert told.help
-            assert told.source is not None
-            assert str(told).startswith(f"{path}:")
+        for diagnostic in problem.diagnostics:
+            assert diagnostic.help
+            assert diagnostic.source is not None
+            assert str(diagnostic).startswith(f"{path}:")
     else:
         assert spec.configurations
         assert len(set(labelled(spec.configurations))) == len(spec.configurations)

@@ -157,7 +157,7 @@ def test_a_module_or_diagnostics(text: str) -> None:
     try:
         module = parse(text)
     except PtxError as refusal:
-        found = (*refusal.diagnostics, *api.check_rest(refusal))
+        found = (*refusal.diagnostics, *api.check_recovered(refusal))
     else:
         found = ()
         assert parse_with_lark(text) == module

@@ -93,7 +93,7 @@ def _match(r: random.Random, fields: list[tuple[str, str]], threads: int) -> Tex
 
 
 def _some_lanes(r: random.Random, fields: list[tuple[str, str]], threads: int) -> Text:
-    """A shuffle among the lanes of one side of a branch: from the next of them behind a lane, around the end."""
+    """A shuffle among the lanes of one side of a branch: each lane reads the next active one, wrapping around."""
     device = "u32 m = __ballot_sync(~0u, s.word & 1); if (s.word & 1) { u32 from = (s.row[1] & 31); "
     device += "u32 next = m >> from ? from + __ffs(m >> from) - 1 : __ffs(m) - 1; "
     device += "s.row[1] = __shfl_sync(m, s.row[1] + 1, next); } else s.row[1] += __popc(__activemask()) >= 1;"

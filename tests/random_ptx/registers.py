@@ -1,4 +1,4 @@
-"""The registers of one random body, and what of them may be read: who writes programs that never read nothing.
+"""The registers of one random body, and which may be read: programs read only registers that were written.
 
 A body has pools of names per type, which are redefined again and again. `defined` are the names that have a value on
 every path to the point that is being written; a branch intersects what its arms leave, a loop what its exits leave.
@@ -95,7 +95,7 @@ class Registers:
         return len(self._shadows)
 
     def _outside(self, defined: set[str], depth: int) -> set[str]:
-        """What is defined for those who see the names of an outer scope."""
+        """The registers of the outer scope that are defined here."""
         found = set(defined)
         for hidden in reversed(self._shadows[depth:]):
             for name, was_defined in hidden.items():

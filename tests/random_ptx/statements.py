@@ -1,7 +1,7 @@
 """The statements of a random body: straight code, branches, loops, scopes, calls, in any nesting.
 
 Branches may differ from thread to thread. Loops end after at most five rounds, whatever their data. What needs all
-threads together stands only where they surely are: outside of branches and loops that data decides, and in front of
+threads together stands only where they surely are: outside of branches and loops that data decides, and before
 the first exit of a single thread.
 """
 
@@ -122,7 +122,7 @@ class Body:
         return str(self.random.randrange(0, most + 1, int(size)))
 
     def fill(self, template: str) -> tuple[str, list[str]]:
-        """A template with registers in its holes, and those that have a value behind it."""
+        """A template with registers in its holes, and the registers that have a value after it."""
         bound: dict[str, str] = {"out": self.out}
         used: set[str] = set()
         for type_, name in re.findall(r"<(\w+)~(\w+)>", template):
@@ -411,7 +411,7 @@ class _Nothing:
 
 
 class _Apart(_Nothing):
-    """Threads may be apart inside; behind, they are together again unless some have left."""
+    """Threads may diverge inside; after it they are together again unless some have exited."""
 
     def __init__(self, body: Body):
         self.body = body

@@ -1,7 +1,7 @@
 """What the statements of random programs do: instructions with holes for registers.
 
 `<b32>` is a register to read, `<b32i>` one or an immediate, `<b32!>` a register to write (`<b32!x>` names it, `<x>` is
-it again), `<b32~a>` a register for an address or another value that nobody may see afterwards. Registers written or
+it again), `<b32~a>` a register for an address or another value that is not read afterwards. Registers written or
 used for addresses in one template are different ones.
 """
 

@@ -339,7 +339,7 @@ def _string(warp: Warp, lane: int, address: int) -> bytes:
 
 
 def printed(warp: Warp, lane: int, pattern: int, values: int) -> tuple[bytes, int]:
-    """What printf makes of a format and the values behind it, and how many values that are."""
+    """The text that printf produces from a format and the values after it, and the number of values read."""
     library = ctypes.CDLL(None)
     text = _string(warp, lane, pattern)
     pieces: list[bytes] = []

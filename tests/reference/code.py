@@ -166,7 +166,7 @@ def _addresses(kernel: Function) -> dict[int, int]:
 
 
 def _table(kernel: Function, operand: Any) -> tuple[int, ...]:
-    """The targets of `brx.idx`: those that the `.branchtargets` directive behind a label lists."""
+    """The targets of `brx.idx`: those that the `.branchtargets` directive after a label lists."""
     name = operand.text if isinstance(operand, Name) else ""
     source = kernel.source.text
     for statement in kernel.body or ():

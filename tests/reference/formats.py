@@ -1,7 +1,7 @@
 """Floating-point formats of 4 to 19 bits in the reference interpreter, and `cvt` from and to them.
 
 For `reference_steps.py`. Without its sign bit, a format's codes in ascending order stand for ascending numbers, so a
-number is rounded by a search for the two codes around it. The code behind the largest number, which may stand for
+number is rounded by a search for the two codes around it. The code after the largest number, which may stand for
 infinity, a NaN or nothing, counts as the number it would be if the sequence went on: halfway to it a value rounds up.
 
 Stochastic rounding takes random bits as `docs/simulator.md` says.
@@ -27,7 +27,7 @@ from reference.op import Op
 
 @dataclass(frozen=True)
 class SmallFormat:
-    """`nan` is the code of a NaN, None where there is none; infinity, if any, is the code behind `largest`."""
+    """`nan` is the code of a NaN, None where there is none; infinity, if any, is the code after `largest`."""
 
     mantissa_bits: int
     exponent_bits: int

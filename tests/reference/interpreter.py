@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ptxtool.base.diag import PtxError, error
-from ptxtool.cfg import reconvergence_points
+from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.ir.nodes import Function
 from reference.calls import (
     SYSTEM,
@@ -75,7 +75,7 @@ class _Entry:
 
 @dataclass
 class _Barrier:
-    """A barrier's state: who waits, who has arrived, and what `bar.red` has gathered."""
+    """A barrier's state: which threads wait, which have arrived, and what `bar.red` has gathered."""
 
     waiting: "list[tuple[Warp, _Entry, Code, Bools, int]]" = field(default_factory=list)
     arrived: list[tuple[int, int]] = field(default_factory=list)  # threads by warp and lane
@@ -405,7 +405,7 @@ class Warp:
         self.own = below if self.frames else None
         self._use(below)
         caller = below
-        for frame in (below, *reversed(self.frames)):  # behind the other frames of the same call
+        for frame in (below, *reversed(self.frames)):  # after the other frames of the same call
             caller = frame
             if frame.call is not ended.call or frame.base != ended.base:
                 break

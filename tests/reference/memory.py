@@ -199,7 +199,7 @@ class Image:
         self._declare_all(constants)
         if self.is_ptxplus:
             self.local_bytes = max(self.local_bytes, PTXPLUS_LOCAL_BYTES)
-        if self.is_ptxplus:  # what a launch adds lies behind a multiple of 16
+        if self.is_ptxplus:  # what a launch adds begins at a multiple of 16
             self.shared_bytes = align(self.shared_bytes, 16)
         self.dynamic_shared_bytes = dynamic_shared
         self.shared_bytes += dynamic_shared
@@ -329,7 +329,7 @@ class Image:
         declarations = [*self.module.declarations(), *(s for s in body if isinstance(s, Declaration))]
         declarations += self._declare_functions()
         initialised: list[tuple[Declaration, Declarator, Bytes]] = []
-        for is_extern in (False, True):  # dynamic shared memory lies behind the static
+        for is_extern in (False, True):  # dynamic shared memory lies after the static
             for declaration in declarations:
                 if ("extern" in declaration.linkage) == is_extern:
                     for declarator in declaration.declarators:

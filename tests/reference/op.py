@@ -1,4 +1,4 @@
-"""What an operation of the reference interpreter is told: its meaning, types and modifiers.
+"""What an operation of the reference interpreter receives: its meaning, types and modifiers.
 
 For `reference_ops.py` and its neighbours. An operation on a packed type is one on each of its elements (`element`).
 """

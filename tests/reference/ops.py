@@ -389,7 +389,7 @@ def _testp(op: Op, a: Raw) -> Raw:
 
 
 def extended(op: Op, operands: tuple[Raw, ...], carry: Raw) -> tuple[Raw, Raw]:
-    """Result and carry of `add.cc`, `subc`, `madc.hi.cc` and the like; behind a subtraction 1 means "no borrow"."""
+    """Result and carry of `add.cc`, `subc`, `madc.hi.cc` and the like; after a subtraction 1 means "no borrow"."""
     bits = op.type.bits
     reads_carry = op.sem.split("_")[0] in ("addc", "subc", "madc")
     subtracts = op.sem.startswith("sub")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ptxtool.ir.nodes import Dual, Guard, Immediate, Instruction, Memory, Name, Operand, Unary
-from ptxtool.isa.legacy import settled
+from ptxtool.isa.legacy import with_defaults
 from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES, Type
 from reference.access import MemoryAccess, Step, items_of
@@ -155,7 +155,7 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
         if found is None:
             raise Unsupported(f"instruction '{instruction.opcode.text}'")
         module = self.operands.kernel.module
-        return found if self.is_ptxplus else settled(found, module.version, module.target)
+        return found if self.is_ptxplus else with_defaults(found, module.version, module.target)
 
     def step(self, instruction: Instruction, match: Match, i: int) -> Step:
         """The effect of an instruction that is no control flow. Raises `Unsupported`."""
@@ -347,7 +347,7 @@ class Decoder(MemoryAccess, WarpWide, Asynchronous, Matrices, Textures):
     # ---- predicates
 
     def _relation(self, op: Op) -> str:
-        """The comparison; `.lo`, `.hi` of a relation are told from nothing else here."""
+        """The comparison; `.lo`, `.hi` of a relation are distinguished by nothing else here."""
         return next(r for r in sorted(RELATIONS) if op.has(r))
 
     def _comparison(self, instruction: Instruction, match: Match, op: Op, type_: Type, i: int) -> Any:

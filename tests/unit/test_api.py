@@ -1,6 +1,8 @@
-"""The public functions: those of the README's example, reading and writing, and the lazy package."""
+"""The public functions: those of the README's example, reading and writing, and the names of the package."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import ptxtool
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 PIPELINE = "unroll-decls,reorder-decls{order=text}"
 
 
@@ -52,37 +55,92 @@ def test_parse_takes_a_name() -> None:
         ptxtool.parse("nonsense here;", name="bad.ptx")
 
 
-@pytest.mark.parametrize(
-    "first", ["import ptxtool.parse", "from ptxtool.parse import parse_with_lark", "import ptxtool.api"]
-)
-def test_parse_and_emit_are_functions_however_they_were_imported(first: str) -> None:
+SHARE_A_NAME = ("cfg", "emit", "isa", "parse", "sweep")
+
+
+def test_subpackages_that_share_a_name_with_a_function_are_known() -> None:
+    packages = {path.name for path in (CHECKOUT / "ptxtool").iterdir() if path.is_dir()}
+    assert packages & set(ptxtool.__all__) == set(SHARE_A_NAME)
+
+
+@pytest.mark.parametrize("first", [*SHARE_A_NAME, "sema", "analysis", "runs", "cli"])
+def test_functions_are_callable_whatever_was_imported_before(first: str) -> None:
+    """In a new interpreter: all modules of a subpackage, then the public names, then modules of other subpackages."""
+    folder = CHECKOUT / "ptxtool" / first
+    names = [
+        ".".join(path.relative_to(CHECKOUT).with_suffix("").parts).removesuffix(".__init__")
+        for path in sorted(folder.rglob("*.py"))
+    ]
     code = (
-        f"{first}\nimport ptxtool\ntext = '.version 2.3 .target sm_20 .entry k () {{ ret; }}'\n"
-        "assert ptxtool.emit(ptxtool.parse(text)) == text\nimport ptxtool.emit\n"
-        "assert ptxtool.emit(ptxtool.parse(text, name='x')) == text"
+        "import importlib, types\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        "def check():\n"
+        "    import ptxtool\n"
+        "    for name in ptxtool.__all__:\n"
+        "        assert not isinstance(getattr(ptxtool, name), types.ModuleType), name\n"
+        "        assert callable(getattr(ptxtool, name)), name\n"
+        "check()\n"
+        "import ptxtool.cfg.blocks, ptxtool.emit.layout, ptxtool.isa.table, ptxtool.parse.driver, ptxtool.sweep.plan\n"
+        "from ptxtool import cfg, parse\n"
+        "check()\n"
+        "text = '.version 2.3 .target sm_20 .entry k () { ret; }'\n"
+        "assert ptxtool.emit(parse(text)) == text\n"
+        "assert len(cfg(ptxtool.kernel(parse(text, name='x'))).blocks) == 1\n"
+        "assert ptxtool.check(parse(text)) == ()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_importing_costs_nothing() -> None:
-    code = "import sys, ptxtool; print(*sorted(m for m in sys.modules if m.startswith('ptxtool')))"
+def test_importing_is_cheap() -> None:
+    code = "import sys, ptxtool; print(*sorted(m for m in sys.modules if m.startswith('ptxtool.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["ptxtool"]
+    names = ("api", "base", "base.resources", "formats", "formats.gpu_names", *SHARE_A_NAME)
+    assert done.stdout.split() == sorted(f"ptxtool.{name}" for name in names)
 
 
-def test_the_api_module_is_there_at_once() -> None:
-    code = "import ptxtool; assert ptxtool.api.check(ptxtool.parse('.version 2.3\\n.target sm_20')) == ()"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_every_public_name_is_there() -> None:
-    for name in ptxtool.__all__:
-        assert callable(getattr(ptxtool, name)), name
-        assert name in dir(ptxtool)
-    for name in api.__all__:
-        assert callable(getattr(api, name)), name
+def test_the_package_shows_its_api_and_nothing_else() -> None:
+    assert sorted(ptxtool.__all__) == [name for name in dir(ptxtool) if not name.startswith("__")]
     with pytest.raises(AttributeError, match="no attribute 'parsee'"):
         _ = ptxtool.parsee  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("package", ["ptxtool", "ptxsim"])
+def test_the_page_lists_the_public_names(package: str) -> None:
+    page = (CHECKOUT / "docs" / "python.md").read_text(encoding="utf-8")
+    section = page.split(f"## All of {package}\n")[1].split("\n## ")[0]
+    listed = [
+        name
+        for row in re.findall(r"^\|([^|]*)\|", section, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(listed) == sorted(__import__(package).__all__)
+
+
+@pytest.mark.parametrize("package", ["ptxtool", "ptxsim"])
+def test_type_checkers_see_what_is_imported_on_first_use(package: str) -> None:
+    """The imports under TYPE_CHECKING are the table of names and modules."""
+    module = __import__(package)
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    seen = {
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.module != "ptxtool.api"
+        for alias in node.names
+    }
+    assert seen == getattr(module, "_TYPES" if package == "ptxtool" else "_MODULES")
+
+
+def test_no_public_function_takes_arbitrary_options() -> None:
+    for path in (
+        "ptxtool/api.py",
+        "sim/ptxsim/launcher.py",
+        "sim/ptxsim/functional_run.py",
+        "sim/ptxsim/machine.py",
+    ):
+        for node in ast.walk(ast.parse((CHECKOUT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.args.kwarg is not None:
+                assert "Unpack[" in ast.unparse(node.args.kwarg), f"{path}: {node.name}"
 
 
 def test_kernel_by_name_or_the_only_one() -> None:

@@ -133,7 +133,7 @@ def test_only_the_top_imports_the_simulator_and_only_when_it_runs(path: Path) ->
             where = f"{path.name}:{found.line}"
             assert room(path) in MAY_IMPORT_SIMULATOR, f"{where}: only api, cli and sweep may import ptxsim"
             assert not found.at_load, (
-                f"{where}: ptxsim is imported inside functions, so that nobody else pays for it"
+                f"{where}: ptxsim is imported inside functions, so that nothing else loads it"
             )
 
 
@@ -198,7 +198,7 @@ def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def wanted(edge: tuple[str, str]) -> bool:
-    """Whether an import counts: not those of a public root, which has everybody's names, and not `OFFERS`."""
+    """Whether an import counts: not those of a public root, which imports all public names, and not `OFFERS`."""
     roots = ("ptxtool.__init__", "ptxsim.__init__")
     return edge[0] not in roots and edge[1] not in roots and edge not in OFFERS
 

@@ -1,1 +1,1 @@
-"""Differences between two kernels: aligned instructions, corresponding registers, figures."""
+"""Differences of two kernels: aligned instructions, corresponding registers, figures."""

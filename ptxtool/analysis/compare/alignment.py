@@ -1,9 +1,9 @@
 """Which elements of two sequences correspond: for comparing two kernels statement by statement.
 
-Equal beginnings and ends correspond. Between them, stretches of `WINDOW` elements that occur once on either side are
-anchors, of which the longest chain in order counts; then shorter stretches, down to single elements. What lies between
-anchors is left to the shortest edit script, of which at most `MAX_EDITS` insertions and deletions are followed at a
-time: what is reached by then stands, and the search begins anew behind it. So no input takes more than linear time.
+Equal beginnings and ends correspond. Between them, runs of `WINDOWS[0]` elements that occur once on either side are
+anchors, and the longest chain of anchors in order is taken; then shorter runs, down to single elements. Between
+anchors the shortest edit script is searched, with at most `MAX_EDITS` insertions and deletions at a time: what is
+reached by then stands, and a new search begins there. So no input takes more than linear time.
 
 Reference: E. W. Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1, 1986. The anchors are B.
 Cohen's "patience diff", on windows.
@@ -122,13 +122,14 @@ def _edit_script(
 
 
 def _step(reached: dict[int, int], edits: int, diagonal: int) -> int:
-    """Where one more edit leads on a diagonal: an insertion from the one above, or a deletion from the one below."""
+    """The place that one more edit reaches on a diagonal: an insertion from the one above, or a deletion from the one
+    below."""
     above, below = reached.get(diagonal + 1, -1), reached.get(diagonal - 1, -1)
     return above if diagonal == -edits or (diagonal != edits and below < above) else below + 1
 
 
 def _walk_back(history: list[dict[int, int]], diagonal: int, x: int, a_low: int, b_low: int) -> Pairs:
-    """The matches on the way to a place, from the states before every edit."""
+    """The matches on the path to a place, from the states before every edit."""
     pairs: Pairs = []
     for edits in reversed(range(len(history))):
         start = _step(history[edits], edits, diagonal)

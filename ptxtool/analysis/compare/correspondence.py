@@ -1,17 +1,17 @@
-"""Which statements of two functions correspond, and which register and label of one is which of the other.
+"""The correspondence of two functions: of their statements, and of their registers and labels.
 
-For the comparison of kernels, where a renaming of registers should not drown what really changed. Three steps:
+For the comparison of kernels, where renamed registers should not hide other changes.
 
-1. Align the statements by their shapes, in which registers and labels are placeholders, and once more by shapes and
-   names as they are written. Each pair votes that its names correspond, in order.
-2. Names correspond that most votes say so of, one to one; registers to registers, labels to labels.
-3. Align again: two statements are the *same* if their shapes are equal and their names correspond. Between the same
-   ones, statements of equal opcode pair up as *changed*; the others are *removed* or *added*.
-4. Names of which no same statement speaks correspond by their places in changed ones, or else by being equal.
+1. Align the statements by their shapes, in which registers and labels are placeholders, and separately by shapes and
+names as written. Each pair of statements votes for the correspondence of its names, in order. 2. Names correspond by
+most votes, one to one; registers to registers, labels to labels. 3. Align again: two statements are the *same* if
+their shapes are equal and their names correspond. Between these, statements of equal opcode pair up as *changed*; all
+others are *removed* or *added*. 4. Names that are in no same statement correspond by their places in changed ones, or
+else by being equal.
 
-Which renaming is taken, that of the shapes or that of the written names, is decided by the number of same statements. A
-renaming is one to one: two registers that became one leave differences, as they must, for the kernels may then compute
-different things. `exact` takes every name for itself.
+Of the two renamings, by shapes and by names, the one with more same statements is taken. A renaming is one to one: two
+registers that became one leave differences, for the kernels may then compute different things. With `exact` every name
+corresponds to itself.
 """
 
 from collections import Counter
@@ -28,8 +28,8 @@ Renaming = Mapping[Entity, Entity]
 
 
 @dataclass(frozen=True)
-class Step:
-    """One line of the comparison: a statement of the first function, of the second, or one of each."""
+class StatementPair:
+    """A statement of the first function, one of the second, or one of each that correspond."""
 
     kind: Kind
     before: Comparable | None
@@ -42,9 +42,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Correspondence:
-    """The steps in order, and the names of the first function that are others in the second, or the same."""
+    """The pairs in order, and the names of the second function by those of the first."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[StatementPair, ...]
     renaming: Renaming
 
 
@@ -59,7 +59,7 @@ def correspondence(
     most = -1
     for pairs in (align([c.shape for c in before], [c.shape for c in after]), _same(before, after, written)):
         renaming = _one_to_one(_elect((before[i], after[j]) for i, j in pairs))
-        # what the same statements say once more: an alignment by shapes alone may have slipped
+        # vote again by the same statements: an alignment by shapes alone may have slipped
         again = _elect((before[i], after[j]) for i, j in _same(before, after, renaming))
         renaming = _one_to_one(again, renaming.items())
         changed = _elect(
@@ -77,7 +77,7 @@ def correspondence(
 
 
 def _as_written(before: Sequence[Comparable], after: Sequence[Comparable]) -> Renaming:
-    """Names for themselves; of several registers of one name the first for the first."""
+    """Every name corresponds to itself; of several registers of one name the first to the first."""
     places: list[dict[tuple[str, bool, int], Entity]] = []
     for side in (before, after):
         numbered: Counter[tuple[str, bool]] = Counter()
@@ -95,7 +95,7 @@ def _entities(side: Sequence[Comparable]) -> list[Entity]:
 
 
 def _elect(pairs: Iterable[tuple[Comparable, Comparable]]) -> list[tuple[Entity, Entity]]:
-    """Which names correspond, most votes of pairs of statements first."""
+    """Corresponding names, those with most votes of pairs of statements first."""
     votes: Counter[tuple[Entity, Entity]] = Counter()
     for old, new in pairs:
         if len(old.names) == len(new.names):
@@ -121,17 +121,19 @@ def _same(before: Sequence[Comparable], after: Sequence[Comparable], renaming: R
     return align(first, [(c.shape, c.names) for c in after])
 
 
-def _steps(before: Sequence[Comparable], after: Sequence[Comparable], renaming: Renaming) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _steps(
+    before: Sequence[Comparable], after: Sequence[Comparable], renaming: Renaming
+) -> tuple[StatementPair, ...]:
+    steps: list[StatementPair] = []
     i = j = 0
     for a, b in [*_same(before, after, renaming), (len(before), len(after))]:
         changed = align([c.base for c in before[i:a]], [c.base for c in after[j:b]])
         for m, n in [*((i + x, j + y) for x, y in changed), (a, b)]:
-            steps += (Step("removed", c, None) for c in before[i:m])
-            steps += (Step("added", None, c) for c in after[j:n])
+            steps += (StatementPair("removed", c, None) for c in before[i:m])
+            steps += (StatementPair("added", None, c) for c in after[j:n])
             if m < a and n < b:
-                steps.append(Step("changed", before[m], after[n]))
+                steps.append(StatementPair("changed", before[m], after[n]))
             i, j = m + 1, n + 1
         if a < len(before):
-            steps.append(Step("same", before[a], after[b]))
+            steps.append(StatementPair("same", before[a], after[b]))
     return tuple(steps)

@@ -1,27 +1,27 @@
-"""What changed between two kernels: statements, registers, pressure, occupancy, order of first use.
+"""The difference of two kernels: statements, registers, pressure, occupancy, order of first use.
 
-For whoever compares compilers, options or passes, and for continuous integration that must notice when a kernel grew.
-Which statements correspond, and which register is which, is said by `correspondence`; the figures by `figures`.
+For comparing compilers, options or passes, and for continuous integration that must notice when a kernel grew.
+`correspondence.py` finds the corresponding statements and registers, `figures.py` the figures.
 
-* `renamed` are registers that only have another name, `removed` and `added` those that the other kernel has no register
-  for; only registers that some instruction names count.
+* `renamed` are registers that only have another name, `removed` and `added` those without a counterpart; only
+  registers that some instruction names count.
 * `moved` counts the removed instructions that are among the added ones, same under the renaming: code motion.
-* Sequence numbers are places in declaration order. `renumbered` counts the corresponding registers whose number is
-  another one, `reordered` those whose place in the order of first use is.
+* Sequence numbers are places in declaration order. `renumbered` counts the corresponding registers with different
+  numbers, `reordered` those with different places in the order of first use.
 * `head` are parameters, by place and type, and directives that only one of the heads has.
 
-Not compared: variables outside the kernel, but for the shared memory they take, and functions that it calls.
+Not compared: variables outside the kernel, except for the shared memory they take, and functions that it calls.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 import msgspec
 
-from ptxtool.analysis.compare.correspondence import Correspondence, Step, correspondence
-from ptxtool.analysis.compare.figures import Figures, Measured
+from ptxtool.analysis.compare.correspondence import Correspondence, StatementPair, correspondence
+from ptxtool.analysis.compare.figures import Figures, MeasuredKernel
 from ptxtool.analysis.flow.statements import Comparable, Entity, comparables
 from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.analysis.sharing.first_use import touched_in_order
@@ -29,7 +29,7 @@ from ptxtool.emit import printer
 from ptxtool.ir.nodes import Function
 
 MEASURES = ("any", "instructions", "registers", "pressure", "occupancy", "shared", "local", "barriers")
-"""What `grown` can be asked about."""
+"""The names for `Difference.values` and `is_worse`."""
 
 _FIELDS = {
     "instructions": "instructions",
@@ -57,15 +57,15 @@ class ClassChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """What changed from one kernel to another. `occupancy` is there where the threads of a CTA are known."""
+    """The difference of two kernels. `occupancy` is None where the threads of a CTA are not known."""
 
-    before: Measured
-    after: Measured
+    before: MeasuredKernel
+    after: MeasuredKernel
     correspondence: Correspondence = field(repr=False)
     occupancy: tuple[Occupancy, Occupancy] | None = None
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[StatementPair, ...]:
         return self.correspondence.steps
 
     @property
@@ -81,16 +81,13 @@ class Difference:
     @cached_property
     def moved(self) -> int:
         mapped = self.correspondence.renaming.get
-        removed: Counter[_Meaning] = Counter(
-            (s.before.shape, tuple(map(mapped, s.before.names))) for s in self._only("removed") if s.before
-        )
-        added: Counter[_Meaning] = Counter(
-            (s.after.shape, s.after.names) for s in self._only("added") if s.after
-        )
+        removed, added = Counter[_Meaning](), Counter[_Meaning]()
+        for step in filter(lambda step: step.is_instruction, self.steps):
+            if step.before and not step.after:
+                removed[step.before.shape, tuple(map(mapped, step.before.names))] += 1
+            elif step.after and not step.before:
+                added[step.after.shape, step.after.names] += 1
         return (removed & added).total()
-
-    def _only(self, kind: str) -> Iterator[Step]:
-        return (step for step in self.steps if step.kind == kind and step.is_instruction)
 
     @cached_property
     def classes(self) -> tuple[ClassChange, ...]:
@@ -101,14 +98,10 @@ class Difference:
                 kinds[self._class(step), step.kind] += 1
         sides = Counter(self.before.classes), Counter(self.after.classes)
         names = sorted({name for name, _ in kinds})
-        return tuple(
-            ClassChange(
-                n, sides[0][n], sides[1][n], *(kinds[n, kind] for kind in ("removed", "added", "changed"))
-            )
-            for n in names
-        )
+        changes = ("removed", "added", "changed")
+        return tuple(ClassChange(n, sides[0][n], sides[1][n], *(kinds[n, k] for k in changes)) for n in names)
 
-    def _class(self, step: Step) -> str:
+    def _class(self, step: StatementPair) -> str:
         if step.before is not None:
             return self.before.classes[step.before.instruction]
         assert step.after is not None
@@ -116,7 +109,7 @@ class Difference:
 
     @cached_property
     def head(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What only the first head has, and what only the second has."""
+        """The parts that only the first head has, and those that only the second has."""
         old, new = (Counter(_head(measured.kernel)) for measured in (self.before, self.after))
         return tuple((old - new).elements()), tuple((new - old).elements())
 
@@ -163,7 +156,7 @@ class Difference:
 
     @cached_property
     def is_same(self) -> bool:
-        """True where nothing that is compared differs, names of registers and labels aside."""
+        """Whether nothing differs but names of registers and labels."""
         statements = all(step.kind == "same" for step in self.steps)
         return (
             statements and self.figures[0] == self.figures[1] and not self.renumbered and not any(self.head)
@@ -179,7 +172,7 @@ class Difference:
         return None
 
     def is_worse(self, measure: str) -> bool:
-        """Whether a measure grew (occupancy: fell); "any" asks whether anything differs."""
+        """Whether a measure grew (occupancy: fell); for "any", whether anything differs."""
         if measure == "any":
             return not self.is_same
         values = self.values(measure)
@@ -197,16 +190,7 @@ class Difference:
             "figures": {name: {"before": old[name], "after": new[name]} for name in old},
             "live_registers_at": [m.pressure.line for m in (self.before, self.after)],
             "instructions": {**self.counts, "moved": self.moved},
-            "classes": {
-                c.name: {
-                    "before": c.before,
-                    "after": c.after,
-                    "removed": c.removed,
-                    "added": c.added,
-                    "changed": c.changed,
-                }
-                for c in self.classes
-            },
+            "classes": {c.name: {k: v for k, v in asdict(c).items() if k != "name"} for c in self.classes},
             "head": {"removed": list(self.head[0]), "added": list(self.head[1])},
             "registers": {
                 "renamed": [list(pair) for pair in self.renamed],
@@ -221,14 +205,12 @@ class Difference:
             data["occupancy"] = {"before": self.occupancy[0].to_dict(), "after": self.occupancy[1].to_dict()}
         return data
 
-    def _change(self, step: Step) -> dict[str, object]:
+    def _change(self, step: StatementPair) -> dict[str, object]:
         data: dict[str, object] = {"kind": step.kind}
         for name, side, measured in (("before", step.before, self.before), ("after", step.after, self.after)):
             if side is not None:
-                data[name] = {
-                    "line": measured.kernel.source.line(side.start),
-                    "text": text_of(measured.kernel, side),
-                }
+                line = measured.kernel.source.line(side.start)
+                data[name] = {"line": line, "text": text_of(measured.kernel, side)}
         return data
 
 
@@ -248,7 +230,7 @@ def _head(kernel: Function) -> Iterator[str]:
         yield f".{directive.name} {' '.join(directive.text.split())}".rstrip()
 
 
-def _first_use_order(measured: Measured) -> list[int]:
+def _first_use_order(measured: MeasuredKernel) -> list[int]:
     found: dict[int, None] = {}
     for i, step in enumerate(measured.analyses.def_use):
         found |= dict.fromkeys(touched_in_order(measured.kernel, i, step))
@@ -258,4 +240,4 @@ def _first_use_order(measured: Measured) -> list[int]:
 def difference(before: Function, after: Function, exact: bool = False) -> Difference:
     """Compare two kernels, names of registers and labels aside unless `exact`. Raises E202 on an undeclared label."""
     compared = correspondence(comparables(before), comparables(after), exact)
-    return Difference(Measured(before), Measured(after), compared)
+    return Difference(MeasuredKernel(before), MeasuredKernel(after), compared)

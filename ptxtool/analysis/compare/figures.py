@@ -1,9 +1,9 @@
-"""The figures of a kernel that a change can make better or worse: how large it is, what it needs, what it does.
+"""The figures of a kernel that a change can make better or worse: its size, resources and kinds of instructions.
 
 For the comparison of kernels. Registers are counted in 32-bit units as `pressure` does. `shared_bytes` and
-`local_bytes` are of the variables that the kernel declares or names, `param_bytes` of its parameters, each variable
-aligned as its declaration says and laid behind the one before; an array without a size takes none. In PTXPlus `ptxas`
-has resolved shared variables to addresses, and the figure is that of what is declared.
+`local_bytes` are of the variables that the kernel declares or names, `param_bytes` of its parameters, laid out in
+order with the alignment of their declarations; an array without a size takes no bytes. In PTXPlus `ptxas` has resolved
+shared variables to addresses: only declared ones count.
 
 Reference: PTX ISA, section 5.4 (variables, alignment).
 """
@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from ptxtool.analysis.analyses import Analyses
@@ -45,7 +45,7 @@ class Figures:
     param_bytes: int
 
     def to_dict(self) -> dict[str, int]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return asdict(self)
 
 
 _EFFECTS = {
@@ -58,8 +58,8 @@ _EFFECTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """A kernel with what the comparison asks of it, each found once."""
+class MeasuredKernel:
+    """A kernel with its figures, each computed once."""
 
     kernel: Function
 
@@ -83,12 +83,9 @@ class Measured:
 
     @cached_property
     def _rows(self) -> list[tuple[str, frozenset[str]]]:
-        opcodes, ptxplus = table(), self.kernel.registers.is_ptxplus
-        found: list[tuple[str, frozenset[str]]] = []
-        for node in self.kernel.instructions:
-            match = opcodes.match(node.opcode.text, len(node.operands), ptxplus)
-            found.append((match.form.family, match.form.effects) if match else (UNKNOWN, frozenset()))
-        return found
+        ptxplus, instructions = self.kernel.registers.is_ptxplus, self.kernel.instructions
+        matches = (table().match(i.opcode.text, len(i.operands), ptxplus) for i in instructions)
+        return [(m.form.family, m.form.effects) if m else (UNKNOWN, frozenset()) for m in matches]
 
     @cached_property
     def figures(self) -> Figures:
@@ -127,14 +124,13 @@ def _variables(kernel: Function, spaces: tuple[str, ...]) -> list[Declaration]:
 
 
 def _laid_out(declarations: Iterable[Declaration]) -> int:
-    """The bytes of variables laid one behind the other, each aligned."""
+    """The bytes of variables laid out in order, each aligned."""
     end = 0
     for declaration in declarations:
         known = TYPES.get(declaration.type)
         element = (known.bytes if known else 8) * declaration.vector
+        alignment = declaration.align or element
         for declarator in declaration.declarators:
-            alignment = declaration.align or element
-            end = -(-end // alignment) * alignment + element * math.prod(
-                d or 0 for d in declarator.dimensions
-            )
+            size = element * math.prod(d or 0 for d in declarator.dimensions)
+            end = -(-end // alignment) * alignment + size
     return end

@@ -52,7 +52,7 @@ class Accesses:
 def accesses_of(
     web: Numbers, instruction: Numbers, is_written: Flags, intervals: "Intervals", n: int
 ) -> Accesses:
-    """The accesses of webs with these live intervals, from every web that one of `n` instructions names, in any order."""
+    """The accesses of webs with these live intervals, from all webs that `n` instructions name, in any order."""
     # web, instruction, whether it writes: reads come before writes
     keys = np.sort(2 * (web * n + instruction) + is_written)
     is_first = np.diff(keys >> 1, prepend=-1) != 0

@@ -1,17 +1,17 @@
-"""Definitions that may be repeated anywhere in a function: registers that hold one and the same value all their life.
+"""Constant definitions: those that may be repeated anywhere in a function, of registers with one value everywhere.
 
-For allocation, which may write such a definition again instead of keeping its value in a register (rematerialisation),
-and for the check of what it did. A register is one if the function writes it in one place only, wholly and without a
+For allocation, which may repeat such a definition instead of keeping its value in a register (rematerialisation), and
+for the check of allocation. A register is constant if the function writes it in one place only, wholly and without a
 guard, by an instruction that
 
-* takes nothing but literals, names of variables, parameters and functions, and special registers that stay the same for
-  a thread (`%tid`, `%ctaid`, `%laneid`, ...; the manual lets `%warpid` and `%smid` change);
+* takes nothing but literals, names of variables, parameters and functions, and special registers that stay the same
+  for a thread (`%tid`, `%ctaid`, `%laneid`, ...; the manual lets `%warpid` and `%smid` change);
 * or loads a kernel's parameter from a constant address (`ld.param.u64 %rd1, [p+8]`);
 * or computes, without memory, flags or flow, from such registers (`cvta.to.global.u64 %rd2, %rd1`).
 
-Reading such a register before its definition yields anything, so its value may be taken for the constant everywhere.
-Not handled: parameters of `.func`s, whose space the caller's memory may be; vectors; PTXPlus's parameters, which lie in
-shared memory.
+Reading such a register before its definition yields any value, so the constant everywhere is allowed. Not handled:
+parameters of `.func`s, which may lie in the caller's memory; vectors; PTXPlus's parameters, which lie in shared
+memory.
 
 Reference: P. Briggs, K. Cooper, L. Torczon, "Rematerialization", 1992 (never-killed values).
 """
@@ -40,7 +40,7 @@ from ptxtool.isa.special import special
 from ptxtool.isa.table import table
 
 _SAME_ALL_ALONG = frozenset({"lane", "cta", "grid"})
-"""Scopes of special registers that a thread finds the same whenever it looks."""
+"""Scopes of special registers that have one value for a thread."""
 PURE = frozenset(
     {"mov", "cvta", "cvt", "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg"}
 )
@@ -48,7 +48,7 @@ PURE = frozenset(
 
 
 def constant_definitions(function: Function, def_uses: Sequence[DefUse]) -> Mapping[int, int]:
-    """Every such definition: instruction -> the register it defines."""
+    """Every constant definition: instruction -> the register it defines."""
     defined = Counter(chain.from_iterable([one.defs for one in def_uses]))
     parameters = function.parameters if function.kind == "entry" else ()
     in_parameter = frozenset(d.name for p in parameters if p.space == "param" for d in p.declarators)
@@ -57,7 +57,7 @@ def constant_definitions(function: Function, def_uses: Sequence[DefUse]) -> Mapp
     found: dict[int, int] = {}
     constant: set[int] = set()
     for i, (instruction, sets) in enumerate(zip(function.instructions, def_uses, strict=True)):
-        # first what few instructions fulfil
+        # first the conditions that few instructions fulfil
         defs = sets.defs
         if len(defs) != 1 or not constant.issuperset(sets.uses) or defined[defs[0]] != 1:
             continue
@@ -112,7 +112,7 @@ def _is_memory(operand: Operand) -> bool:
 
 
 def _is_constant(function: Function, i: int, name: Name, meanings: Mapping[str, int]) -> bool:
-    """Whether a name in a source means the same everywhere: registers are looked at elsewhere."""
+    """Whether a name in a source means the same everywhere. Registers are checked elsewhere."""
     if function.registers.resolve_index(name.text, i) >= 0:
         return True
     known = special(name.text)
@@ -122,7 +122,7 @@ def _is_constant(function: Function, i: int, name: Name, meanings: Mapping[str, 
 
 
 def _meanings(function: Function) -> Counter[str]:
-    """How many things a name may mean; what is declared in a nested block means nothing outside of it."""
+    """The number of meanings of every name; more than one if it is declared in a nested block, unknown outside."""
     module = function.module
     found = Counter([*module.variables, *module.functions])
     found.update(d.name for p in (*function.returns, *function.params) for d in p.declarators)

@@ -1,4 +1,4 @@
-"""Instructions that do nothing but copy a register, for those who would rather do without them."""
+"""Instructions that only copy a register."""
 
 from ptxtool.ir.nodes import Function, Name
 from ptxtool.isa.table import table
@@ -6,7 +6,7 @@ from ptxtool.isa.types import TYPES
 
 
 def is_copy(function: Function, index: int) -> bool:
-    """Whether an instruction copies a whole register into another one of its width and file, always."""
+    """Whether an instruction copies a whole register, without a guard, into another one of its width and file."""
     node = function.instructions[index]
     if node.opcode.base != "mov" or node.guard is not None or len(node.operands) != 2:
         return False

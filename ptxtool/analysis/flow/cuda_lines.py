@@ -1,9 +1,9 @@
-"""The places in CUDA sources that a function's instructions come from, as its `.loc` directives say.
+"""The places in CUDA sources that a function's instructions come from, by its `.loc` directives.
 
-For reports beside PTX lines. In `.loc FILE LINE COLUMN` (`ptxtool.ir.locations`) FILE is the number of a `.file`
-directive. What is inlined has the place it was written at; `inlined_at` is not followed.
+In `.loc FILE LINE COLUMN` (`ptxtool.ir.locations`) FILE is the number of a `.file` directive. Inlined code has the
+place where it was written; `inlined_at` is not followed.
 
-PTX ISA, debugging directives: `.loc`, `.file`.
+Reference: PTX ISA, debugging directives (`.loc`, `.file`).
 """
 
 import re
@@ -18,7 +18,7 @@ _LOC = re.compile(r"(\d+)\s+(\d+)\b")
 
 
 def cuda_lines(function: Function) -> tuple[str, ...]:
-    """`FILE:LINE` per instruction, the file without its folders; "" where nothing is said."""
+    """`FILE:LINE` per instruction, the file without its folders; "" where there is no `.loc`."""
     files: dict[str, str] = {}
     for item in function.module.items:
         if isinstance(item, Directive) and item.name == "file" and (found := _FILE.match(item.text)):
@@ -28,5 +28,5 @@ def cuda_lines(function: Function) -> tuple[str, ...]:
 
 def _place(location: Directive | None, files: Mapping[str, str]) -> str:
     found = _LOC.match(location.text) if location else None
-    # line 0 is code that the compiler made
+    # line 0 is code that the compiler generated
     return f"{files.get(found[1], found[1])}:{found[2]}" if found and found[2] != "0" else ""

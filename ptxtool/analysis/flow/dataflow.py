@@ -1,17 +1,17 @@
 """The one dataflow solver: gen/kill problems over bit sets, to their fixed point.
 
-For liveness, the waiting lanes of a warp, and any later problem of this shape. Sets are Python integers. With
-`f[b](x) = gen[b] | (x & ~kill[b])` and `meet` union or intersection over the neighbours, it solves
+Sets are Python integers. With `f[b](x) = gen[b] | (x & ~kill[b])` and `meet` union or intersection over the neighbours,
+it solves
 
     forward:   entry[b] = meet(exit[p] for p in predecessors[b]),    exit[b] = f[b](entry[b])
     backward:  exit[b] = meet(entry[s] for s in successors[b]),      entry[b] = f[b](exit[b])
 
-The sets start at the optimistic end (empty for union, everything for intersection), so the result is the
-least or greatest fixed point, whatever the order of work. A node without neighbours on the incoming side
-takes `boundary`; other nodes can be given a boundary of their own, which joins the meet.
+The sets start at the optimistic end (empty for union, everything for intersection), so the result is the least or
+greatest fixed point, whatever the order of work. A node without neighbours on the incoming side takes `boundary`; other
+nodes can have a boundary of their own, which joins the meet.
 
-Reference: G. Kildall, "A unified approach to global program optimization", 1973; A. Aho et al., "Compilers",
-2nd edition, section 9.2.
+Reference: G. Kildall, "A unified approach to global program optimization", 1973; A. Aho et al., "Compilers", 2nd
+edition, section 9.2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def solve(
             continue
         outgoing[node] = result
         for reader in readers[node]:
-            # sets only grow (or only shrink), so what a neighbour said before need not be taken back
+            # sets only grow (or only shrink): what a neighbour contributed before is part of its new set
             value = incoming[reader] | result if union else incoming[reader] & result
             if value != incoming[reader]:
                 incoming[reader] = value
@@ -116,3 +116,9 @@ def _ranks(edges: Sequence[Sequence[int]]) -> list[int]:
     for place, node in enumerate(reversed(order)):
         ranks[node] = place
     return ranks
+
+
+def reachable(successors: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Per node, the set of nodes that a path of one or more edges leads to."""
+    nodes = [1 << node for node in range(len(successors))]
+    return solve(successors, nodes, [0] * len(nodes), direction="backward").exit

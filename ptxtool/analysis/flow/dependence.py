@@ -1,13 +1,14 @@
-"""What an instruction reads and writes besides registers: for whoever changes the order of instructions.
+"""The resources that instructions read and write besides registers, and the regions in which they may be reordered.
 
 Two instructions of one thread may trade places if neither writes what the other reads or writes. Resources are the
-registers (by index), "cc" (the carry flag), "shared" (shared memory), "memory" (all other that can be written), "param"
-(parameters of calls) and "order": an instruction that nothing may pass writes "order", all others read it. So pass by
-nothing:
+registers (by index), "cc" (the carry flag), "shared" (shared memory), "memory" (all other memory that can be written),
+"param" (parameters of calls) and "order": an instruction that nothing may pass writes "order", all others read it.
+Nothing passes
 
-* what the thread does together with others or leaves by: branches, calls, exits, barriers, votes, shuffles, fences,
-  asynchronous copies, instructions for matrices and textures: all but plain arithmetic, moves, loads and stores;
-* readings of clocks, counters and other special registers that change while a kernel runs;
+* instructions in which threads cooperate or that change the flow: branches, calls, exits, barriers, votes, shuffles,
+  fences, asynchronous copies, instructions for matrices and textures: all but plain arithmetic, moves, loads and
+  stores;
+* reads of clocks, counters and other special registers that change while a kernel runs;
 * opcodes outside the table.
 
 Addresses are not compared, only state spaces: an access without one (generic) may go to shared and to other memory.
@@ -32,7 +33,7 @@ from ptxtool.isa.table import Match, table
 Resource = int | str
 
 _MOVABLE = frozenset({"arithmetic", "logic", "conversion", "video", "memory"})
-"""Families of instructions whose order is nobody else's business, but for their memory."""
+"""Families of instructions that depend on nothing but their operands and memory."""
 _FIXED = frozenset({"alloca", "stacksave", "stackrestore", "discard", "applypriority", "multimem"})
 _ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "sc"})
 _CONSTANT = re.compile(r"c\d*|const(ant)?\d*")
@@ -45,7 +46,7 @@ _SPACES: dict[str, frozenset[Resource]] = {
     "const": _OTHER,
     "param": frozenset({"param"}),
 }
-"""The memory that an access may go to by the state space it names."""
+"""The memory that an access may reach, by the state space it names."""
 _LETTERS = {"s": _SHARED, "g": _OTHER, "l": _OTHER}
 """The same by the letter before the brackets of PTXPlus."""
 _STEADY = frozenset({"lane", "cta", "grid", "warp"})
@@ -59,8 +60,8 @@ class Effect(NamedTuple):
     writes: frozenset[Resource]
 
 
-def stretches(function: Function) -> Iterator[range]:
-    """The runs of instructions in one block with nothing between them; `.loc` counts as nothing, but for the first."""
+def scheduling_regions(function: Function) -> Iterator[range]:
+    """The maximal runs of instructions in one block; no other statement is in them but `.loc` after the first."""
     starts = {block.start for block in build(function).blocks}
     first = position = 0
     is_located = False
@@ -80,17 +81,17 @@ def stretches(function: Function) -> Iterator[range]:
         yield range(first, position)
 
 
-def parts(
-    stretch: range, done: Sequence[Effect], is_late: Sequence[bool] | Mapping[int, bool]
+def split_region(
+    region: range, effects: Sequence[Effect], is_late: Sequence[bool] | Mapping[int, bool]
 ) -> tuple[list[int], list[int], list[int]]:
-    """The instructions of a stretch that can come before all late ones; the others; and the late ones among these
-    that wait for no other. Each in the order of the stretch."""
+    """The instructions of a region that can come before all late ones; the rest; and the late ones in the rest that
+    depend on no other of it. Each in the order of the region."""
     first: list[int] = []
     rest: list[int] = []
     roots: list[int] = []
-    reads, writes = set[Resource](), set[Resource]()  # of the others, so far
-    for i in stretch:
-        own = done[i]
+    reads, writes = set[Resource](), set[Resource]()  # of the rest, so far
+    for i in region:
+        own = effects[i]
         if rest and not (own.reads.isdisjoint(writes) and own.writes.isdisjoint(writes | reads)):
             rest.append(i)
         elif is_late[i]:
@@ -146,13 +147,13 @@ def _effect(kernel: Function, node: Instruction, step: DefUse, match: Match | No
 
 
 def _space(node: Instruction) -> frozenset[Resource]:
-    """The memory that an access may go to, by its modifiers."""
+    """The memory that an access may reach, by its modifiers."""
     named = (m.partition("::")[0] for m in node.opcode.modifiers)
     return next((_SPACES[m] for m in named if m in _SPACES), _ANY_MEMORY)
 
 
 def _is_unsteady(node: Instruction) -> bool:
-    """Whether an instruction reads what changes by itself."""
+    """Whether an instruction reads a special register that changes by itself."""
     found = (special(name.text) for operand in node.operands for name in names(operand))
     return any(register is not None and register.scope not in _STEADY for register in found)
 

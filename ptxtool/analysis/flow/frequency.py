@@ -1,18 +1,17 @@
 """How often the blocks of a kernel run: expected visits of a Markov chain on the control flow graph.
 
-For passes that weigh one place of a kernel against another. A thread leaves block b for its successor s with a fixed
-probability p(b, s); the visits x of the blocks solve
+A thread leaves block b for its successor s with a fixed probability p(b, s); the visits x of the blocks solve
 
     x(entry) = 1 + sum of x(b) p(b, entry)        x(s) = sum of x(b) p(b, s)
 
 by eliminating one block after the other, last in reverse post-order first: no iteration, and no fill beyond what loops
-need. Where a loop never ends it counts as a million turns.
+need. A loop that never ends counts as a million turns.
 
 Static probabilities: a test that may leave its innermost loop does so one time in ten (so that each level of loops
-multiplies by about ten), every other branch goes each way alike. From counts, what instructions were issued in a run,
-the edges of the graph get flows that add up to the counts of their blocks as well as these allow (iterative
-proportional fitting), and a branch goes the way of its flows. A warp that diverges runs both sides: then the two sides
-together are more than the branch, and the shares are all that counts.
+multiplies by about ten), every other branch takes each edge alike. From counts, how often instructions were issued in a
+run, the edges get flows that add up to the counts of their blocks as well as these allow (iterative proportional
+fitting), and the probabilities are proportional to the flows. A warp that diverges runs both sides: then the two sides
+together are more than the branch, and only their ratio counts.
 
 Reference: T. Ball, J. Larus, "Branch prediction for free", PLDI 1993 (loop branches); Y. Wu, J. Larus, "Static branch
 frequency and program profile analysis", MICRO 1994 (visits from probabilities); W. Deming, F. Stephan, "On a least
@@ -21,21 +20,22 @@ squares adjustment of a sampled frequency table", 1940.
 
 from collections.abc import Mapping, Sequence
 
+from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.loops import loops_of
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.cfg.dominance import dominators
 
 Probabilities = Sequence[Mapping[int, float]]
-"""Per block, its successors (the virtual exit among them) and how likely each is."""
+"""Per block, its successors (the virtual exit among them) and the probability of each."""
 
 LEAVES = 0.1
-"""How likely a test leaves its loop."""
+"""The probability that a test leaves its loop."""
 _ENDLESS = 1e-6
 _ROUNDS = 50
 
 
 def static_probabilities(cfg: Cfg) -> list[dict[int, float]]:
-    """Probabilities that the graph alone suggests."""
+    """Probabilities by the graph alone."""
     nest = loops_of(cfg, dominators(cfg))
     found: list[dict[int, float]] = []
     for block in cfg.blocks:
@@ -53,7 +53,7 @@ def static_probabilities(cfg: Cfg) -> list[dict[int, float]]:
 
 
 def counted_probabilities(cfg: Cfg, counts: Sequence[float]) -> list[dict[int, float]]:
-    """Probabilities from how often each block ran. A block that never ran keeps its static ones."""
+    """Probabilities by the counts of the blocks. A block that never ran has its static ones."""
     totals = [*counts, max(counts[0] if counts else 1, 1)]
     flows = [
         {s: max(totals[s], 1e-3) * max(totals[b.index], 1e-3) for s in cfg.successors[b.index]}
@@ -68,7 +68,7 @@ def counted_probabilities(cfg: Cfg, counts: Sequence[float]) -> list[dict[int, f
             for s, flow in shares.items():
                 arriving[s] += flow
         if cfg.blocks:
-            arriving[0] += totals[-1]  # those that begin
+            arriving[0] += totals[-1]  # the threads that start
         for shares in flows:
             for s in shares:
                 shares[s] *= totals[s] / arriving[s] if arriving[s] else 0
@@ -80,7 +80,7 @@ def counted_probabilities(cfg: Cfg, counts: Sequence[float]) -> list[dict[int, f
 
 
 def visits(cfg: Cfg, probabilities: Probabilities) -> tuple[float, ...]:
-    """How often each block runs per thread that enters; 0 for blocks that none reaches."""
+    """The expected runs of each block per thread; 0 for unreachable blocks."""
     order = _reached(cfg, probabilities)
     place = {b: k for k, b in enumerate(order)}
     outgoing = [{place[s]: p for s, p in probabilities[b].items() if s in place and p > 0} for b in order]
@@ -111,11 +111,9 @@ def visits(cfg: Cfg, probabilities: Probabilities) -> tuple[float, ...]:
 
 def _reached(cfg: Cfg, probabilities: Probabilities) -> list[int]:
     """The blocks that are entered with some probability, in reverse post-order."""
-    seen = {cfg.entry} if cfg.blocks else set()
-    work = list(seen)
-    while work:
-        for s, p in probabilities[work.pop()].items():
-            if p > 0 and s != cfg.exit and s not in seen:
-                seen.add(s)
-                work.append(s)
-    return [b for b in cfg.reverse_postorder if b in seen]
+    if not cfg.blocks:
+        return []
+    entered = reachable([*([s for s, p in shares.items() if p > 0] for shares in probabilities), ()])[
+        cfg.entry
+    ]
+    return [b for b in cfg.reverse_postorder if b == cfg.entry or (b != cfg.exit and entered >> b & 1)]

@@ -1,35 +1,32 @@
 """Live registers before and after every instruction, per warp or per thread.
 
-For live-register vectors (what a CTA switch copies), pressure, allocation and demotion. Per *thread* a
-register is live where some path reads it before overwriting it: the classic backward problem over blocks,
+Per *thread* a register is live where some path reads it before overwriting it: the classic backward problem over
+blocks,
 
     out(b) = union of in(s) over the successors s of b        in(b) = use(b) | (out(b) - kill(b))
 
 where a guarded or partial write kills nothing (`ptxtool.ir.defuse`), and `callp`/`retp` are followed
-(`ptxtool.cfg.blocks`).
+(`ptxtool.cfg.blocks`). Registers in which a `.func` returns its results are live at its end.
 
-Per *warp*, the default, more is live: while some lanes run, others wait, and their registers are in the same
-rows. Let d be a branch that may diverge, R(d) its reconvergence point, s one of its successors. The lanes
-that went to s run the blocks they can reach from s without passing R(d); meanwhile the others wait at another
-successor t, not yet run, or at R(d), having run already. Either side may be first. So, with T(b) the pairs
-(d, s) such that s reaches b without passing R(d),
+Per *warp*, the default, more is live: while some lanes run, others wait, and their registers are in the same rows. Let
+d be a branch that may diverge, R(d) its reconvergence point, s one of its successors. The lanes that went to s run the
+blocks they can reach from s without passing R(d); meanwhile the others wait at another successor t, not yet run, or at
+R(d), having run already. Either side may be first. So, with T(b) the pairs (d, s) such that s reaches b without
+passing R(d), itself a forward dataflow problem with gen at s and kill at R(d),
 
     wait(b) = union over (d, s) in T(b) of  in(R(d)) | union of in(t) over the successors t != s of d
     live(p) = classic(p) | wait(b)        for every point p of block b
 
-T is itself a dataflow problem (forward, union; gen at s, kill at R(d)). In a loop whose exit test diverges,
-the lanes that left wait at R(d), so what they hold stays live in the loop. This is the rule of FineReg, union
-at divergence to the reconvergence point, with the waiting lanes' registers spelled out. It assumes a SIMT
-stack: lanes wait only where a branch sent them or at a reconvergence point. Where R(d) is the end and the
-lanes leave through `retp`, they may as well wait behind the call: the places `retp` goes to then count as
+This is the rule of FineReg, union at divergence up to the reconvergence point, with the waiting lanes' registers
+spelled out. It assumes a SIMT stack: lanes wait only where a branch sent them or at a reconvergence point. Where R(d)
+is the end and the lanes leave through `retp`, they may also wait after the call: the targets of `retp` then count as
 R(d).
 
-Bit k of a set is the register with index k, sequence number k + 1. PTXPlus's zero register and sinks are
-never live; the carry flag is no register. Registers in which a `.func` returns its results are live at its
-end.
+Bit k of a set is the register with index k, sequence number k + 1. PTXPlus's zero register and sinks are never live;
+the carry flag is no register.
 
-Reference: A. Aho et al., "Compilers", 2nd edition, section 9.2.5; Y. Oh et al., "FineReg: fine-grained
-register file management for augmenting GPU throughput", 2018, section V.A (compiler support).
+Reference: A. Aho et al., "Compilers", 2nd edition, section 9.2.5; Y. Oh et al., "FineReg: fine-grained register file
+management for augmenting GPU throughput", 2018, section V.A (compiler support).
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,9 +47,8 @@ from ptxtool.ir.symbols import RegisterTable
 class Liveness:
     """The live registers of one function. `per` is "warp" or "thread".
 
-    Per block: `block_in` and `block_out` are the sets of the classic problem at its start and end, `waiting` is what
-    waiting lanes add everywhere in it (nothing per thread). Per instruction: the properties below. They hold a set for
-    every instruction; `steps` and `live_before` need no more than one at a time.
+    Per block, `block_in` and `block_out` are the classic sets, `waiting` is wait(b) (empty per thread). The sets of all
+    instructions together are large; `steps` and `live_before` need one at a time.
     """
 
     kernel: Function = field(repr=False, compare=False)
@@ -199,7 +195,7 @@ def result_registers(kernel: Function) -> range:
 
 
 def _waiting(plain: Cfg, cfg: Cfg, live_in: Sequence[int]) -> list[int]:
-    """Per block, what lanes may hold that wait elsewhere while others run it."""
+    """Per block, the registers of lanes that may wait elsewhere while others run it."""
     points = points_of(plain)
     returning = {e.source for e in cfg.edges if e.kind == "return"}
     guarded_returns = {b for b in returning if cfg.flow_of(b).falls}
@@ -207,7 +203,7 @@ def _waiting(plain: Cfg, cfg: Cfg, live_in: Sequence[int]) -> list[int]:
     n = len(cfg.blocks) + 1
     gen = [0] * n
     kill = [0] * n
-    held: list[int] = []  # per pair (d, s), what the lanes hold that wait
+    held: list[int] = []  # per pair (d, s), the registers of the waiting lanes
     at_end: list[int] = []  # the pairs whose lanes rejoin at the end
     for block in cfg.blocks:
         if block.last in points:
@@ -234,7 +230,7 @@ def _waiting(plain: Cfg, cfg: Cfg, live_in: Sequence[int]) -> list[int]:
         kill,
         direction="forward",
     )
-    # lanes that rejoin at the end by way of `retp` may wait behind the call
+    # lanes that rejoin at the end by way of `retp` may wait after the call
     if returning:
         for pair in at_end:
             for source in returning:

@@ -1,11 +1,9 @@
 """Natural loops and their nesting.
 
-For reports, spill costs and demotion: a register in a deep loop is worth keeping. An edge to a block that
-dominates its source closes a loop; the loop is every block that reaches the edge without passing the header.
-Loops with one header are one loop. A loop's parent is the smallest other loop around its header.
-
-A cycle that can be entered in two places has no header and is no natural loop: the edges that close such
-cycles are listed in `irreducible`. Calls are not followed (the plain view of the graph).
+An edge to a block that dominates its source closes a loop; the loop is every block that reaches the edge without
+passing the header. Loops with one header are one loop. A loop's parent is the smallest other loop around its header. A
+cycle that can be entered at two blocks has no header and is no natural loop: the edges that close such cycles are
+listed in `irreducible`. Calls are not followed (the plain view of the graph).
 
 Reference: A. Aho et al., "Compilers", 2nd edition, section 9.6.
 """
@@ -82,7 +80,7 @@ def loops(kernel: Function) -> Loops:
 
 
 def loops_of(cfg: Cfg, tree: DominatorTree) -> Loops:
-    """`loops` of a graph and its dominator tree at hand."""
+    """`loops` with the graph and its dominator tree supplied."""
     place = {block: i for i, block in enumerate(cfg.reverse_postorder)}
     latches: dict[int, list[int]] = {}
     irreducible: list[tuple[int, int]] = []
@@ -95,12 +93,12 @@ def loops_of(cfg: Cfg, tree: DominatorTree) -> Loops:
     bodies = {header: _body(cfg, header, ends, place) for header, ends in latches.items()}
     # two natural loops with different headers are disjoint or nested, so the size orders outer before inner
     order = sorted(bodies, key=lambda header: (-len(bodies[header]), place[header]))
-    made: list[Loop] = []
+    found: list[Loop] = []
     for index, header in enumerate(order):
-        around = [loop for loop in made if header in loop.blocks]
+        around = [loop for loop in found if header in loop.blocks]
         parent = min(around, key=lambda loop: len(loop.blocks)) if around else None
         body = bodies[header]
-        made.append(
+        found.append(
             Loop(
                 index=index,
                 header=header,
@@ -111,7 +109,7 @@ def loops_of(cfg: Cfg, tree: DominatorTree) -> Loops:
                 exits=tuple((b, s) for b in sorted(body) for s in cfg.successors[b] if s not in body),
             )
         )
-    return Loops(cfg, tuple(made), tuple(irreducible))
+    return Loops(cfg, tuple(found), tuple(irreducible))
 
 
 def _body(cfg: Cfg, header: int, latches: list[int], reachable: dict[int, int]) -> frozenset[int]:

@@ -1,12 +1,10 @@
-"""Register pressure: how many registers are live before each instruction, where most are, and who they are.
+"""Register pressure: how many registers are live before each instruction, and which ones where most are.
 
-For people who fight it. Counts are in 32-bit registers (a `.f64` counts 2, a 16-bit one 1); predicates and
-PTXPlus address registers have files of their own and are counted apart. What is live is said by
-`ptxtool.analysis.flow.liveness`, per warp unless asked otherwise; per thread is what a register allocator for one
-thread would see.
+Counts are in 32-bit registers (a `.f64` counts 2, a 16-bit one 1); predicates and PTXPlus address registers have files
+of their own and are counted apart. Live are the registers of `liveness.py`, per warp by default; per thread is what a
+register allocator sees.
 
-Not a prediction of what ptxas allocates: that also depends on its scheduling and on alignment of wide
-registers.
+Not a prediction of what ptxas allocates: that also depends on its scheduling and on alignment of wide registers.
 """
 
 from dataclasses import dataclass, field
@@ -22,12 +20,12 @@ FILES = ("general", "address", "predicate")
 
 
 def file_of(register: Register) -> str:
-    """Where a register is counted: "general", "address" or "predicate"."""
+    """The file in which a register is counted: "general", "address" or "predicate"."""
     return register.kind if register.kind in FILES else "general"
 
 
 def weight_of(register: Register) -> tuple[str, int]:
-    """The file of a register, and what it counts there."""
+    """The file of a register, and how many it counts for there."""
     file = file_of(register)
     return file, register.units if file == "general" else 1
 
@@ -44,13 +42,8 @@ class Holder:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
-        return {
-            "name": self.name,
-            "class": self.kind,
-            "units": self.units,
-            "def_lines": list(self.def_lines),
-            "use_lines": list(self.use_lines),
-        }
+        lines = {"def_lines": list(self.def_lines), "use_lines": list(self.use_lines)}
+        return {"name": self.name, "class": self.kind, "units": self.units, **lines}
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ class Pressure:
 
     @cached_property
     def holders(self) -> tuple[Holder, ...]:
-        """Who is live at the maximum, in sequence order."""
+        """The registers live at the maximum, in sequence order."""
         if self.at is None:
             return ()
         registers = self.liveness.registers
@@ -103,15 +96,9 @@ class Pressure:
                 for k in touched:
                     if k in found:
                         found[k].append(self.kernel.line(i))
+        lines = {k: [tuple(dict.fromkeys(some[k])) for some in (defs, uses)] for k in live}
         return tuple(
-            Holder(
-                registers[k].name,
-                registers[k].kind,
-                registers[k].units,
-                tuple(dict.fromkeys(defs[k])),
-                tuple(dict.fromkeys(uses[k])),
-            )
-            for k in live
+            Holder(registers[k].name, registers[k].kind, registers[k].units, *lines[k]) for k in live
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -153,23 +140,17 @@ def pressure(kernel: Function, per: Literal["warp", "thread"] = "warp") -> Press
 
 
 def pressure_of(live: Liveness) -> Pressure:
-    """`pressure` of a liveness at hand."""
+    """`pressure` from a liveness."""
     registers = live.registers
     n = len(live.def_uses)
     counts = {file: [0] * n for file in FILES}
-    weights: dict[int, tuple[str, int]] = {}
-    groups: dict[tuple[str, int], list[int]] = {}  # registers of equal file and weight
-
-    def weight(k: int) -> tuple[str, int]:
-        if k not in weights:
-            weights[k] = weight_of(registers[k])
-        return weights[k]
-
-    # a register that nothing names can only be a function's result
+    # a register that no instruction names can only be a function's result
     named = set(result_registers(live.kernel)).union(*((*step.defs, *step.uses) for step in live.def_uses))
-    for k in named:
-        groups.setdefault(weight(k), []).append(k)
-    masks = [(file, units, from_indices(members)) for (file, units), members in groups.items()]
+    weights = {k: weight_of(registers[k]) for k in named}
+    alike: dict[tuple[str, int], list[int]] = {}  # registers of equal file and weight
+    for k, weight in weights.items():
+        alike.setdefault(weight, []).append(k)
+    masks = [(file, units, from_indices(members)) for (file, units), members in alike.items()]
     for block in live.cfg.blocks:
         at_end = live.block_out[block.index] | live.waiting[block.index]
         now: dict[str, int] = dict.fromkeys(FILES, 0)
@@ -178,7 +159,7 @@ def pressure_of(live: Liveness) -> Pressure:
         for i, begins, ends in live.steps(block.index):
             for sign, changed in ((1, begins), (-1, ends)):
                 for k in changed:
-                    file, units = weight(k)
+                    file, units = weights[k]
                     now[file] += sign * units
             for file in FILES:
                 counts[file][i] = now[file]

@@ -1,35 +1,17 @@
 """The statements of a function as values to compare: what each does, and the registers and labels it names.
 
-For the comparison of two functions. A statement's `shape` is its text as nodes say it, blanks and spellings of equal
-numbers gone, with a placeholder for every register and label; `names` are those, in order. So two statements that
-differ in nothing but names have the same shape. A parameter is known by its place in the list, for its name holds the
-function's. Kept are instructions, labels that something refers to, lists of labels, prototypes and pragmas; line
-information, declarations and braces are not statements here.
+A statement's `shape` is its text as nodes, without blanks and spellings of equal numbers, with a placeholder for every
+register and label; `names` are these, in order. So two statements that differ in nothing but names have the same
+shape. A parameter is represented by its place in the list, because its name contains the function's. Compared are
+instructions, labels that some statement refers to, lists of labels, prototypes and pragmas, but not line information,
+declarations and braces.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ptxtool.ir.nodes import (
-    Apply,
-    Binary,
-    Cast,
-    Conditional,
-    Directive,
-    Dual,
-    Function,
-    Group,
-    Immediate,
-    Instruction,
-    Label,
-    Memory,
-    Name,
-    Operand,
-    String,
-    Unary,
-    Vector,
-)
+from ptxtool.ir.nodes import Directive, Function, Immediate, Instruction, Label, Memory, Name, Operand, String
 from ptxtool.isa.literals import literal
 
 _LABEL_LISTS = frozenset({"branchtargets", "calltargets"})
@@ -37,7 +19,7 @@ _KEPT = _LABEL_LISTS | {"callprototype", "pragma"}
 
 
 class Entity(NamedTuple):
-    """What a name stands for: register number `register` of the function, or with -1 the label of that name."""
+    """The register of index `register`, or with -1 the label, that a name means."""
 
     name: str
     register: int = -1
@@ -60,14 +42,14 @@ class Comparable:
 
 
 def comparables(function: Function) -> tuple[Comparable, ...]:
-    """The statements of a function that count, in textual order."""
-    reader = _Reader(function)
+    """The statements of a function that are compared, in textual order."""
+    builder = _ShapeBuilder(function)
     found: list[Comparable] = []
     position = 0
     for node in function.body or ():
         if isinstance(node, Instruction):
-            shape = reader.instruction(node, position)
-            found.append(Comparable(shape, reader.taken(), node.start, node.end, position, node.opcode.base))
+            shape = builder.instruction(node, position)
+            found.append(Comparable(shape, builder.taken(), node.start, node.end, position, node.opcode.base))
             position += 1
         elif isinstance(node, Label):
             found.append(Comparable("label", (Entity(node.name),), node.start, node.end, -1, "label"))
@@ -81,8 +63,8 @@ def comparables(function: Function) -> tuple[Comparable, ...]:
     return tuple(c for c in found if c.base != "label" or c.names[0] in named)
 
 
-class _Reader:
-    """Reads the shapes of instructions, and collects the names on the way."""
+class _ShapeBuilder:
+    """Builds the shapes of instructions, and collects the names in them."""
 
     def __init__(self, function: Function) -> None:
         self._registers = function.registers
@@ -128,8 +110,12 @@ class _Reader:
             case Memory(symbol=symbol, base=base, offset=offset, post_increment=step, coordinates=further):
                 place = tuple(o and self._operand(o) for o in (base, offset))
                 return "memory", self._symbol(symbol), place, step, tuple(map(self._operand, further))
-        words = _words(operand)
-        return (type(operand).__name__, *words, *map(self._operand, _inner(operand)))
+        shape: list[Hashable] = [type(operand).__name__]
+        for name in operand.__struct_fields__:
+            value = getattr(operand, name)
+            parts: tuple[str | Operand, ...] = value if isinstance(value, tuple) else (value,)
+            shape += (part if isinstance(part, str) else self._operand(part) for part in parts)
+        return tuple(shape)
 
     def _symbol(self, symbol: str) -> Hashable:
         return self._name(symbol, "") if symbol else None
@@ -141,33 +127,3 @@ def _number(text: str) -> Hashable:
     except ValueError:
         return "number", text
     return "number", value.kind, value.payload
-
-
-def _words(operand: Operand) -> tuple[str, ...]:
-    """What an operand says besides its inner operands."""
-    match operand:
-        case (
-            Unary(operator=word)
-            | Binary(operator=word)
-            | Dual(separator=word)
-            | Apply(function=word)
-            | Cast(type=word)
-        ):
-            return (word,)
-    return ()
-
-
-def _inner(operand: Operand) -> Iterator[Operand]:
-    match operand:
-        case Unary(operand=inner) | Cast(operand=inner):
-            yield inner
-        case Binary(left=left, right=right):
-            yield from (left, right)
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            yield from (condition, then, otherwise)
-        case Dual(first=first, second=second):
-            yield from (first, second)
-        case Vector(items=items) | Group(items=items):
-            yield from items
-        case Apply(arguments=arguments):
-            yield from arguments

@@ -1,4 +1,4 @@
-"""How many CTAs fit on an SM, and which resource stops the next one. For users, the sharing plan and the simulator.
+"""Occupancy: how many CTAs fit on an SM, and which resource limits them.
 
 Every resource admits floor(capacity / need of one CTA) CTAs; the smallest of these is resident. Threads count in whole
 warps, registers per thread are rounded up to the machine's allocation unit:
@@ -7,8 +7,7 @@ warps, registers per thread are rounded up to the machine's allocation unit:
     registers of a CTA = padded * ceil(registers / unit) * unit
 
 A need of 0 registers or scratchpad bytes limits nothing. Not handled: per-warp register allocation and scratchpad
-allocation units of machines after Fermi.
-Reference: GPGPU-Sim 3.2.2, maximum CTAs per core (timing-model section 4.3).
+allocation units of machines after Fermi. Reference: GPGPU-Sim 3.2.2, maximum CTAs per core (timing-model section 4.3).
 """
 
 from collections.abc import Mapping
@@ -22,9 +21,9 @@ from ptxtool.base.diag import error
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 MAX_THREADS = 1024
-"""Of a CTA, in every launch; an SM may have room for more."""
+"""Of a CTA, in every launch; an SM may hold more."""
 LIMITERS = ("registers", "scratchpad", "threads", "ctas")
-"""The resources, in the order in which ties are named: what a kernel can change most easily comes first."""
+"""The resources; of several that limit, the first is named first: the one that a kernel can change most easily."""
 
 
 class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,8 +40,8 @@ class SmLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schedulers: Count
 
 
-class Machine(Protocol):
-    """Anything that has a name and SMs: `ptxtool.formats.gpu.Gpu`."""
+class HasSm(Protocol):
+    """A machine with a name and SMs, such as `ptxtool.formats.gpu.Gpu`."""
 
     @property
     def name(self) -> str: ...
@@ -75,7 +74,7 @@ class Occupancy:
 
     @property
     def limiter(self) -> str:
-        """The resource that stops the next CTA; the first in the order of `LIMITERS` where several do."""
+        """The resource that limits the CTAs; of several the first of `LIMITERS`."""
         return self.all_limiters[0]
 
     @property
@@ -113,7 +112,7 @@ class Occupancy:
         return "\n".join(lines)
 
 
-def cta_needs(gpu: Machine, threads: int, registers: int, scratchpad: int) -> CtaNeeds:
+def cta_needs(gpu: HasSm, threads: int, registers: int, scratchpad: int) -> CtaNeeds:
     """What a CTA of `threads` threads takes: `registers` per thread, `scratchpad` bytes per CTA. Raises E402."""
     sm = gpu.sm
     if threads < 1:
@@ -126,7 +125,7 @@ def cta_needs(gpu: Machine, threads: int, registers: int, scratchpad: int) -> Ct
     return CtaNeeds(threads, padded, registers, padded * allocated, scratchpad)
 
 
-def occupancy(gpu: Machine, threads: int, registers: int, scratchpad: int = 0) -> Occupancy:
+def occupancy(gpu: HasSm, threads: int, registers: int, scratchpad: int = 0) -> Occupancy:
     """Count the resident CTAs: `registers` per thread, `scratchpad` bytes per CTA. Raises E402 if none fits."""
     sm = gpu.sm
     needs = cta_needs(gpu, threads, registers, scratchpad)
@@ -150,7 +149,7 @@ def occupancy(gpu: Machine, threads: int, registers: int, scratchpad: int = 0) -
     )
 
 
-def _does_not_fit(gpu: Machine, needs: CtaNeeds, limits: Mapping[str, int | None]) -> Exception:
+def _does_not_fit(gpu: HasSm, needs: CtaNeeds, limits: Mapping[str, int | None]) -> Exception:
     """The E402 that names every resource of which one CTA needs more than an SM has."""
     sm = gpu.sm
     have = {

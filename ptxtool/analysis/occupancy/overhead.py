@@ -10,9 +10,9 @@ Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from ptxtool.analysis.occupancy.occupancy import Machine
+from ptxtool.analysis.occupancy.occupancy import HasSm
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StorageItem:
 
 @dataclass(frozen=True)
 class Storage:
-    """What one scheme adds to every SM of a GPU."""
+    """The storage that one scheme adds to every SM of a GPU."""
 
     scheme: str
     gpu: str
@@ -50,7 +50,7 @@ class Storage:
             "bits_per_sm": self.bits_per_sm,
             "sms": self.sms,
             "bits": self.bits,
-            "items": [{"name": i.name, "formula": i.formula, "bits": i.bits} for i in self.items],
+            "items": [asdict(item) for item in self.items],
         }
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Storage:
         return "\n".join(lines)
 
 
-def register_sharing_storage(gpu: Machine) -> Storage:
+def register_sharing_storage(gpu: HasSm) -> Storage:
     """Storage of register sharing: one lock per pair of warps, naming the warp that holds it."""
     t, w = gpu.sm.ctas, gpu.sm.warps
     own = (
@@ -71,21 +71,21 @@ def register_sharing_storage(gpu: Machine) -> Storage:
     return Storage("register", gpu.name, gpu.sm.count, _common(t, w) + own)
 
 
-def scratchpad_sharing_storage(gpu: Machine) -> Storage:
+def scratchpad_sharing_storage(gpu: HasSm) -> Storage:
     """Storage of scratchpad sharing: one lock per pair of CTAs, naming the CTA that holds it."""
     t, w = gpu.sm.ctas, gpu.sm.warps
     own = (StorageItem("lock of each pair of CTAs", "floor(T/2) * ceil(log2 T)", t // 2 * _log2_up(t)),)
     return Storage("scratchpad", gpu.name, gpu.sm.count, _common(t, w) + own)
 
 
-SCHEMES: dict[str, Callable[[Machine], Storage]] = {
+SCHEMES: dict[str, Callable[[HasSm], Storage]] = {
     "register": register_sharing_storage,
     "scratchpad": scratchpad_sharing_storage,
 }
 """Every scheme by name, in the order of the reports."""
 
 
-def overhead(gpu: Machine) -> tuple[Storage, ...]:
+def overhead(gpu: HasSm) -> tuple[Storage, ...]:
     """The storage of every scheme on a GPU."""
     return tuple(storage(gpu) for storage in SCHEMES.values())
 

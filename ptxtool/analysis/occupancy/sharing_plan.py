@@ -1,18 +1,18 @@
-"""The sharing plan: how many CTAs are resident when pairs of them share registers or scratchpad.
+"""The sharing plan: the resident CTAs when pairs of them share registers or scratchpad.
 
-With R of a resource on an SM and r of it per CTA, g = floor(R / r) CTAs fit. What is left over, R - g*r, can hold the
-private part t*r of further CTAs, each paired with one that stands already; a pair takes (1 + t) * r. So
+With R of a resource on an SM and r of it per CTA, g = floor(R / r) CTAs fit. The rest, R - g*r, can hold the private
+part t*r of further CTAs, each paired with one of the g; a pair takes (1 + t) * r. So
 
     S = min(g, floor((R - g*r) / (t*r)))     pairs        (at most every CTA gets a partner)
     M = min(g + S, limits of the other resources)          resident CTAs
 
-t = 1 - sharing percentage / 100. Where another resource cuts M below g + S, the fewest pairs that give M are formed:
-S = M - g, U = 2g - M unshared CTAs; M <= g needs no pair. With `pairs="most"` there are as many as there can be: the
-first S, at most M / 2. All of it is integer arithmetic on exact fractions: t is 1/10 at 90%, never 0.09999. Registers
-(1 .. floor(registers * t)) in declaration order are private, and scratchpad bytes below floor(bytes * t).
-Not handled: sharing both resources at once (the papers share the one that limits).
-Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance Through Resource Sharing, HPDC 2016,
-section III (equations 1 to 4); the floor and S <= g are what its tables VI and VIII need (timing-model section 4.4).
+t = 1 - sharing percentage / 100. Where another resource cuts M below g + S, the fewest pairs that give M are formed: S
+= M - g, U = 2g - M unshared CTAs; M <= g needs no pair. With `pairs="most"` as many pairs as possible are formed: the
+first S, at most M / 2. Arithmetic is exact: t is 1/10 at 90%, never 0.09999. The first floor(registers * t) registers
+in declaration order are private, and scratchpad bytes below floor(bytes * t). Not handled: sharing both resources at
+once (the papers share the one that limits). Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU Performance
+Through Resource Sharing, HPDC 2016, section III (equations 1 to 4); the floor and S <= g are what its tables VI and
+VIII need (timing-model section 4.4).
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ptxtool.analysis.occupancy.occupancy import LIMITERS, Machine, Occupancy, occupancy
+from ptxtool.analysis.occupancy.occupancy import LIMITERS, HasSm, Occupancy, occupancy
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import counted
 
@@ -55,7 +55,7 @@ class SharingPlan:
 
     @property
     def limiter(self) -> str:
-        """The resource that stops the next CTA; the first in the order of `LIMITERS` where several do."""
+        """The resource that limits the CTAs; of several the first of `LIMITERS`."""
         return self.all_limiters[0]
 
     @property
@@ -64,7 +64,7 @@ class SharingPlan:
 
     @property
     def is_shared(self) -> bool:
-        """True if there is a pair; otherwise the SM stays in its ordinary mode."""
+        """Whether there is a pair; otherwise the SM stays in its ordinary mode."""
         return self.shared_pairs > 0
 
     def to_dict(self) -> dict[str, object]:
@@ -107,7 +107,7 @@ class SharingPlan:
 
 
 def sharing_plan(
-    gpu: Machine,
+    gpu: HasSm,
     threads: int,
     registers: int,
     scratchpad: int = 0,
@@ -125,11 +125,8 @@ def sharing_plan(
     register_percent = percentage(share_registers, "share_registers")
     scratchpad_percent = percentage(share_scratchpad, "share_scratchpad")
     if register_percent and scratchpad_percent:
-        raise error(
-            "E502",
-            "registers and scratchpad shared at once",
-            help="share the resource that limits the kernel: give one of share_registers and share_scratchpad",
-        )
+        help = "share the resource that limits the kernel: give one of share_registers and share_scratchpad"
+        raise error("E502", "registers and scratchpad shared at once", help=help)
     base = occupancy(gpu, threads, registers, scratchpad)
     resource = "registers" if register_percent else "scratchpad" if scratchpad_percent else ""
     percent = register_percent or scratchpad_percent
@@ -160,7 +157,7 @@ def sharing_plan(
 
 
 def register_curve(
-    gpu: Machine,
+    gpu: HasSm,
     threads: int,
     scratchpad: int = 0,
     *,
@@ -175,44 +172,32 @@ def register_curve(
         unit = gpu.sm.register_allocation_unit
         if plans and plans[-1].unshared.needs.padded_threads * -(-n // unit) * unit > gpu.sm.registers:
             break
-        plan = sharing_plan(
-            gpu,
-            threads,
-            n,
-            scratchpad,
-            share_registers=share_registers,
-            share_scratchpad=share_scratchpad,
-            pairs=pairs,
-        )
-        plans.append(plan)
+        shares: dict[str, Percent] = {
+            "share_registers": share_registers,
+            "share_scratchpad": share_scratchpad,
+        }
+        plans.append(sharing_plan(gpu, threads, n, scratchpad, **shares, pairs=pairs))
     return tuple(plans)
 
 
 def private_part(amount: int, percent: Percent) -> int:
-    """floor(amount * t): registers per thread, or bytes, that a CTA in a pair has for itself."""
+    """floor(amount * t): the private registers per thread, or bytes, of a CTA in a pair."""
     return int(amount * (100 - Fraction(percent)) // 100)
 
 
 def percentage(value: Percent, name: str = "sharing percentage") -> Fraction:
     """The exact value of a sharing percentage. Raises E502 for anything but 0 <= P < 100."""
     if isinstance(value, bool | float):
-        raise error(
-            "E502",
-            f"{name} = {value!r}",
-            help="write decimals as text, such as '12.5', so that they are exact",
-        )
+        help = "write decimals as text, such as '12.5', so that they are exact"
+        raise error("E502", f"{name} = {value!r}", help=help)
     try:
         percent = Fraction(value)
     except (ValueError, ZeroDivisionError):
-        raise error(
-            "E502", f"{name} = '{value}' is no number", help="give a percentage such as 90 or 12.5"
-        ) from None
+        help = "give a percentage such as 90 or 12.5"
+        raise error("E502", f"{name} = '{value}' is no number", help=help) from None
     if percent == 100:
-        raise error(
-            "E502",
-            f"{name} = 100 leaves a CTA no private part",
-            help="with nothing private the number of CTAs has no bound; give less than 100, such as 90",
-        )
+        help = "with nothing private the number of CTAs has no bound; give less than 100, such as 90"
+        raise error("E502", f"{name} = 100 leaves a CTA no private part", help=help)
     if not 0 <= percent < 100:
         raise error("E502", f"{name} = {value} is outside 0 to 100", help="give a percentage such as 90")
     return percent

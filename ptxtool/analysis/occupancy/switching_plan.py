@@ -1,11 +1,11 @@
-"""The CTAs of an SM that switches them: how many are active, and how many resident. For users and the simulator.
+"""The switching plan: the active and the resident CTAs of an SM that switches CTAs.
 
 *Active* CTAs have a place in the pipeline: as many as the SM's threads, warps and CTAs, its scratchpad and the
 registers for active CTAs admit. The other resident ones wait in shared memory for a place:
 
-    virtual-thread   the whole register file is for active CTAs, and for waiting ones: until registers or scratchpad
-                     are full, or `ctas` or `warps` reached
-    finereg          of the file one part, the ACRF, has registers of whole CTAs; the other, the PCRF, an entry for each
+    virtual-thread   the whole register file is for active and waiting CTAs: until registers or scratchpad are full, or
+                     `ctas` or `warps` reached
+    finereg          one part of the file, the ACRF, has registers of whole CTAs; the other, the PCRF, an entry for each
                      live register of a warp. With v of them live in each of w warps
 
                          ACRF CTAs + floor(entries / (w * v))     until scratchpad, `ctas` or `warps`
@@ -20,13 +20,13 @@ from typing import Annotated, Literal, Protocol
 
 import msgspec
 
-from ptxtool.analysis.occupancy.occupancy import Count, Occupancy, SmLimits, occupancy
+from ptxtool.analysis.occupancy.occupancy import Count, HasSm, Occupancy, SmLimits, occupancy
 from ptxtool.base.diag import error
 from ptxtool.base.phrases import did_you_mean
 
 Scheme = Literal["none", "virtual-thread", "finereg"]
 SCHEMES: tuple[Scheme, ...] = ("none", "virtual-thread", "finereg")
-"""By name; "none": a CTA keeps its place until it has ended."""
+"""By name; "none": a CTA keeps its place until it ends."""
 _ENTRY_LANES = 32
 """32-bit registers in an entry of the PCRF: one register of a warp."""
 
@@ -46,20 +46,16 @@ class Switching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stalled_cycles: Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Machine(Protocol):
-    """Anything that has a name, SMs and the options of switching: `ptxtool.formats.gpu.Gpu`."""
+class HasSwitching(HasSm, Protocol):
+    """A machine with options of CTA switching, such as `ptxtool.formats.gpu.Gpu`."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def sm(self) -> SmLimits: ...
     @property
     def switching(self) -> Switching: ...
 
 
 @dataclass(frozen=True)
 class _Active:
-    """A machine as its active CTAs see it."""
+    """A machine with the registers for active CTAs only."""
 
     name: str
     sm: SmLimits
@@ -69,8 +65,8 @@ class _Active:
 class SwitchingPlan:
     """The CTAs of an SM. `active` is their occupancy of the pipeline and of the registers for active CTAs.
 
-    `acrf_ctas` are those whose registers are there, in the pipeline or not; `ctas` bounds the resident ones, whatever
-    finds room in the PCRF.
+    `acrf_ctas` are those with registers there, in the pipeline or not; `ctas` bounds the resident ones, whatever the
+    PCRF holds.
     """
 
     scheme: Scheme
@@ -81,7 +77,7 @@ class SwitchingPlan:
     ctas: int
 
     def resident_ctas(self, live: int) -> int:
-        """The resident CTAs if every one that waits has so many 32-bit registers live in each of its warps."""
+        """The resident CTAs if every waiting one has so many 32-bit registers live in each of its warps."""
         waiting = self.ctas
         if self.scheme == "virtual-thread":
             waiting = 0
@@ -91,15 +87,10 @@ class SwitchingPlan:
 
     @property
     def by_live(self) -> tuple[tuple[int, int], ...]:
-        """The live registers of a warp up to all of them, with the resident CTAs; of neighbours that give as many CTAs
-        the last."""
+        """The resident CTAs by live registers of a warp; of successive counts with as many CTAs only the last."""
         most = max(1, self.active.needs.registers_per_thread)
         counts = [(live, self.resident_ctas(live)) for live in range(1, most + 1)]
-        return tuple(
-            c
-            for c, behind in zip(counts, [*counts[1:], None], strict=True)
-            if not behind or c[1] != behind[1]
-        )
+        return tuple({ctas: (live, ctas) for live, ctas in counts}.values())
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`: the occupancy of the pipeline, and what switching adds."""
@@ -124,7 +115,7 @@ def scheme_named(name: object) -> Scheme:
 
 
 def switching_plan(
-    gpu: Machine, scheme: Scheme, threads: int, registers: int, scratchpad: int = 0
+    gpu: HasSwitching, scheme: Scheme, threads: int, registers: int, scratchpad: int = 0
 ) -> SwitchingPlan:
     """Plan the CTAs of an SM under a scheme other than "none": `registers` per thread, `scratchpad` bytes per CTA.
 

@@ -2,14 +2,14 @@
 
 For `allocate`, `compact` and the register counts of reports. The general file is counted in units of 32 bits: 64-bit
 values take aligned pairs, 128-bit ones aligned quadruples, narrower ones a unit each. Predicates have a file of their
-own, as have PTXPlus's address registers. In PTXPlus webs that form a register tuple (`register_tuples.py`) stay adjacent
-and keep their alignment.
+own, as have PTXPlus's address registers. In PTXPlus webs that form a register tuple (`register_tuples.py`) stay
+adjacent and keep their alignment.
 
 Where a file is too small values are spilled (`spills.py`), and the rest is allocated by linear scan (`linear_scan.py`).
 Where that fails because of alignment, values are spilled until one more unit is free, and so on.
 
-Not handled: registers of vector type (`.reg .v4 .f32 %v;`) and PTXPlus's indirect branches (E301). Registers in the head
-of a `.func` keep units of their own.
+Not handled: registers of vector type (`.reg .v4 .f32 %v;`) and PTXPlus's indirect branches (E301). Registers in the
+head of a `.func` keep units of their own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -129,7 +129,7 @@ def refuse(function: Function) -> None:
             raise error(
                 "E301",
                 f"'{node.opcode.text}' jumps to an address that the text does not name: "
-                "nobody can tell which registers are read there",
+                "the registers that are read there are unknown",
                 function.source,
                 node.start,
                 node.end,
@@ -223,8 +223,8 @@ class _Assigner:
 
     @cached_property
     def _spill_inputs(self) -> SpillInputs:
-        """Unspillable are webs in register tuples, which would have to be loaded and stored as a whole, those in flight,
-        and those with a value at entry."""
+        """Unspillable are webs in register tuples, which would be loaded and stored as a whole, those in flight, and
+        those with a value at entry."""
         return spill_inputs(self.ranges, self.ranges.at_entry.union(self.tuples, self.in_flight))
 
     def _allocate(

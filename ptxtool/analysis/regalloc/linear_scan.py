@@ -1,8 +1,8 @@
 """Linear scan: units of a register file of fixed size for live ranges.
 
 For `assignment.py`. What is allocated as a whole is a *register tuple*: one web, or webs that an instruction names as
-adjacent registers, each at its offset. A tuple takes `size` units from a base b, with b = residue modulo alignment, such
-that none of its live intervals meets one of a tuple that has those units. Holes in live ranges are used.
+adjacent registers, each at its offset. A tuple takes `size` units from a base b, with b = residue modulo alignment,
+such that none of its live intervals meets one of a tuple that has those units. Holes in live ranges are used.
 
 Two orders are tried, and the one that needs fewer units counts:
 

@@ -16,10 +16,10 @@ Reference: P. Briggs, "Register allocation via graph coloring", 1992, section 2.
 M. Franz, "Linear scan register allocation on SSA form", 2010 (live intervals with holes).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,27 @@ from ptxtool.base.bits import from_indices, indices, successive_indices
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.ir.nodes import Function
+
+
+class Operands:
+    """Per instruction the webs that it reads, or those that it writes: `webs[first[i] : end[i]]`.
+
+    Few of a large kernel are asked for, so that tuples for all would cost more than the rest of their computation.
+    """
+
+    def __init__(self, webs: list[int], first: list[int], end: list[int]):
+        self._webs = webs
+        self._first = first
+        self._end = end
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def __getitem__(self, instruction: int) -> tuple[int, ...]:
+        return tuple(self._webs[self._first[instruction] : self._end[instruction]])
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return map(self.__getitem__, range(len(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +68,8 @@ class Ranges:
     def_uses: tuple[DefUse, ...] = field(repr=False)
     register: tuple[int, ...]
     intervals: Intervals
-    reads: Sequence[tuple[int, ...]] = field(repr=False)
-    writes: Sequence[tuple[int, ...]] = field(repr=False)
+    reads: Operands = field(repr=False)
+    writes: Operands = field(repr=False)
     at_entry: frozenset[int]
     mentions: tuple[Numbers, Numbers, Flags] = field(repr=False)
     """Every web that an instruction names, the instruction, and whether it writes it, in any order."""
@@ -79,8 +100,8 @@ def ranges_of(live: Liveness) -> Ranges:
 class _Builder:
     """Finds the local ranges of all blocks, then joins them, in arrays.
 
-    An *event* is a register that is live out of a block, or that an instruction writes or reads. Events are in the order
-    of a backward walk through every block: those at the block's end, then per instruction the writes and the reads.
+    An *event* is a register that is live out of a block, or that an instruction writes or reads. Events are in the
+    order of a backward walk through every block: those at its end, then per instruction the writes and the reads.
     """
 
     def __init__(self, live: Liveness):
@@ -209,17 +230,18 @@ class _Builder:
         register[webs] = self._registers[ranges.rank]
         place = self._named_place
         named = webs[self._range_of[place]]
-        rest = iter(named.tolist())
-        sides = [tuple(islice(rest, size)) for size in self._sides.tolist()]
-        in_text = np.argsort(self._order).tolist()
+        as_list = named.tolist()
+        bounds = np.append(0, np.cumsum(self._sides))  # of defs and uses, in the order of the walk
+        k = 2 * np.argsort(self._order)
+        first, middle, end = (bounds[k + side].tolist() for side in range(3))
         return Ranges(
             cfg.kernel,
             cfg,
             self._live.def_uses,
             tuple(register.tolist()),
             _intervals(webs, ranges),
-            [sides[2 * k + 1] for k in in_text],
-            [sides[2 * k] for k in in_text],
+            Operands(as_list, middle, end),
+            Operands(as_list, first, middle),
             frozenset(webs[ranges.is_in & (ranges.block == 0)].tolist()),
             (named, self._instruction[place], self._is_def[place]),
         )

@@ -1,16 +1,16 @@
-"""Which 64-bit values need both of their words on a machine with 32-bit addresses.
+"""The 64-bit values that need both of their words on a machine with 32-bit addresses.
 
-For `lower-ptxplus`: PTXPlus has 32-bit registers and addresses, PTX of today computes addresses in 64 bits. The idea:
-the low word of a sum, difference, product, shift to the left, bitwise operation, move or selection depends on nothing
-but the low words of its operands. So a value whose high word nobody asks for can be computed in 32 bits, exactly:
+For `lower-ptxplus`: PTXPlus has 32-bit registers and addresses, PTX of today computes addresses in 64 bits. The low
+word of a sum, difference, product, shift to the left, bitwise operation, move or selection depends on nothing but the
+low words of its operands. So a value whose high word no instruction needs can be computed in 32 bits, exactly:
 
     high(v) = exists an instruction that reads the high word of v itself (a comparison, a division, a store, ...)
            or an instruction d = op(.., v, ..), op from the list above, with high(d)
 
-An access reads the low word of its address: that is the assumption, all of memory lies within the first 4 GiB. The
-least solution is computed backward over all instructions at once, without regard to their order.
+An access reads the low word of its address: all of memory is assumed to lie within the first 4 GiB. The least solution
+is computed backward over all instructions at once, without regard to their order.
 
-Not handled: values of 128 bits. A value that different parts of the kernel use for different things is one value.
+Not handled: values of 128 bits. A register that has several independent values counts as one.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -21,7 +21,7 @@ from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
 Value = Hashable
-"""What a 64-bit register or a word of a parameter is known by."""
+"""The key of a 64-bit register or of a word of a parameter."""
 
 _LOW_FROM_LOW = frozenset(
     ["add", "sub", "and", "or", "xor", "not", "neg", "mov", "selp", "slct", "cvta", "shl"]
@@ -31,8 +31,8 @@ _LOW_FROM_LOW = frozenset(
 
 @dataclass(frozen=True)
 class Demand:
-    """What one instruction asks of 64-bit values: `whole` for all their bits; `passed`: (result, operand) pairs whose
-    operand's high word matters where the result's does."""
+    """The demands of one instruction on 64-bit values: `whole` are needed with all bits; `passed` are (result, operand)
+    pairs of which the operand's high word is needed where the result's is."""
 
     whole: tuple[Value, ...] = ()
     passed: tuple[tuple[Value, Value], ...] = ()
@@ -40,7 +40,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Narrowing:
-    """The values that need 64 bits, and for each the number of the demand that asks for its high word first."""
+    """The values that need 64 bits, each with the number of the first demand for its high word."""
 
     wide: Mapping[Value, int]
 
@@ -70,7 +70,7 @@ def narrowing(demands: Iterable[Demand]) -> Narrowing:
 
 
 def demand(instruction: Instruction, match: Match, value: Callable[[str], Value | None]) -> Demand:
-    """What an instruction of PTX asks; `value` gives a 64-bit register by its name, None for everything else."""
+    """The demand of a PTX instruction; `value` returns a 64-bit register by its name, None for other names."""
     operands = instruction.operands
     base, to, from_ = instruction.opcode.base, _bits(match.type), _bits(match.stype)
     if not operands:

@@ -1,9 +1,9 @@
-"""The numbers of physical registers: the same places, called in another order.
+"""The numbers of physical registers: an assignment with its units renumbered.
 
 Under register sharing the registers with low numbers are private to a warp. `first-use` numbers them as the text first
 needs them; `pressure` by the number of points at which they are taken, so that the highest are needed least. Aligned
-blocks of four or two units move as a whole where some value needs the block, and units trade places inside blocks
-that nothing wide lives in.
+blocks of four or two units move as a whole where some value needs the block; within the other blocks units trade
+places.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Order = Literal["first-use", "pressure"]
 
 
 def numbered(assignment: Assignment, order: Order) -> Assignment:
-    """The assignment with its units renumbered in every file; that of PTXPlus, where places are fixed, as it is."""
+    """The assignment with its units renumbered in every file; unchanged for PTXPlus, where units are fixed."""
     if assignment.ranges.function.registers.is_ptxplus:
         return assignment
     placed = np.fromiter(assignment.unit, np.int64, len(assignment.unit))

@@ -1,14 +1,14 @@
-"""Where a register of an allocated kernel lies: the one rule between names and units of a register file.
+"""The units of a register file that the name of a physical register means.
 
-For the passes that give physical names, the check of what they did, and whoever counts registers. A register file is
-numbered in units of 32 bits. The number at the end of a PTX name counts registers of its width, so that wide values
-stand aligned:
+For the passes that assign physical names, the check of their results, and register counts. A register file is numbered
+in units of 32 bits. The number at the end of a PTX name counts registers of its width, so that wide values are
+aligned:
 
     %r5  .b32  unit 5          %rd5  .b64   units 10, 11         %p2  predicate 2
     %rs5 .b16  unit 5          %rq5  .b128  units 20 to 23       (any prefix: number and declared type decide)
 
 PTXPlus names its registers itself: `$r5` is unit 5 of the general file, `$ofs1` and `$p0` are in files of their own;
-the zero register and the sinks are nowhere. Sixteen bits and less take a unit. A name without a number has no place.
+the zero register and the sinks have no unit. Sixteen bits and less take a unit. A name without a number means no unit.
 """
 
 from typing import Literal, NamedTuple
@@ -38,7 +38,7 @@ class RegisterUnits(NamedTuple):
 
 
 def units_of(register: Register) -> RegisterUnits | None:
-    """The place that a register's name and type mean; None for a name without a number, for zero and sinks."""
+    """The units that a register's name and type mean; None for a name without a number, for zero and sinks."""
     stem = register.name.rstrip("0123456789")
     digits = register.name[len(stem) :]
     if register.role or not 0 < len(digits) <= MAX_DIGITS:

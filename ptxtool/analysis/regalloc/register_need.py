@@ -1,21 +1,21 @@
-"""How many registers a thread of a kernel needs, the functions it calls included: "how many will this take?".
+"""The registers that a thread of a kernel needs, including the functions it calls.
 
-For `ptxtool pressure` and `ptxtool occupancy`. Two counts in units of 32 bits, for the order that the text has:
+For `ptxtool pressure` and `ptxtool occupancy`. Two counts in units of 32 bits, for the order of the text:
 
 * `live`: the most that hold a value at once; no allocation needs fewer;
 * `registers`: what the allocator needs without spilling (`assignment.py`), alignment of wide values included.
 
 With calls, a function needs its own count or, where that is more, what is live across a call and the callee's need
-behind it:
+after it:
 
     need(f) = max(own(f), max over calls c of f:  round up(across(c)) + need(callee of c))
 
-Attainable: around a call the values that live across it can be moved together, wide ones first, to the lowest units,
-and the callee uses those behind, from an aligned one on. Predicates that live across a call are bits of one unit.
-Functions that call each other count once each, one behind the other: a deeper recursion puts registers on the stack.
+This is attainable: around a call the values that live across it can be moved together, wide ones first, to the lowest
+units, and the callee uses those after them, from an aligned one on. Predicates that live across a call are bits of one
+unit. Functions that call each other count once each, in sequence: a deeper recursion puts registers on the stack.
 
-Not counted, and named in `uncounted`: functions without a body, and calls through a register that come without a list
-of targets. Arguments in `.param` take no registers; a compiler that schedules anew or inlines comes to other figures.
+Not counted, and named in `uncounted`: functions without a body, and calls through a register without a list of
+targets. Arguments in `.param` take no registers; a compiler that reorders or inlines reaches other figures.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,10 +23,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
+from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.regalloc.assignment import Assignment, assign
 from ptxtool.analysis.regalloc.physical import PREDICATES
 from ptxtool.analysis.regalloc.spills import FILES
+from ptxtool.base.bits import indices
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
 
@@ -35,8 +37,8 @@ from ptxtool.ir.nodes import Directive, Function, Instruction, Label, Name
 class RegisterNeed:
     """The registers of one thread, in units of 32 bits. `alone` is the allocator's count of the function by itself.
 
-    `chain` are the functions, from caller to callee, that are active where most registers are needed; `uncounted` says
-    which calls are missing in the counts, and why.
+    `chain` are the functions, from caller to callee, that are active where most registers are needed; `uncounted` names
+    the calls that are not in the counts, with the reason.
     """
 
     function: Function = field(repr=False, compare=False)
@@ -67,10 +69,10 @@ class RegisterNeed:
 
 
 def registers_per_thread(kernel: Function) -> int:
-    """The registers per thread of a launch that does not say.
+    """The registers per thread of a launch that does not specify them.
 
     PTXPlus: the general registers that are declared. PTX: what the allocator needs, with the functions that the kernel
-    calls; for what it does not take (E301: vector registers), the most that are live at once in the kernel.
+    calls; where it declines (E301: vector registers), the most that are live at once in the kernel.
     """
     if kernel.registers.is_ptxplus:
         return sum(r.units for r in kernel.registers if r.kind == "general") or 1
@@ -95,8 +97,8 @@ class _Call:
     targets: tuple[Function, ...]
 
 
-class _Counted:
-    """One function by itself: its assignment, its calls, and what lives across them."""
+class _FunctionNeed:
+    """One function by itself: its assignment, its calls, and the units live across them."""
 
     def __init__(self, function: Function, aliases: Mapping[str, str]):
         self.function = function
@@ -176,7 +178,7 @@ def _names(value: object) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Need:
-    """What a function needs with all it calls."""
+    """The need of a function with all it calls."""
 
     live: int
     registers: int
@@ -191,17 +193,23 @@ class _Needs:
     def __init__(self, root: Function):
         self._root = root
         aliases = dict(_aliases(root))
-        self._found = {root.name: _Counted(root, aliases)}
+        self._found = {root.name: _FunctionNeed(root, aliases)}
         left = [self._found[root.name]]
         while left:
             for call in left.pop().calls:
                 for target in call.targets:
                     if target.name not in self._found:
-                        self._found[target.name] = _Counted(target, aliases)
+                        self._found[target.name] = _FunctionNeed(target, aliases)
                         left.append(self._found[target.name])
-        self._reached = {name: self._reach(name) for name in self._found}
+        names = [*self._found]
+        place = {name: k for k, name in enumerate(names)}
+        calls = [[place[t.name] for call in one.calls for t in call.targets] for one in self._found.values()]
+        self._reached = {
+            name: frozenset(names[k] for k in indices(bits))
+            for name, bits in zip(names, reachable(calls), strict=True)
+        }
         self._done: dict[str, _Need] = {}
-        # callees first: a caller reaches all that they reach, and of those that reach as much only itself recurs
+        # callees first: they reach fewer functions; of those that reach as many, recursive ones first
         for name in sorted(self._found, key=lambda n: (len(self._reached[n]), n not in self._reached[n])):
             self._done[name] = self._need(name)
 
@@ -219,27 +227,18 @@ class _Needs:
             tuple(uncounted),
         )
 
-    def _reach(self, name: str) -> frozenset[str]:
-        """What the calls of a function lead to."""
-        left, seen = [name], set[str]()
-        while left:
-            new = {t.name for call in self._found[left.pop()].calls for t in call.targets} - seen
-            seen |= new
-            left += new
-        return frozenset(seen)
-
     def _need(self, name: str) -> _Need:
         """The need of a function; of functions that call each other, together, under the name of each."""
         cycle = sorted(other for other in self._reached[name] if name in self._reached[other])
         return self._recursive(cycle) if cycle else self._plain(self._found[name])
 
-    def _plain(self, one: _Counted) -> _Need:
+    def _plain(self, one: _FunctionNeed) -> _Need:
         own = one.assignment
         need = _Need(one.live, own.registers, own.predicates, one.alignment, (one.function.name,))
         for call in one.calls:
             across = one.across(call.instruction) if call.targets else 0
             for target in call.targets:
-                need = _behind(need, across, self._done[target.name], need.chain[:1])
+                need = _with_callee(need, across, self._done[target.name], need.chain[:1])
         return need
 
     def _recursive(self, cycle: list[str]) -> _Need:
@@ -254,12 +253,12 @@ class _Needs:
         )
         below = {t.name for one in members for call in one.calls for t in call.targets} - {*cycle}
         for callee in sorted(below):
-            need = _behind(need, need.registers, self._done[callee], tuple(cycle))
+            need = _with_callee(need, need.registers, self._done[callee], tuple(cycle))
         return need
 
 
-def _behind(need: _Need, across: int, callee: _Need, caller: tuple[str, ...]) -> _Need:
-    """The need where a callee's registers also stand behind what lives across its call."""
+def _with_callee(need: _Need, across: int, callee: _Need, caller: tuple[str, ...]) -> _Need:
+    """The need where a callee's registers come after what is live across its call."""
     registers = _round_up(across, callee.alignment) + callee.registers
     return _Need(
         max(need.live, across + callee.live),

@@ -1,10 +1,10 @@
 """Rematerialisation: constants that are computed anew wherever they are read, instead of being kept in a register.
 
-For spilling. `constant_definitions.py` finds the registers that are constant. The *rematerialisation sequence* of one is
-its definition, preceded by the definitions of what it is computed from, as far as one register is enough for all of
+For spilling. `constant_definitions.py` finds the registers that are constant. The *rematerialisation sequence* of one
+is its definition, preceded by the definitions of what it is computed from, as far as one register is enough for all of
 them: every instruction reads at most the result of the one before, none is wider than the last, and none is a copy,
-which would copy the register to itself. `LONGEST` bounds its length. Variables of nested blocks have no name outside and
-are in no sequence.
+which would copy the register to itself. `LONGEST` bounds its length. Variables of nested blocks have no name outside
+and are in no sequence.
 
 Reference: P. Briggs, K. Cooper, L. Torczon, "Rematerialization", 1992.
 """

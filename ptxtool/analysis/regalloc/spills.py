@@ -8,9 +8,9 @@ somewhere than it has, the value with the least *spill weight*, its cost per cro
 * any other value gets a slot in local memory: stored after its definitions, loaded before its reads; in PTX under their
   guards, which keeps lanes from slots that they have not written.
 
-At its accesses a *temporary* stands for a spilled value, which is unspillable. It lives at one instruction, or at several
-of one block where enough units are free between them, the shortest distances first. The cost of an access is 8 to the
-power of its loop depth. A value whose only crowded points are its own accesses would relieve none and is not spilled.
+At its accesses a *temporary* stands for a spilled value, which is unspillable. It lives at one instruction, or at
+several of one block where enough units are free between them, the shortest distances first. The cost of an access is 8
+to the power of its loop depth. A value whose only crowded points are its own accesses is not spilled: it relieves none.
 
 Reference: P. Briggs, "Register allocation via graph coloring", 1992, chapter 4 (spill everywhere, costs).
 """
@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ptxtool.analysis.flow.accesses import Accesses, Flags, Intervals, Numbers, rows
+from ptxtool.analysis.flow.accesses import Accesses, Flags, Interval, Intervals, Numbers, rows
 
 FILES = ("general", "predicate", "address", "head")
 """The files that values are in. Registers of a function's head stand apart."""
@@ -38,6 +38,9 @@ _ENOUGH = 0.8
 """The part of the promised relief below which all candidates are ranked anew."""
 _FEW = 64
 """Candidates sorted at a time: seldom more are spilled before all are ranked anew."""
+
+
+_LiveRange = tuple[Interval, ...]
 
 
 class ValueTable(NamedTuple):
@@ -72,9 +75,9 @@ class Insertion(NamedTuple):
 class SpillState:
     """The values of a function, which of them are spilled, and what is inserted for that.
 
-    `temporary[v, i]` stands for value v at instruction i. `in_slot` are the values spilled to local memory, `word[v]` is
-    the general value that holds predicate v, `rematerialised[v]` the sequence that computes constant v. `dropped` are
-    instructions that are not needed any more.
+    `temporary[v, i]` stands for value v at instruction i. `in_slot` are the values spilled to local memory, `word[v]`
+    is the general value that holds predicate v, `rematerialised[v]` the sequence that computes constant v. `dropped`
+    are instructions that are not needed any more.
     """
 
     def __init__(self, n_points: int, values: ValueTable):
@@ -102,9 +105,8 @@ class SpillState:
         if not self._insertions:
             return ()
         columns = np.concatenate(self._insertions, axis=1)
-        rank, instruction, is_after, kind, temporary, value, guarded = columns[
-            :, np.lexsort((columns[0], columns[2], columns[1]))
-        ]
+        order = np.lexsort((columns[0], columns[2], columns[1]))
+        instruction, is_after, kind, temporary, value, guarded = columns[1:, order]
         kinds = [_KINDS[k] for k in kind.tolist()]
         places, what = (instruction, is_after > 0), (temporary, value, guarded > 0)
         return map(Insertion, *(c.tolist() for c in places), kinds, *(c.tolist() for c in what))
@@ -348,21 +350,21 @@ class Spiller:
             crowded = demand > limit
             is_crowded = crowded.data
             n_chosen = len(chosen)
-            for place, promised in candidates.ranked(crowded):
-                intervals = candidates.intervals[place]
-                kept = [p for start, end in candidates.kept[place] for p in range(start, end)]
-                relieved = sum([int(np.count_nonzero(crowded[start:end])) for start, end in intervals])
+            for place, promised, intervals, temporaries in candidates.ranked(crowded):
+                parts = [(demand[start:end], crowded[start:end]) for start, end in intervals]
+                kept = [point for start, end in temporaries for point in range(start, end)]
+                relieved = sum([int(np.count_nonzero(crowd)) for _, crowd in parts])
                 relieved -= sum([is_crowded[point] for point in kept])
                 if relieved < _ENOUGH * promised:
                     break
                 chosen.append(candidates.take(place))
                 width = int(candidates.widths[place])
-                for start, end in intervals:
-                    demand[start:end] -= width
+                for part, _ in parts:
+                    part -= width
                 for point in kept:
                     units[point] += width
-                for start, end in intervals:
-                    np.greater(demand[start:end], limit, out=crowded[start:end])
+                for part, crowd in parts:
+                    np.greater(part, limit, out=crowd)
             if len(chosen) == n_chosen:
                 break
         if chosen:
@@ -372,7 +374,10 @@ class Spiller:
 
 
 class _Candidates:
-    """The values of a file that may be spilled: their live intervals, those of their temporaries, and their costs."""
+    """The values of a file that may be spilled: their live intervals, those of their temporaries, and their costs.
+
+    Points only become less crowded: a candidate that relieves none is forgotten.
+    """
 
     def __init__(self, state: SpillState, file: str, inputs: SpillInputs):
         numbers = state.in_file(file, temporaries=False)
@@ -393,22 +398,33 @@ class _Candidates:
         self._is_here = np.ones(len(numbers), np.bool_)
         self._costs = np.bincount(owner, per_access * inputs.weights[instruction], len(numbers))
         self.widths = state.values.width[numbers]
-        self.intervals = state.values.intervals.at(numbers)
-        self.kept = Intervals(2 * instruction + ~reads, 2 * instruction + 1 + is_stored, first)
-        """Of the temporaries; empty ones at definitions of constants."""
+        self._intervals = state.values.intervals.at(numbers)
+        # empty ones at definitions of constants
+        self._temporaries = Intervals(2 * instruction + ~reads, 2 * instruction + 1 + is_stored, first)
 
-    def ranked(self, crowded: Flags) -> Iterator[tuple[int, int]]:
-        """The candidates that relieve crowded points, the least spill weight first, and how many points each does."""
+    def ranked(self, crowded: Flags) -> Iterator[tuple[int, int, _LiveRange, _LiveRange]]:
+        """The candidates that relieve crowded points, the least spill weight first: the place of each, how many points
+        it relieves, its live intervals, and those of its temporaries."""
         before = np.append(0, np.cumsum(crowded))
-        relieved = (_points(before, self.intervals) - _points(before, self.kept)) * self._is_here
+        relieved = (_points(before, self._intervals) - _points(before, self._temporaries)) * self._is_here
         useful = np.flatnonzero(relieved > 0)
+        if 2 * len(useful) < len(relieved):
+            self._keep(useful)
+            relieved, useful = relieved[useful], np.arange(len(useful))
         weight = self._costs[useful] / (relieved[useful] * self.widths[useful])
         while len(useful):
             bound = np.partition(weight, min(_FEW, len(weight)) - 1)[min(_FEW, len(weight)) - 1]
             is_next = weight <= bound
             best = useful[is_next][np.argsort(weight[is_next], kind="stable")]
-            yield from zip(best.tolist(), relieved[best].tolist(), strict=True)
+            intervals, temporaries = self._intervals.at(best), self._temporaries.at(best)
+            yield from zip(best.tolist(), relieved[best].tolist(), intervals, temporaries, strict=True)
             useful, weight = useful[~is_next], weight[~is_next]
+
+    def _keep(self, places: Numbers) -> None:
+        """Forget all other candidates."""
+        self._numbers, self._is_here = self._numbers[places], self._is_here[places]
+        self._costs, self.widths = self._costs[places], self.widths[places]
+        self._intervals, self._temporaries = self._intervals.at(places), self._temporaries.at(places)
 
     def take(self, place: int) -> int:
         """Take a candidate out; its number as a value."""

@@ -1,29 +1,28 @@
-"""How far a warp that may touch private registers only gets, and which registers should be private.
+"""The expected path of a thread before its first shared register, and which registers should be private.
 
 For `reorder-decls{order=late}`, `delay-first-use` and the table of docs/reordering.md. A thread walks through the
-kernel as the chain of `frequency.py` has it and stops at the first instruction that names a register outside a set P:
+kernel as the Markov chain of `frequency.py` and stops at the first instruction that names a register outside a set P:
 
     value(P) = sum over blocks b of visits_P(b) * (instructions of b before the first that names one outside P)
 
-where visits_P are the expected visits if no block is left that has such an instruction. Wanted is the P of at most k
+where visits_P are the expected visits if no block with such an instruction is left. Wanted is the P of at most k
 registers with the greatest value. In straight code that is the first k registers in order of first use; with branches
 one has to choose which side to serve, and registers that only together let the thread pass a block make the problem
 hard (with one branch target per set of k registers it is the choice of a densest set).
 
-The search grows P from the empty set by what some instruction that stops the thread lacks. Every set that matters is
-reached so: the instructions that P lets pass can be ordered such that each stops the thread until its registers are in.
-All sets are tried, each once, up to a limit of work; then the search is exact. Behind the limit it goes on greedily: of
-the instructions that stop the thread the one whose registers gain most instructions per register. The paper's order is
-a candidate either way, so that the value is never below its.
+The search grows P from the empty set by the missing registers of some instruction that stops the thread. That reaches
+every set that matters: the instructions that P lets pass can be ordered such that each stops the thread until its
+registers are added. All sets are tried, each once, up to a limit of work; then the search is exact. Beyond the limit
+it is greedy: of the instructions that stop the thread, it takes the one whose registers gain most instructions per
+register. The paper's order is always a candidate, so the value is never below its value.
 
-With `delays` the kernel is taken as `delay-first-use` would leave it: where a thread is stopped, all that depends on no
-instruction that stops it comes before. The search is the same, with every instruction of the stretch that waits for no
-other in the place of the one that comes first.
+With `delays` the kernel is taken as `delay-first-use` would leave it: where a thread is stopped, all instructions that
+depend on no instruction that stops it come before. The search is the same, with every instruction of the scheduling
+region that depends on no other one instead of the first one.
 
-Not handled: code behind PTXPlus's `callp`, which counts as passed; a call of a function stops the thread, as its own
-registers have numbers behind the kernel's.
-Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through register sharing, section 5.2, whose
-order of first use this weighs by frequency.
+Not handled: code after PTXPlus's `callp`, which counts as passed; a call of a function stops the thread, as its own
+registers have numbers after the kernel's. Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance
+through register sharing, section 5.2, whose order of first use this weighs by frequency.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +31,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from ptxtool.analysis.flow.dependence import Effect, effects, parts, stretches
+from ptxtool.analysis.flow.dependence import Effect, effects, scheduling_regions, split_region
 from ptxtool.analysis.flow.frequency import Probabilities, counted_probabilities, static_probabilities, visits
 from ptxtool.analysis.sharing.first_use import first_use
 from ptxtool.base.bits import from_indices, indices
@@ -40,26 +39,26 @@ from ptxtool.cfg.blocks import Cfg, build
 from ptxtool.ir.nodes import Function
 
 MOST_WORK = 60_000
-"""Blocks looked at, or eight instructions of a long one, before the search goes on greedily; about a second. The
-greedy search has as much again, then it takes what comes first."""
+"""Blocks visited, or eight instructions of a long one, before the search becomes greedy; about a second. The greedy
+search has as much again, then it takes the first candidates."""
 WIDTH = 16
-"""Instructions that the greedy search compares at a step, the first that stop the thread."""
+"""Instructions that the greedy search compares at a step: the first that stop the thread."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Registers to be private, as indices, and the value of the set. `is_best`: there is no better one."""
+class PrivateSet:
+    """Registers to be private, as indices, and the value of the set; `is_best` if no set is better."""
 
     private: frozenset[int]
     value: float
     is_best: bool
 
 
-class FirstShared:
-    """The expected way of a thread through one kernel. Bit k of a set is the register with index k."""
+class ExpectedPath:
+    """The expected path of a thread through one kernel. Bit k of a set is the register with index k."""
 
     def __init__(self, kernel: Function, counts: Sequence[int] | None = None, delays: bool = False):
-        """`counts`: how often every instruction was issued in a run; without them the graph alone says how often."""
+        """`counts`: how often every instruction was issued in a run; without them frequencies are static."""
         self.kernel = kernel
         self._cfg: Cfg = build(kernel)
         self._counts = counts
@@ -85,24 +84,24 @@ class FirstShared:
         return effects(self.kernel)
 
     @cached_property
-    def _stretches(self) -> list[list[range]]:
-        """Per block, its stretches."""
+    def _regions(self) -> list[list[range]]:
+        """Per block, its scheduling regions."""
         found: list[list[range]] = [[] for _ in self._cfg.blocks]
-        for stretch in stretches(self.kernel):
-            found[self._cfg.block_of[stretch.start]].append(stretch)
+        for region in scheduling_regions(self.kernel):
+            found[self._cfg.block_of[region.start]].append(region)
         return found
 
     def value(self, private: int) -> float:
         """The instructions that a thread is expected to execute before one that names a register outside a set."""
         return sum(
             times * ((self._cfg.blocks[b].end if stop < 0 else stop) - self._cfg.blocks[b].start)
-            for b, stop, times in self.ways(private)
+            for b, stop, times in self.stops(private)
         )
 
-    def ways(self, private: int) -> Iterator[tuple[int, int, float]]:
-        """The blocks that a thread comes to: number, the instruction that stops it there (-1 for none), visits.
+    def stops(self, private: int) -> Iterator[tuple[int, int, float]]:
+        """The blocks that a thread reaches: number, the instruction that stops it there (-1 for none), visits.
 
-        With `delays`, instead of the instruction the place where it stands then.
+        With `delays`, the place of that instruction after the delay.
         """
         stops = {b: stop.place for b, stop in self._walk(private).items()}
         masked = [
@@ -112,7 +111,7 @@ class FirstShared:
         found = visits(self._cfg, masked) if masked else ()
         return ((b, stop, found[b]) for b, stop in stops.items())
 
-    def best(self, k: int) -> Choice:
+    def best(self, k: int) -> PrivateSet:
         """The set of at most k registers with the greatest value, as far as the limit of work allows."""
         written = [use.before - 1 for use in first_use(self.kernel).used]
         first = from_indices(written[:k])
@@ -131,11 +130,11 @@ class FirstShared:
                 if (found := self.value(private)) > value + _CLOSE:
                     best, value = private, found
         if not work:
-            return Choice(frozenset(indices(best)), value, is_best=True)
+            return PrivateSet(frozenset(indices(best)), value, is_best=True)
         private = self._greedy(k)
         if (found := self.value(private)) > value + _CLOSE:
             best, value = private, found
-        return Choice(frozenset(indices(best)), value, is_best=False)
+        return PrivateSet(frozenset(indices(best)), value, is_best=False)
 
     def _greedy(self, k: int) -> int:
         private, left = 0, MOST_WORK
@@ -153,8 +152,8 @@ class FirstShared:
             left -= (len(candidates) + 2) * self._work(stops)
 
     def _work(self, stops: "dict[int, _Stop]") -> int:
-        """What a look at these blocks costs, in units of MOST_WORK."""
-        return sum(stop.looked_at for stop in stops.values()) // 8 + len(self._cfg.blocks) // 16
+        """The cost of visiting these blocks, in units of MOST_WORK."""
+        return sum(stop.work for stop in stops.values()) // 8 + len(self._cfg.blocks) // 16
 
     def _larger(self, private: int, stops: "dict[int, _Stop]", k: int) -> Iterator[int]:
         """The sets that let the thread pass one more of the instructions that stop it, in textual order."""
@@ -164,7 +163,7 @@ class FirstShared:
                 yield larger
 
     def _walk(self, private: int) -> "dict[int, _Stop]":
-        """The blocks that a thread comes to, each with what stops it there."""
+        """The blocks that a thread reaches, each with what stops it there."""
         found: dict[int, _Stop] = {}
         work = [self._cfg.entry] if self._cfg.blocks else []
         while work:
@@ -181,19 +180,19 @@ class FirstShared:
         stop = next((i for i in instructions if self._needs[i] & ~private), -1)
         if stop < 0 or not self._delays:
             return _Stop(stop, (stop,) if stop >= 0 else (), 8)
-        stretch = next(s for s in self._stretches[b] if stop in s)
-        late = {i: self._needs[i] & ~private != 0 for i in stretch}
-        first, _, roots = parts(stretch, self._effects, late)
-        return _Stop(stretch.start + len(first), tuple(roots), 8 + len(stretch))
+        region = next(r for r in self._regions[b] if stop in r)
+        late = {i: self._needs[i] & ~private != 0 for i in region}
+        first, _, roots = split_region(region, self._effects, late)
+        return _Stop(region.start + len(first), tuple(roots), 8 + len(region))
 
 
 class _Stop(NamedTuple):
-    """Where a thread is stopped in a block, -1 for nowhere; the instructions that do it; how many were looked at."""
+    """Where a thread is stopped in a block, -1 for nowhere; the instructions that stop it; the work to find them."""
 
     place: int
     by: tuple[int, ...]
-    looked_at: int
+    work: int
 
 
 _CLOSE = 1e-9
-"""Values that differ by less are equal: then the order as written stays."""
+"""Values that differ by less are equal: then the written order is kept."""

@@ -1,21 +1,20 @@
-"""Registers in order of their first use: what decides which are private under register sharing.
+"""Registers in order of first use: the order that decides which are private under register sharing.
 
-For the report of that name and for the pass that reorders declarations. With register sharing, a warp's
-registers with a sequence number up to the private count are its own; the first instruction that touches
-another one needs the pair's lock. Declaring registers in order of first use moves that instruction back as
-far as a renumbering can.
+Under register sharing, the registers of a warp with a sequence number up to the private count are its own; the first
+instruction that touches another one needs the pair's lock. Declaring registers in order of first use moves that
+instruction back as far as a renumbering can.
 
-Order "text" is the paper's: instructions as written, in each the guard first, then the operands from left to
-right, destination first. Order "cfg" takes the blocks in reverse post-order, calls followed, then the
-unreachable ones. Every named register counts, predicates, the zero register and sinks too: they all have
-sequence numbers. Registers that are never used keep their declaration order behind the used ones.
+Order "text" is the paper's: instructions as written, in each the guard first, then the operands from left to right,
+destination first. Order "cfg" takes the blocks in reverse post-order, calls followed, then the unreachable ones. Every
+named register counts, predicates, the zero register and sinks too: all have sequence numbers. Registers that are never
+used come last, in declaration order.
 
-Reference: V. Jatala, J. Anantpur, A. Karkare, "The more we share, the more we have: improving GPU performance
-through register sharing", 2015, section 5.2 and figure 7.
+Reference: V. Jatala, J. Anantpur, A. Karkare, "The more we share, the more we have: improving GPU performance through
+register sharing", 2015, section 5.2 and figure 7.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args, overload
 
 from ptxtool.cfg.blocks import build
@@ -44,15 +43,7 @@ class Use:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
-        return {
-            "name": self.name,
-            "class": self.kind,
-            "before": self.before,
-            "after": self.after,
-            "instruction": self.instruction,
-            "line": self.line,
-            "text": self.text,
-        }
+        return {"class" if key == "kind" else key: value for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ class FirstUse(Sequence[Use]):
 
     @property
     def used(self) -> tuple[Use, ...]:
-        """Those that some instruction touches."""
+        """The uses of registers that some instruction touches."""
         return tuple(use for use in self.uses if use.instruction is not None)
 
     @property
@@ -131,20 +122,12 @@ def first_use(kernel: Function, order: Order = "text") -> FirstUse:
     order_of_use: list[tuple[int, int | None]] = list(found.items())
     order_of_use += [(k, None) for k in range(len(registers)) if k not in found]
 
-    def use(place: int, register: Register, i: int | None) -> Use:
-        return Use(
-            name=register.name,
-            kind=register.kind,
-            before=register.sequence_number,
-            after=place + 1,
-            instruction=i,
-            line=None if i is None else kernel.line(i),
-            text="" if i is None else kernel.text(i),
-        )
+    def use(after: int, register: Register, i: int | None) -> Use:
+        at = (None, None, "") if i is None else (i, kernel.line(i), kernel.text(i))
+        return Use(register.name, register.kind, register.sequence_number, after, *at)
 
-    return FirstUse(
-        kernel, order, tuple(use(place, registers[k], i) for place, (k, i) in enumerate(order_of_use))
-    )
+    uses = tuple(use(after, registers[k], i) for after, (k, i) in enumerate(order_of_use, 1))
+    return FirstUse(kernel, order, uses)
 
 
 def _instructions(kernel: Function, order: Order) -> Iterator[int]:

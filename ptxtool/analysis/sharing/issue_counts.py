@@ -1,44 +1,44 @@
-"""How often every instruction of a kernel was issued in a run: read from what `ptxtool sim --json` wrote.
+"""How often every instruction of a kernel was issued in a run, for passes that weigh code by how often it runs.
 
-For passes that weigh code by how often it runs. The run may have been of a text with other declarations, but of the
-same instructions.
+The run may have been of a text with other declarations, but of the same instructions.
 """
 
-import json
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from ptxtool.base.diag import error
+from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 
 
-def load_issue_counts(path: str, kernel: Function) -> tuple[int, ...] | None:
-    """The counts of a kernel, None if the run was of another kernel. Raises E501, E502."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise error(
-            "E501",
-            f"cannot read '{path}': {problem.strerror}",
-            help="give what 'ptxtool sim --json -o FILE' wrote",
-        ) from None
-    except ValueError:
-        raise _wrong(path, "it is no JSON") from None
-    if not isinstance(data, dict) or not isinstance(data.get("issues"), list):
-        raise _wrong(path, "it has no 'issues'")
-    if data.get("kernel") != kernel.name:
-        return None
-    counts = data["issues"]
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
-        raise _wrong(path, "its 'issues' are no counts")
-    n = len(kernel.instructions)
-    calls = any(
-        node.opcode.base == "call" for node in kernel.instructions
-    )  # then the functions' counts follow
-    if len(counts) < n or (len(counts) > n and not calls):
-        raise _wrong(path, f"it counts {len(counts)} instructions, and '{kernel.name}' has {n}")
-    return tuple(counts[:n])
+@dataclass(frozen=True)
+class IssueCounts:
+    """The counts that a file holds, as they were read; `path` and `kernel` are the names of the file and the kernel."""
+
+    path: str
+    kernel: object
+    issues: Sequence[object]
+
+    def of(self, kernel: Function) -> tuple[int, ...] | None:
+        """The count of every instruction of a kernel, None if the run was of another one. Raises E502."""
+        if self.kernel != kernel.name:
+            return None
+        counts = tuple(count for count in self.issues if isinstance(count, int) and count >= 0)
+        if len(counts) < len(self.issues):
+            raise no_counts(self.path, "its 'issues' are no counts")
+        n = len(kernel.instructions)
+        calls = any(
+            node.opcode.base == "call" for node in kernel.instructions
+        )  # the functions' counts follow
+        if len(counts) < n or (len(counts) > n and not calls):
+            raise no_counts(self.path, f"it counts {len(counts)} instructions, and '{kernel.name}' has {n}")
+        return counts[:n]
 
 
-def _wrong(path: str, what: str) -> Exception:
+ReadCounts = Callable[[str], IssueCounts]
+"""Reads a file of issue counts: `ptxtool.formats.issue_counts.read_issue_counts`."""
+
+
+def no_counts(path: str, what: str) -> PtxError:
+    """E502 for a file that is no result of a run."""
     help = "give what 'ptxtool sim --json -o FILE' wrote for this kernel"
     return error("E502", f"'{path}' is no result of a run: {what}", help=help)

@@ -1,13 +1,13 @@
 """An order of instructions in which the last accesses to the shared scratchpad come early: for `hoist-last-access`.
 
-A stretch of instructions has two parts: those that access the shared part or that something in this set depends on, and
-the rest. Nothing in the first depends on the rest. So every merge of the two, each in its own order, is right in which
-no instruction of the rest comes before one of the first part that it depends on, and the last access comes earliest
-where the first part is before the rest. If that keeps too many registers live, a list scheduler takes the first part as
-long as it fits, and the rest until it fits again.
+A scheduling region has two parts: the instructions that access the shared part, with those they depend on, and the
+rest. The first part does not depend on the rest. So a merge of the two, each in its own order, is legal if no
+instruction of the rest comes before one of the first part that it depends on, and the last access comes earliest where
+the first part precedes the rest. If that keeps too many registers live, a list scheduler takes the first part as long
+as it fits, and the rest until it fits again.
 
-Live registers are counted forwards: a value lives until the last of its readers in the stretch has been placed, or to
-the end if it is live there. Registers that lanes hold which wait elsewhere (`liveness.py`) are live everywhere.
+Live registers are counted forwards: a value lives until the last of its readers in the region has been placed, or to
+the end if it is live there. Registers of waiting lanes (`liveness.py`) are live everywhere.
 
 Reference: S. Muchnick, "Advanced Compiler Design and Implementation", section 17.1.2 (list scheduling).
 """
@@ -24,29 +24,29 @@ Limits = Mapping[str, int]
 """Registers by file (`pressure.FILES`), general ones in units of 32 bits."""
 
 
-def hastened(
-    stretch: range, touches: Sequence[bool], done: Sequence[Effect], live: Liveness, limits: Limits
+def hoisted(
+    region: range, touches: Sequence[bool], effects: Sequence[Effect], live: Liveness, limits: Limits
 ) -> list[int]:
-    """A stretch in the order with its last touch as early as can be; no more than `limits` are live anywhere in it. The
-    order it has, where none is found that keeps them."""
-    first = _needed(stretch, done, touches)
+    """A region in the order with its last touch as early as possible and no more than `limits` live anywhere; in its
+    own order if none is found."""
+    first = _needed(region, effects, touches)
     tried = dict(limits)
     while min(tried.values()) >= 0:
-        order, most = _merge(stretch, first, done, live, tried)
+        order, most = _merge(region, first, effects, live, tried)
         excess = {file: max(0, most[file] - limits[file]) for file in FILES}
         if not any(excess.values()):
             return order
-        # an instruction that had to come in between took more than it gave back: leave room for its like
+        # an instruction that had to come in between added more live registers than it ended: keep that many free
         tried = {file: tried[file] - excess[file] for file in FILES}
-    return list(stretch)
+    return list(region)
 
 
-def _needed(stretch: range, done: Sequence[Effect], touches: Sequence[bool]) -> list[int]:
-    """The instructions of a stretch that touch something, and those that they depend on, in order."""
+def _needed(region: range, effects: Sequence[Effect], touches: Sequence[bool]) -> list[int]:
+    """The instructions of a region that touch the shared part, and those that they depend on, in order."""
     found: list[int] = []
     reads, writes = set[Resource](), set[Resource]()  # of those found so far, which come later
-    for i in reversed(stretch):
-        own = done[i]
+    for i in reversed(region):
+        own = effects[i]
         if touches[i] or not (own.writes.isdisjoint(reads | writes) and own.reads.isdisjoint(writes)):
             found.append(i)
             reads |= own.reads
@@ -56,37 +56,37 @@ def _needed(stretch: range, done: Sequence[Effect], touches: Sequence[bool]) -> 
 
 
 def _merge(
-    stretch: range, first: Sequence[int], done: Sequence[Effect], live: Liveness, limits: Limits
+    region: range, first: Sequence[int], effects: Sequence[Effect], live: Liveness, limits: Limits
 ) -> tuple[list[int], Limits]:
-    """`first`, and between them as much of the rest as they need to stay within the limits, if that is possible; then
-    what is left of the rest. And the registers live at most."""
+    """`first`, with as much of the rest in between as keeps it within the limits, if that is possible, and then the
+    remaining rest; and the registers live at most."""
     members = set(first)
-    rest = [i for i in stretch if i not in members]
-    waits = _waits(stretch, members, done)
-    count = _LiveCount(stretch, live)
+    rest = [i for i in region if i not in members]
+    waits = _waits(region, members, effects)
+    count = _LiveCount(region, live)
     order: list[int] = []
-    ahead = behind = 0
-    while len(order) < len(stretch):
-        takes_rest = ahead == len(first)
-        if not takes_rest and behind < len(rest) and waits[rest[behind]] < first[ahead]:
-            takes_rest = not count.fits(first[ahead], rest[behind], limits)
+    n_first = n_rest = 0
+    while len(order) < len(region):
+        takes_rest = n_first == len(first)
+        if not takes_rest and n_rest < len(rest) and waits[rest[n_rest]] < first[n_first]:
+            takes_rest = not count.fits(first[n_first], rest[n_rest], limits)
         if takes_rest:
-            order.append(rest[behind])
-            behind += 1
+            order.append(rest[n_rest])
+            n_rest += 1
         else:
-            order.append(first[ahead])
-            ahead += 1
+            order.append(first[n_first])
+            n_first += 1
         count.place(order[-1])
     return order, count.most
 
 
-def _waits(stretch: range, members: set[int], done: Sequence[Effect]) -> dict[int, int]:
+def _waits(region: range, members: set[int], effects: Sequence[Effect]) -> dict[int, int]:
     """Per instruction of the rest, the last of the members that it depends on; -1 for none."""
     written: dict[Resource, int] = {}
     named: dict[Resource, int] = {}
     found: dict[int, int] = {}
-    for i in stretch:
-        own = done[i]
+    for i in region:
+        own = effects[i]
         if i in members:
             for resource in own.writes:
                 written[resource] = named[resource] = i
@@ -101,24 +101,23 @@ def _waits(stretch: range, members: set[int], done: Sequence[Effect]) -> dict[in
 
 
 class _LiveCount:
-    """The registers live while the instructions of a stretch are placed one by one."""
+    """The registers live while the instructions of a region are placed one by one."""
 
-    def __init__(self, stretch: range, live: Liveness):
+    def __init__(self, region: range, live: Liveness):
         self._steps = live.def_uses
         self._registers = live.registers
-        block = live.cfg.block_of[stretch.start]
+        block = live.cfg.block_of[region.start]
         self._always = live.waiting[block]
-        self._at_end = live.after_bits[stretch[-1]]
-        self._readers: dict[int, list[int]] = defaultdict(
-            lambda: [0]
-        )  # of each value of a register, in order
-        for i in stretch:
+        self._at_end = live.after_bits[region[-1]]
+        # of each value of a register, in order
+        self._readers: dict[int, list[int]] = defaultdict(lambda: [0])
+        for i in region:
             for k in self._steps[i].uses:
                 self._readers[k][-1] += 1
             for k in self._steps[i].kills:
                 self._readers[k].append(0)
         self._now = dict.fromkeys(FILES, 0)
-        for k in indices(live.before_bits[stretch.start]):
+        for k in indices(live.before_bits[region.start]):
             self._count(self._now, k, 1)
         self.most = dict(self._now)
 
@@ -133,17 +132,17 @@ class _LiveCount:
             self._readers[k].pop(0)
 
     def fits(self, i: int, following: int, limits: Limits) -> bool:
-        """Whether there are few enough live behind i, and then behind another that does not depend on it."""
-        behind = dict(self._now)
+        """Whether few enough are live after i, and then after another that does not depend on it."""
+        after = dict(self._now)
         for k, sign in self._changes(i):
-            self._count(behind, k, sign)
-        then = dict(behind)
+            self._count(after, k, sign)
+        then = dict(after)
         for k, sign in self._changes(following):
             self._count(then, k, sign)
-        return all(max(behind[f], then[f]) <= max(limits[f], self._now[f]) for f in FILES)
+        return all(max(after[f], then[f]) <= max(limits[f], self._now[f]) for f in FILES)
 
     def _changes(self, i: int) -> list[tuple[int, int]]:
-        """Registers that are live behind i and were not (1), or were and are not (-1)."""
+        """Registers that become live after i (1), or cease to be (-1)."""
         step = self._steps[i]
         found: list[tuple[int, int]] = []
         for k in {*step.uses, *step.kills}:

@@ -1,14 +1,14 @@
-"""Where a warp has touched what it shares for the last time: the earliest points at which it can let go.
+"""The last touch of what a warp shares, and the points after it at which the warp can release its lock.
 
-For the passes that put release marks. `touches` says of every instruction whether it may touch the shared part. A lane
-may still touch it at a point if some path from there comes to such an instruction; a warp may if any of its lanes may,
-those included that wait at the other side of a divergent branch or where the branch's lanes rejoin. That is liveness
-per warp (`liveness.py`) of one value that every touch reads and nothing writes, and so it is computed.
+For the passes that insert release marks. `touches` is true of instructions that may touch the shared part. A lane may
+still touch it at a point if some path from there leads to such an instruction; a warp may if any of its lanes may,
+including those that wait at the other side of a divergent branch or where the branch's lanes rejoin. That is liveness
+per warp (`liveness.py`) of one value that every touch reads and nothing writes, and is computed as such.
 
-A point is a release point if the warp may touch nothing there and might have before: behind a touch, or at the head of
-a block that some predecessor enters while it still may. Reaching a mark twice is harmless and a mark takes no issue
-slot, so that a block which other paths enter having released already needs no block of its own on the edge. In front
-of an instruction that ends the warp for good no release is worth a mark: the end releases by itself.
+A point is a release point if the warp touches nothing from there on and might have before: after a touch, or at the
+head of a block that some predecessor enters while it still may. Executing a mark twice is harmless and a mark takes no
+issue slot, so a block that other paths enter after releasing needs no block of its own on the edge. Before an
+instruction that ends the warp a mark is useless: the end releases.
 
 Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TACO 14(2), 2017 (where `relssp` goes).
 """
@@ -26,28 +26,28 @@ _NO_TOUCH = DefUse((), (), (), ())
 
 def may_touch(kernel: Function, touches: Sequence[bool]) -> tuple[bool, ...]:
     """Per instruction, whether the warp may touch the shared part there or later. Raises E202."""
-    return tuple(bits != 0 for bits in _wanted(kernel, touches).before_bits)
+    return tuple(bits != 0 for bits in _touch_liveness(kernel, touches).before_bits)
 
 
 def last_touches(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:
-    """The instructions that touch the shared part, and behind which the warp touches it no more. Raises E202."""
-    behind = _wanted(kernel, touches).after_bits
-    return tuple(i for i, touch in enumerate(touches) if touch and not behind[i])
+    """The touches after which the warp touches the shared part no more. Raises E202."""
+    after = _touch_liveness(kernel, touches).after_bits
+    return tuple(i for i, touch in enumerate(touches) if touch and not after[i])
 
 
-def _wanted(kernel: Function, touches: Sequence[bool]) -> Liveness:
+def _touch_liveness(kernel: Function, touches: Sequence[bool]) -> Liveness:
     cfg = build(kernel, interprocedural=True)
     return live_registers(build(kernel), cfg, tuple(_TOUCH if t else _NO_TOUCH for t in touches))
 
 
 def release_points(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]:
-    """The instructions before which the warp has come to its last touch, in textual order. Raises E202."""
+    """The instructions before which a warp can release, in textual order. Raises E202."""
     may = may_touch(kernel, touches)
     cfg = build(kernel, interprocedural=True)
-    reached = set(cfg.reverse_postorder)
+    reachable = set(cfg.reverse_postorder)
     found: list[int] = []
     for block in cfg.blocks:
-        if block.index not in reached:
+        if block.index not in reachable:
             continue
         for i in block.instructions:
             before = (
@@ -59,6 +59,6 @@ def release_points(kernel: Function, touches: Sequence[bool]) -> tuple[int, ...]
 
 
 def _ends(cfg: Cfg, instruction: int) -> bool:
-    """Whether all lanes that come to an instruction leave the kernel there."""
+    """Whether all lanes that reach an instruction leave the kernel there."""
     flow = cfg.flows.get(instruction)
     return flow is not None and flow.leaves and not flow.falls and not flow.targets

@@ -1,20 +1,20 @@
-"""Which shared variables an instruction may access, and where in them.
+"""The shared variables that an instruction may access, and the offsets in them.
 
-For the order of shared variables and for release marks of the scratchpad. Registers hold addresses, so that this is a
-dataflow problem: what may a register's value be made of? Its value is a map from variables to offsets, None where the
-offset is not known; "" stands for numbers, which are addresses counted from 0. One map per register for the whole
-function (union over its definitions, wherever they stand):
+For the order of shared variables and for release marks of the scratchpad. Registers hold addresses, so this is a
+dataflow problem over the variables that a register's value may be computed from. Its value is a map from variables to
+offsets, None where the offset is unknown; "" stands for numbers, which are addresses counted from 0. One map per
+register for the whole function (union over its definitions, in any order):
 
     mov, cvta, cvt         the map of the source; the name of a variable is {name: 0}, a literal {"": n}
     add, sub               sums: variable + number is the variable; number + number a number
     selp, slct, min, max   the union of the sources
     others                 as add, without offsets
-    loads                  {"": None}, or anything where the address of a variable is stored or passed anywhere
+    loads                  {"": None}, or all variables if an address of one is stored or passed anywhere
 
-As in the languages above, an address made from a variable's stays in that variable. An access through an address that
-may be a number may reach any variable, if it names shared memory; without a state space (generic) a number is no
-address of shared memory, as those come from `cvta` or from a variable's name. Asynchronous copies, barriers in memory,
-matrix descriptors and calls may reach any variable at any time, and so do the instructions that wait for them.
+As in CUDA, an address computed from a variable's stays in that variable. An access through an address that may be a
+number may reach any variable, if it names shared memory; without a state space (generic) a number is no address of
+shared memory, as those come from `cvta` or from a variable's name. Asynchronous copies, barriers in memory, matrix
+descriptors and calls may reach any variable at any time, and so do the instructions that wait for them.
 
 PTXPlus names shared memory by number, `s[$ofs1+0x4c]`, in any operand: the number is known where the register is.
 """
@@ -42,7 +42,7 @@ from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 
 Value = Mapping[str, int | None]
-"""What a value may be made of: variable -> offset in it, "" -> a number."""
+"""What a value may be computed from: variable -> offset in it, "" -> a number."""
 
 _NUMBER: Value = {"": None}
 _EQUAL = frozenset({"mov", "cvta", "cvt"})
@@ -68,11 +68,11 @@ class SharedAccess:
 
 def shared_accesses(kernel: Function) -> tuple[tuple[SharedAccess, ...], ...]:
     """Per instruction, the shared variables that it may access; () if it surely accesses none."""
-    return _Reader(kernel).accesses()
+    return _AddressAnalysis(kernel).accesses()
 
 
 def place(layout: SharedLayout, access: SharedAccess) -> tuple[int, int | None]:
-    """The bytes that an access may reach: the first, and the end, None where nothing bounds it."""
+    """The bytes that an access may reach: the first, and the end, None where it is unbounded."""
     variable = layout.variable(access.variable) if access.variable else None
     if access.offset is not None and access.size is not None and (variable or access.variable == ""):
         low = access.offset + (variable.offset if variable else 0)
@@ -93,7 +93,7 @@ def touches_shared_scratchpad(kernel: Function, boundary: int) -> tuple[bool, ..
     return tuple(any(map(is_shared, found)) for found in shared_accesses(kernel))
 
 
-class _Reader:
+class _AddressAnalysis:
     def __init__(self, kernel: Function):
         self.kernel = kernel
         self.registers = kernel.registers
@@ -115,7 +115,7 @@ class _Reader:
             tuple(dict.fromkeys(self._accesses(i, node))) for i, node in enumerate(self.kernel.instructions)
         )
 
-    # ---- what registers are made of
+    # ---- what registers are computed from
 
     def _solve(self) -> None:
         self.escaped = any(
@@ -171,7 +171,7 @@ class _Reader:
         return dict.fromkeys(total)
 
     def _is_exact(self, node: Instruction, match: Match) -> bool:
-        """Whether `mov`, `add` and the like do to addresses what they do to numbers: whole registers, no flags."""
+        """Whether `mov`, `add` and the like compute an address exactly: whole registers, no flags."""
         whole = all(not o.part for o in node.operands if isinstance(o, Name))
         steps = any(memory.post_increment for operand in node.operands for memory in _memories(operand))
         return whole and not steps and {match.type, match.stype or match.type} <= _ADDRESS_TYPES
@@ -180,12 +180,12 @@ class _Reader:
         return {"": None, **dict.fromkeys(sorted(self.variables))}
 
     def _is_predicate(self, operand: Operand, i: int) -> bool:
-        inside = operand.operand if isinstance(operand, Unary) else operand
-        register = self.registers.resolve(inside.text, i) if isinstance(inside, Name) else None
+        inner = operand.operand if isinstance(operand, Unary) else operand
+        register = self.registers.resolve(inner.text, i) if isinstance(inner, Name) else None
         return register is not None and register.is_predicate
 
     def _value(self, operand: Operand | None, i: int) -> Value:
-        """What an operand may be made of."""
+        """What an operand may be computed from."""
         match operand:
             case Name(text=text, part=part):
                 k = self.registers.resolve_index(text, i)
@@ -207,7 +207,7 @@ class _Reader:
                 for item in items:
                     _widen(value, self._value(item, i))
                 return dict.fromkeys(value)
-            case Memory():  # PTXPlus: what lies in memory; PTX: an address, of `mov` and the like
+            case Memory():  # PTXPlus: the content of memory; PTX: an address, of `mov` and the like
                 return self._anything() if self.escaped else _NUMBER
             case None:
                 return {"": 0}
@@ -223,7 +223,7 @@ class _Reader:
         return number - (1 << 32) if wraps else number
 
     def _escapes(self, i: int, node: Instruction) -> bool:
-        """Whether an address of a variable goes where it is not followed: into memory, or to a function."""
+        """Whether an address of a variable is stored or passed to a function, where it is not followed."""
         match = self.matches[i]
         effects = match.form.effects if match else ("store",)
         if node.opcode.base == "call":
@@ -266,7 +266,7 @@ class _Reader:
                 yield from self._through(memory, i, is_named, size)
 
     def _through(self, memory: Memory, i: int, is_named: bool, size: int | None) -> Iterator[SharedAccess]:
-        """The accesses through an address; `is_named` if it is surely one of shared memory."""
+        """The accesses through an address; `is_named` if it surely is one of shared memory."""
         base: Value = {memory.symbol: 0} if memory.symbol in self.variables else {"": 0}
         address = _sum(_sum(base, self._value(memory.base, i), 1), self._value(memory.offset, i), 1)
         for variable, offset in address.items():
@@ -290,7 +290,7 @@ def _memories(operand: Operand) -> Iterator[Memory]:
 
 
 def _sum(a: Value, b: Value, sign: int | None) -> dict[str, int | None]:
-    """a + b, a - b, or with None anything made of both: a variable and a number is the variable."""
+    """a + b, a - b, or with None any result of both: a variable and a number is the variable."""
 
     def total(x: int | None, y: int | None) -> int | None:
         return None if x is None or y is None or sign is None else x + sign * y
@@ -308,7 +308,7 @@ def _sum(a: Value, b: Value, sign: int | None) -> dict[str, int | None]:
 
 
 def _widen(value: dict[str, int | None], by: Value) -> bool:
-    """Join a value into another. Whether that changed it; an offset changes once, to unknown."""
+    """Join a value into another; True if that changed it. An offset changes once, to unknown."""
     changed = False
     for name, offset in by.items():
         if name not in value:

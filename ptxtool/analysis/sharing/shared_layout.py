@@ -1,13 +1,13 @@
-"""Where the shared variables of a kernel lie, and which bytes of the scratchpad are private to a CTA.
+"""The layout of a kernel's shared variables, and the bytes of the scratchpad that are private to a CTA.
 
 For scratchpad sharing: bytes below floor(bytes * (100 - share) / 100) are a CTA's own, those above are its pair's. In
-PTX the variables that the kernel names lie one behind the other from 0 on, by their alignment: those of the module,
-then those of the body, each in textual order; an unsized one (`.extern .shared .b8 x[]`) begins where the sized ones
-end. In PTXPlus 16 bytes of header and the parameters lie before them, and every declared variable takes room.
+PTX the variables that the kernel names are laid out in order from 0 on, by their alignment: those of the module, then
+those of the body, each in textual order; an unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end.
+In PTXPlus 16 bytes of header and the parameters precede them, and every declared variable takes bytes.
 
-Not handled: kernels that call functions with shared variables (or functions that are not known), which have places
-between these; their layout is not `exact`, and nothing may be taken for private.
-Reference: PTX ISA, section 5.4; V. Jatala, J. Anantpur, A. Karkare, HPDC 2016, section III (equation 4).
+Not handled: kernels that call functions with shared variables (or unknown functions), which are laid out in between;
+their layout is not `exact`, and nothing may be taken for private. Reference: PTX ISA, section 5.4; V. Jatala, J.
+Anantpur, A. Karkare, HPDC 2016, section III (equation 4).
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from ptxtool.ir.nodes import Declaration, Declarator, Function
 from ptxtool.ir.variables import alignment_of, declared_size, round_up
 
 HEADER_BYTES = 16
-"""PTXPlus: what lies before the parameters."""
+"""PTXPlus: the bytes before the parameters."""
 _SPACES = frozenset({"shared", "sstarr"})
 
 
@@ -44,7 +44,7 @@ class SharedVariable:
 @dataclass(frozen=True)
 class SharedLayout:
     """The shared variables of one kernel by address. `bytes` are the static ones of a CTA; `start` is the first that
-    a variable can have, behind PTXPlus's parameters."""
+    a variable can have, after PTXPlus's parameters."""
 
     kernel: Function = field(repr=False, compare=False)
     variables: tuple[SharedVariable, ...]
@@ -67,7 +67,7 @@ class SharedLayout:
 
 
 def shared_declarations(kernel: Function) -> Iterator[tuple[Declaration, Declarator, bool]]:
-    """The shared variables in a kernel's sight, in the order in which they are laid out, and whether in its body."""
+    """The shared variables visible in a kernel, in the order of their layout, and whether its body declares them."""
     inner = (s for s in kernel.body or () if isinstance(s, Declaration))
     for declarations, in_body in ((kernel.module.storage(), False), (inner, True)):
         for declaration in declarations:
@@ -82,12 +82,13 @@ def shared_layout(kernel: Function) -> SharedLayout:
     end = start
     found: dict[str, SharedVariable] = {}
     unsized: list[tuple[Declaration, Declarator, bool]] = []
-    for declaration, declarator, in_body in _in_use(kernel):
+    for declared in _in_use(kernel):
+        declaration, declarator, in_body = declared
+        size, alignment = declared_size(declaration, declarator), alignment_of(declaration)
         if declarator.name in found:
             continue
-        size, alignment = declared_size(declaration, declarator), alignment_of(declaration)
         if size == 0:
-            unsized.append((declaration, declarator, in_body))
+            unsized.append(declared)
             continue
         offset = round_up(end, alignment)
         end = offset + size
@@ -95,22 +96,15 @@ def shared_layout(kernel: Function) -> SharedLayout:
             declarator.name, offset, size, alignment, in_body, declaration
         )
     for declaration, declarator, in_body in unsized:
-        alignment = alignment_of(declaration)
+        alignment, name = alignment_of(declaration), declarator.name
         end = round_up(end, alignment)
-        found.setdefault(
-            declarator.name, SharedVariable(declarator.name, end, 0, alignment, in_body, declaration)
-        )
-    return SharedLayout(
-        kernel,
-        tuple(found.values()),
-        start,
-        round_up(end, 16) if ptxplus else end,
-        exact=_calls_no_variables(kernel),
-    )
+        found.setdefault(name, SharedVariable(name, end, 0, alignment, in_body, declaration))
+    size = round_up(end, 16) if ptxplus else end
+    return SharedLayout(kernel, tuple(found.values()), start, size, exact=_calls_no_variables(kernel))
 
 
 def _in_use(function: Function) -> Iterator[tuple[Declaration, Declarator, bool]]:
-    """Those of `shared_declarations` that take room: in PTX what the function names."""
+    """Those of `shared_declarations` that take bytes: in PTX the ones that the function names."""
     named = {n.text for node in function.instructions for o in node.operands for n in names(o)}
     for declared in shared_declarations(function):
         if function.module.is_ptxplus or declared[1].name in named:
@@ -118,7 +112,7 @@ def _in_use(function: Function) -> Iterator[tuple[Declaration, Declarator, bool]
 
 
 def _calls_no_variables(kernel: Function) -> bool:
-    """Whether all that a kernel calls, directly and through others, is known and has no shared variables."""
+    """Whether all functions that a kernel calls, directly or not, are known and have no shared variables."""
     functions = kernel.module.functions
     known, left = {kernel.name}, [kernel]
     while left:

@@ -1,9 +1,9 @@
-"""For how long a kernel needs a set of its shared variables: from the first access on some path to the last.
+"""The span of a set of shared variables: how long a kernel needs them, from the first access on some path to the last.
 
 For the order of shared variables under scratchpad sharing. A warp at an instruction needs a set V if some path to it
-has accessed V (or it does so itself) and some lane may still access V there or later (`release_points.py`); the span of
-V is the expected number of instructions that a thread executes in need of V (`frequency.py`). With release marks, that
-is how long a CTA keeps its partner from the shared part.
+has accessed V (or the instruction does) and some lane may still access V there or later (`release_points.py`). The
+span of V is the expected number of instructions that a thread executes in need of V (`frequency.py`). With release
+marks, a CTA keeps its partner from the shared part for that long.
 
 Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TACO 14(2), 2017 (access ranges).
 """
@@ -39,7 +39,7 @@ class SharedSpans:
         return tuple(found[b] for b in plain.block_of)
 
     def span(self, variables: Collection[str]) -> float:
-        """The span of a set. An access that may be anywhere is one to every set but the empty one."""
+        """The span of a set. An access of unknown address is one to every set but the empty one."""
         wanted = frozenset(variables)
         if wanted not in self._known:
             self._known[wanted] = self._span(wanted)

@@ -1,17 +1,16 @@
 """The shared variables of a kernel in order of first access, and the first access that scratchpad sharing stops.
 
-For the report `first-use --space shared`. Per variable: where it lies, how many instructions may access it, the first
-and the last of them as written, and its span, the instructions that a thread is expected to execute from the first
-access to the last (`shared_span.py`). An instruction that may access several variables counts for each. Accesses that
-may go anywhere have a row of their own, "(any)"; in PTXPlus, where shared memory is named by number, the numbers of the
-parameters count for "(parameters)", and those behind all variables for "(dynamic)". Variables that are never accessed
-come last, in the order in which they lie.
+For the report `first-use --space shared`. Per variable: its place, the number of instructions that may access it, the
+first and the last of them as written, and its span (`shared_span.py`). An instruction that may access several
+variables counts for each. Accesses of unknown address have a row of their own, "(any)"; in PTXPlus, where shared
+memory is named by number, the numbers of the parameters count for "(parameters)", and those after all variables for
+"(dynamic)". Variables that are never accessed come last, by address.
 
 Reference: V. Jatala, J. Anantpur, A. Karkare, "Scratchpad sharing in GPUs", TACO 14(2), 2017.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from ptxtool.analysis.sharing.shared_access import SharedAccess, place, shared_accesses
 from ptxtool.analysis.sharing.shared_layout import HEADER_BYTES, SharedLayout, shared_layout
@@ -31,13 +30,13 @@ class AccessAt:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
-        return {"instruction": self.instruction, "line": self.line, "text": self.text}
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class VariableUse:
-    """One variable. `offset` is None where it has no place of its own, `size` 0 where it has no size of its own;
-    `first` and `last` are None, `span` 0 where it is never accessed, `span` None where no variable stands for it."""
+    """One variable, or "(any)" and the like. `offset` is None and `size` 0 where it has none of its own; `first` and
+    `last` are None, `span` 0 where it is never accessed, `span` None for what is no variable."""
 
     name: str
     offset: int | None
@@ -49,15 +48,7 @@ class VariableUse:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for `--json`."""
-        return {
-            "name": self.name,
-            "offset": self.offset,
-            "bytes": self.size,
-            "accesses": self.accesses,
-            "first": self.first and self.first.to_dict(),
-            "last": self.last and self.last.to_dict(),
-            "span": self.span,
-        }
+        return {"bytes" if key == "size" else key: value for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,7 @@ class SharedStop:
 
 @dataclass(frozen=True)
 class SharedUse:
-    """The shared memory of one kernel. `layout` says where the variables lie and how many bytes there are."""
+    """The shared memory of one kernel: `layout` has the addresses of the variables and the bytes of a CTA."""
 
     kernel: Function = field(repr=False, compare=False)
     layout: SharedLayout
@@ -126,7 +117,7 @@ def _at(kernel: Function, instruction: int) -> AccessAt:
 
 
 def _names(layout: SharedLayout, access: SharedAccess) -> str:
-    """What an access reaches, by name."""
+    """The name of what an access reaches."""
     if access.variable:
         return access.variable
     if access.variable is None or access.offset is None:

@@ -1,22 +1,22 @@
 """The end of a kernel in private registers: live ranges that move there, and values that are copied there.
 
 For `split-tail-ranges`, which runs before `release-registers`. A release mark comes after the last instruction that
-names a shared register, which most often stores a result: address and value have whatever registers the allocator took.
-For an instruction h outside of loops let D be the instructions that may execute after it, and h itself. From h on a warp
-needs no shared register if all registers that D names are private. So every value in a shared register that D names gets
-a private one, by
+names a shared register, which most often stores a result: address and value have whatever registers the allocator
+took. For an instruction h outside of loops let D be the instructions that may execute after it, and h itself. From h
+on a warp needs no shared register if all registers that D names are private. So every value in a shared register that
+D names gets a private one, by
 
 * a *move*: the whole live range goes to a private register of its type that is free at all of its points; or
 * a *copy*: where the value is live at h and h dominates all of its accesses in D, its live range is split: the value is
   copied before h to a private register that is free from there on, and D names that one.
 
 The gain is the issues of a thread after the last touch of its warp (`release_points.py`), each instruction weighed by
-how often a thread executes it (`frequency.py`), a load counting for several. A copy costs an issue and must pay. Every h
-is tried, from the end of the text backwards; for each, moves and copies are searched with backtracking, moves first. The
-best h is taken, then further ones as long as they gain.
+how often a thread executes it (`frequency.py`), a load counting for several. A copy costs an issue and must pay. Every
+h is tried, from the end of the text backwards; for each, moves and copies are searched with backtracking, moves first.
+The best h is taken, then further ones as long as they gain.
 
-Registers must be physical: no two live values may meet in a unit (`physical.py`). Live ranges are per thread: lanes have
-registers of their own. Private registers keep all values they had, so no warp needs a shared one earlier.
+Registers must be physical: no two live values may meet in a unit (`physical.py`). Live ranges are per thread: lanes
+have registers of their own. Private registers keep all values they had, so no warp needs a shared one earlier.
 
 Not handled: register tuples, registers in flight, moves of values at entry; they stay. A value is not moved out of its
 private register to free it.
@@ -31,7 +31,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ptxtool.analysis.flow.accesses import Interval
-from ptxtool.analysis.flow.dataflow import solve
+from ptxtool.analysis.flow.dataflow import reachable
 from ptxtool.analysis.flow.frequency import static_probabilities, visits
 from ptxtool.analysis.regalloc.assignment import refuse
 from ptxtool.analysis.regalloc.in_flight import in_flight_intervals
@@ -92,7 +92,8 @@ def split_tail(kernel: Function, private: int) -> TailSplit | None:
     in_flight = in_flight_intervals(ranges)
     points = [_points(in_flight.get(web, some)) for web, some in enumerate(ranges.intervals)]
     taken = _TakenUnits(kernel)
-    if not all([taken.take(k, some) for k, some in zip(ranges.register, points, strict=True)]):
+    is_free = [taken.take(k, some) for k, some in zip(ranges.register, points, strict=True)]
+    if not all(is_free):
         return None
     return _Splitter(ranges, private, points, taken, frozenset(in_flight)).run()
 
@@ -208,9 +209,7 @@ class _Splitter:
     def _later(self) -> list[tuple[frozenset[int], int]]:
         """Per block the blocks that may follow it, and their points."""
         cfg = self.ranges.cfg
-        gen = [1 << b for b in range(cfg.exit)]
-        reached = solve(cfg.successors, [*gen, 0], [0] * (cfg.exit + 1), direction="backward").exit
-        found = [frozenset(indices(bits)) for bits in reached[: cfg.exit]]
+        found = [frozenset(indices(bits)) - {cfg.exit} for bits in reachable(cfg.successors)[: cfg.exit]]
         blocks = [(2 * block.start, 2 * block.end) for block in cfg.blocks]
         return [(later, _points([blocks[b] for b in later])) for later in found]
 
@@ -261,7 +260,7 @@ class _Splitter:
         return starts
 
     def _at(self, start: int) -> tuple[list[ValueCopy], dict[int, int]] | None:
-        """Copies and moves after which no instruction from `start` on names a shared register; None if none are found."""
+        """Copies and moves after which no instruction from `start` on names a shared register; None for none."""
         if self.work > _MOST_WORK:
             return None
         cfg = self.ranges.cfg

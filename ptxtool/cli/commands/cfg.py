@@ -7,25 +7,15 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
-from ptxtool.cli.common import (
-    file_argument,
-    json_option,
-    kernel_option,
-    kernels,
-    load,
-    output_option,
-    put_bytes,
-    put_kernels,
-    put_text,
-)
+from ptxtool.cli import common
 
 if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function
 
 
 @click.command(short_help="Basic blocks, edges, dominators and reconvergence points.")
-@file_argument
-@kernel_option
+@common.file_argument
+@common.kernel_option
 @click.option(
     "--format",
     "form",
@@ -34,26 +24,23 @@ if TYPE_CHECKING:
     show_default=True,
     help="Tables, Graphviz text, or a picture of one kernel made by Graphviz.",
 )
-@json_option
-@output_option
-def command(file: str, kernel: str | None, form: str, as_json: bool, output: str | None) -> int:
+@common.report_options
+def command(file: str, kernel: str | None, form: str, sink: common.Sink) -> int:
     """Basic blocks, edges, dominators, loops, and where divergent branches reconverge."""
-    from ptxtool.cfg import to_dot
+    from ptxtool.cfg.dot import to_dot
     from ptxtool.report.kernels.flow import flow_data, flow_parts
 
-    if as_json and form != "text":
+    if sink.as_json and form != "text":
         raise click.UsageError("--json is a format of its own: leave out --format")
-    module = load(file)
+    module = common.load_module(file)
     if form == "svg":
-        put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), output)
+        common.put_bytes(_draw(to_dot(api.cfg(api.kernel(module, kernel)))), sink.output)
         return 0
-    chosen = kernels(module, kernel)
+    chosen = common.kernels(module, kernel)
     if form == "dot":
-        put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), output)
+        common.put_text("\n".join(to_dot(api.cfg(f)).rstrip("\n") for f in chosen), sink.output)
     else:
-        put_kernels(
-            module, chosen, as_json, output, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f))
-        )
+        sink.put_kernels(module, chosen, lambda f: flow_data(*_flow(f)), lambda f: flow_parts(*_flow(f)))
     return 0
 
 
@@ -76,10 +63,10 @@ def _draw(dot: str) -> bytes:
             help="install Graphviz, or take the text with --format dot",
         ) from None
     if done.returncode:
-        told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise error(
             "E502",
-            f"'dot' failed: {told[0] if told else f'exit code {done.returncode}'}",
+            f"'dot' failed: {lines[0] if lines else f'exit code {done.returncode}'}",
             help="take the text with --format dot",
         )
     return done.stdout

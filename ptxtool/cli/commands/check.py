@@ -89,7 +89,7 @@ def _check(file: str, off: frozenset[str], werror: bool) -> Checked:
         kernels = len(module.kernels)
         instructions = sum(len(f.instructions) for f in module.functions.values())
     except PtxError as problem:
-        diagnostics = problem.diagnostics + api.check_rest(problem)
+        diagnostics = problem.diagnostics + api.check_recovered(problem)
         name = next((d.source.name for d in diagnostics if d.source), file)
     found = tuple(d for d in by_place(diagnostics) if d.code not in off)
     n_errors = sum(d.is_error for d in found)

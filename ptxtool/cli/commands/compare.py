@@ -20,7 +20,7 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_scheduler
-from ptxtool.cli.progress import INTERRUPTED, Status
+from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--share-scratchpad", metavar="P", help="Share scratchpad by this percentage instead.")
 @click.option(
-    "--release", is_flag=True, help="Add a rung: locks given back behind the last use of what is shared."
+    "--release", is_flag=True, help="Add a rung that releases locks after the last use of what is shared."
 )
 @ptxplus_semantics_option
 @quiet_option
@@ -70,7 +70,7 @@ def command(
     if share_scratchpad is None:
         _remark(function, launch, share_registers, registers)
     chosen = machine(gpu)
-    status = Status(quiet)
+    status = SimulationStatus(quiet)
     try:
         comparison = api.compare(
             function,

@@ -8,8 +8,8 @@ import click
 from ptxtool import api
 from ptxtool.analysis.compare.difference import MEASURES
 from ptxtool.base.diag import Diagnostic, error
-from ptxtool.cli.commands.occupancy import Extent
-from ptxtool.cli.common import apart, gpu_option, json_option, machine, output_option, put_report
+from ptxtool.cli.commands.occupancy import extent
+from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import print_diagnostics, raise_errors
 from ptxtool.formats.files import STDIN
@@ -19,33 +19,21 @@ if TYPE_CHECKING:
     from ptxtool.ir.nodes import Function, Module
 
 
-class Measures(click.ParamType[tuple[str, ...]]):
+def measures(value: str) -> tuple[str, ...]:
     """Names of `MEASURES`, separated by commas."""
-
-    name = "WHAT,..."
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        names = tuple(word.strip() for word in str(value).split(","))
-        for name in names:
-            if name not in MEASURES:
-                self.fail(f"'{name}' is none of {', '.join(MEASURES)}", param, ctx)
-        return names
+    names = tuple(word.strip() for word in value.split(","))
+    for name in names:
+        if name not in MEASURES:
+            raise click.BadParameter(f"'{name}' is none of {', '.join(MEASURES)}")
+    return names
 
 
-class BeforeAfter(click.ParamType[tuple[int, int]]):
+def before_after(value: str) -> tuple[int, int]:
     """One number for both kernels, or two."""
-
-    name = "N|N,M"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        words = str(value).split(",")
-        if not 1 <= len(words) <= 2 or not all(word.strip().isdecimal() and int(word) for word in words):
-            self.fail(f"'{value}' is not one or two whole numbers from 1 on, such as 36 or 36,40", param, ctx)
-        return int(words[0]), int(words[-1])
+    words = value.split(",")
+    if not 1 <= len(words) <= 2 or not all(word.strip().isdecimal() and int(word) for word in words):
+        raise click.BadParameter(f"'{value}' is not one or two whole numbers from 1 on, such as 36 or 36,40")
+    return int(words[0]), int(words[-1])
 
 
 @click.command(short_help="What changed between two kernels; for CI, whether it grew.")
@@ -63,24 +51,21 @@ class BeforeAfter(click.ParamType[tuple[int, int]]):
     show_default=True,
     help="Statements shown around every change.",
 )
-@click.option(
-    "--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA: also compare resident CTAs."
-)
+@click.option("--block", type=extent, metavar="T|X,Y,Z", help="Threads per CTA: also compare resident CTAs.")
 @click.option(
     "--registers",
-    type=BeforeAfter(),
+    type=before_after,
     metavar="N|N,M",
     help="Registers per thread, for resident CTAs (default: the most live ones).",
 )
 @gpu_option
 @click.option(
     "--fail-on",
-    type=Measures(),
+    type=measures,
     metavar="WHAT,...",
     help=f"Exit 1 if one of these grew (occupancy: fell; any: differs): {', '.join(MEASURES)}.",
 )
-@json_option
-@output_option
+@report_options
 def command(
     before: str,
     after: str,
@@ -91,8 +76,7 @@ def command(
     registers: tuple[int, int] | None,
     gpu: str,
     fail_on: tuple[str, ...] | None,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """What changed from A to B: instructions, registers, pressure, memory, barriers, with --block resident CTAs.
 
@@ -112,9 +96,7 @@ def command(
         api.diff(old, new, exact=exact, threads=block, registers=registers, gpu=chosen) for old, new in pairs
     ]
     names = modules[0].source.name, modules[1].source.name
-    put_report(
-        as_json,
-        output,
+    sink.put(
         lambda: {
             "before": names[0],
             "after": names[1],

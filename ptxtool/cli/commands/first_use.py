@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import (
-    file_argument,
-    json_option,
-    kernel_option,
-    kernels,
-    launch_of,
-    load,
-    of_kernel,
-    output_option,
-    put_kernels,
-    share_registers_option,
-    share_scratchpad_option,
-)
+from ptxtool.cli import common
 from ptxtool.cli.streams import print_note
 
 if TYPE_CHECKING:
@@ -31,8 +19,8 @@ _MISSING = "--share-registers needs --registers N, the registers per thread"
 
 
 @click.command(short_help="Registers in order of first use; where sharing stops first.")
-@file_argument
-@kernel_option
+@common.file_argument
+@common.kernel_option
 @click.option(
     "--space",
     type=click.Choice(["reg", "shared"]),
@@ -47,22 +35,21 @@ _MISSING = "--share-registers needs --registers N, the registers per thread"
     show_default=True,
     help="Instructions as written, or along the control flow graph.",
 )
-@share_registers_option()
+@common.share_registers_option()
 @click.option(
     "--registers",
     type=click.IntRange(1),
     metavar="N",
     help="Registers per thread, of which floor(N * (100 - P) / 100) are private.",
 )
-@share_scratchpad_option
+@common.share_scratchpad_option
 @click.option(
     "--scratchpad",
     type=click.IntRange(1),
     metavar="BYTES",
     help="Scratchpad per CTA, of which floor(BYTES * (100 - P) / 100) bytes are private.",
 )
-@json_option
-@output_option
+@common.report_options
 def command(
     file: str,
     kernel: str | None,
@@ -72,8 +59,7 @@ def command(
     registers: int | None,
     share_scratchpad: str,
     scratchpad: int | None,
-    as_json: bool,
-    output: str | None,
+    sink: common.Sink,
 ) -> int:
     """Registers in order of first use, with their sequence numbers before and after reordering.
 
@@ -86,7 +72,7 @@ def command(
     if space == "shared":
         if share_registers != "0" or registers is not None or order != "text":
             raise click.UsageError("--order, --share-registers and --registers go with --space reg")
-        return _shared(file, kernel, share_scratchpad, scratchpad, as_json, output)
+        return _shared(file, kernel, share_scratchpad, scratchpad, sink)
     if share_scratchpad != "0" or scratchpad is not None:
         raise click.UsageError("--share-scratchpad and --scratchpad go with --space shared")
     from ptxtool.analysis.occupancy.sharing_plan import percentage
@@ -94,26 +80,22 @@ def command(
 
     percent = percentage(share_registers, "--share-registers")
     launch = _launch_for(file, percent, registers)
-    module = load(file)
-    chosen = kernels(module, kernel)
+    module = common.load_module(file)
+    chosen = common.kernels(module, kernel)
     private = _private(chosen, launch, percent, registers)
     uses = {
         function.name: api.first_use(function, "cfg" if order == "cfg" else "text") for function in chosen
     }
-    put_kernels(
+    sink.put_kernels(
         module,
         chosen,
-        as_json,
-        output,
         lambda f: first_use_data(uses[f.name], private[f.name]),
         lambda f: [first_use_table(uses[f.name], private[f.name])],
     )
     return 0
 
 
-def _shared(
-    file: str, kernel: str | None, share: str, scratchpad: int | None, as_json: bool, output: str | None
-) -> int:
+def _shared(file: str, kernel: str | None, share: str, scratchpad: int | None, sink: common.Sink) -> int:
     """The report on shared variables."""
     from ptxtool.analysis.occupancy.sharing_plan import percentage
     from ptxtool.report.kernels.shared_use import shared_use_data, shared_use_table
@@ -121,21 +103,19 @@ def _shared(
     percent = percentage(share, "--share-scratchpad")
     if not percent and scratchpad is not None:
         raise click.UsageError("--scratchpad says nothing without --share-scratchpad")
-    launch = launch_of(file, needed=True) if percent and scratchpad is None else None
-    module = load(file)
-    chosen = kernels(module, kernel)
+    launch = common.launch_of(file, needed=True) if percent and scratchpad is None else None
+    module = common.load_module(file)
+    chosen = common.kernels(module, kernel)
 
     def used(function: "Function") -> "tuple[SharedUse, int | None]":
         """The shared variables, and the first shared byte."""
-        use, entry = api.shared_use(function), of_kernel(launch, function)
+        use, entry = api.shared_use(function), common.of_kernel(launch, function)
         n_bytes = scratchpad or use.layout.bytes + (entry.dynamic_shared if entry else 0)
         return use, use.layout.boundary(percent, n_bytes) if percent else None
 
-    put_kernels(
+    sink.put_kernels(
         module,
         chosen,
-        as_json,
-        output,
         lambda f: shared_use_data(*used(f)),
         lambda f: [shared_use_table(*used(f))],
     )
@@ -148,7 +128,7 @@ def _launch_for(file: str, percent: Fraction, registers: int | None) -> "Launch 
         if registers is not None:
             raise click.UsageError("--registers says nothing without --share-registers")
         return None
-    launch = launch_of(file, needed=True) if registers is None else None
+    launch = common.launch_of(file, needed=True) if registers is None else None
     if registers is None and launch is None:
         raise click.UsageError(_MISSING)
     return launch
@@ -159,14 +139,14 @@ def _private(
 ) -> "dict[str, int | None]":
     """How many registers of a thread are private, by kernel; None where none are shared.
 
-    Of kernels that the launch file says nothing about it is None too, which is told; it must say something of one.
+    Of kernels that are not in the launch file it is None too, with a note; at least one must be in it.
     """
     from ptxtool.analysis.occupancy.sharing_plan import private_part
 
     found: dict[str, int | None] = {}
     for kernel in chosen:
-        said = of_kernel(launch, kernel)
-        n = registers or (said.registers if said else None)
+        entry = common.of_kernel(launch, kernel)
+        n = registers or (entry.registers if entry else None)
         found[kernel.name] = private_part(n, percent) if n and percent else None
     unsaid = [name for name, private in found.items() if percent and private is None]
     if unsaid and len(unsaid) == len(found):

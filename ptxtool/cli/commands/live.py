@@ -1,22 +1,11 @@
 """`ptxtool live FILE`: live registers, beside the code or as a vector file."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import (
-    file_argument,
-    json_option,
-    kernel_option,
-    kernels,
-    load,
-    output_option,
-    per_option,
-    put_bytes,
-    put_kernels,
-    scope,
-)
+from ptxtool.cli import common
 
 if TYPE_CHECKING:
     from ptxtool.analysis.flow.liveness import Liveness
@@ -27,9 +16,9 @@ FORMS = {"json": "json", "npz": "npz", "c": "c", "finereg": "binary"}
 
 
 @click.command(short_help="Live registers beside every instruction, or as a vector file.")
-@file_argument
-@kernel_option
-@per_option
+@common.file_argument
+@common.kernel_option
+@common.per_option
 @click.option(
     "--format",
     "form",
@@ -38,30 +27,29 @@ FORMS = {"json": "json", "npz": "npz", "c": "c", "finereg": "binary"}
     show_default=True,
     help="A listing, or a live-register vector file of one kernel (docs/live-vectors.md).",
 )
-@json_option
-@output_option
-def command(file: str, kernel: str | None, per: str, form: str, as_json: bool, output: str | None) -> int:
+@common.report_options
+def command(
+    file: str, kernel: str | None, per: Literal["warp", "thread"], form: str, sink: common.Sink
+) -> int:
     """Live registers beside every instruction, or as a vector file.
 
     The count is of registers live before the instruction. --json prints names before and after each instruction;
     --format json writes the vector file.
     """
-    if as_json and form != "text":
+    if sink.as_json and form != "text":
         raise click.UsageError("--json prints the listing as JSON: leave out --format")
-    module = load(file)
+    module = common.load_module(file)
     if form != "text":
         from ptxtool.formats.vectors import encode, live_vectors
 
-        live = api.liveness(api.kernel(module, kernel), scope(per))
-        put_bytes(encode(live_vectors(live), FORMS[form]), output)
+        live = api.liveness(api.kernel(module, kernel), per)
+        common.put_bytes(encode(live_vectors(live), FORMS[form]), sink.output)
         return 0
     from ptxtool.report.kernels.live import live_data, live_listing
 
     def live_in(function: "Function") -> "Liveness":
-        return api.liveness(function, scope(per))
+        return api.liveness(function, per)
 
-    chosen = kernels(module, kernel)
-    put_kernels(
-        module, chosen, as_json, output, lambda f: live_data(live_in(f)), lambda f: [live_listing(live_in(f))]
-    )
+    chosen = common.kernels(module, kernel)
+    sink.put_kernels(module, chosen, lambda f: live_data(live_in(f)), lambda f: [live_listing(live_in(f))])
     return 0

@@ -9,22 +9,7 @@ import click
 from ptxtool import api
 from ptxtool.analysis.occupancy.occupancy import MAX_THREADS
 from ptxtool.base.diag import PtxError, error
-from ptxtool.cli.common import (
-    gpu_option,
-    json_option,
-    launch_of,
-    load,
-    machine,
-    no_ptxas_option,
-    of_kernel,
-    one_kernel_option,
-    output_option,
-    put_report,
-    register_counts,
-    share_registers_option,
-    share_scratchpad_option,
-    switching_option,
-)
+from ptxtool.cli import common
 from ptxtool.cli.streams import print_note
 from ptxtool.ir.blocks import block_bound, threads_problem
 
@@ -34,30 +19,22 @@ if TYPE_CHECKING:
     from ptxtool.results.register_counts import RegisterCounts
 
 
-class Extent(click.ParamType[int]):
+def extent(value: str) -> int:
     """Threads of a CTA: one number, or X,Y or X,Y,Z."""
-
-    name = "T|X,Y,Z"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        words = str(value).replace("x", ",").split(",")
-        if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
-            self.fail(f"'{value}' is not one to three whole numbers, such as 256 or 16,16", param, ctx)
-        n = 1
-        for word in words:
-            n *= int(word)
-        if n > MAX_THREADS:
-            help = "use fewer threads per CTA and more CTAs"
-            raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
-        return n
+    words = value.replace("x", ",").split(",")
+    if not 1 <= len(words) <= 3 or not all(word.strip().isdecimal() for word in words):
+        raise click.BadParameter(f"'{value}' is not one to three whole numbers, such as 256 or 16,16")
+    n = prod(map(int, words))
+    if n > MAX_THREADS:
+        help = "use fewer threads per CTA and more CTAs"
+        raise error("E402", f"a CTA of {n} threads does not fit: it has at most {MAX_THREADS}", help=help)
+    return n
 
 
 @click.command(short_help="Resident CTAs and their limiter; with sharing, the plan.")
 @click.argument("file", metavar="[FILE]", required=False)
-@one_kernel_option
-@gpu_option
+@common.one_kernel_option
+@common.gpu_option
 @click.option(
     "--registers",
     type=click.IntRange(1),
@@ -65,7 +42,7 @@ class Extent(click.ParamType[int]):
     help="Registers per thread; without them those of the launch file, or as many as 'allocate' needs or PTXPlus "
     "declares; without FILE only --scratchpad, threads and CTAs limit.",
 )
-@click.option("--block", type=Extent(), metavar="T|X,Y,Z", help="Threads per CTA.")
+@click.option("--block", type=extent, metavar="T|X,Y,Z", help="Threads per CTA.")
 @click.option(
     "--scratchpad", type=click.IntRange(0), metavar="BYTES", help="Scratchpad (shared memory) per CTA."
 )
@@ -75,13 +52,12 @@ class Extent(click.ParamType[int]):
     metavar="BYTES",
     help="Scratchpad of an SM, instead of the GPU's.",
 )
-@share_registers_option()
-@share_scratchpad_option
-@switching_option("The CTAs that are active and resident where these are switched, instead.")
+@common.share_registers_option()
+@common.share_scratchpad_option
+@common.switching_option("The CTAs that are active and resident where these are switched, instead.")
 @click.option("--curve", is_flag=True, help="Resident CTAs over registers per thread.")
-@no_ptxas_option
-@json_option
-@output_option
+@common.no_ptxas_option
+@common.report_options
 def command(
     file: str | None,
     kernel: str | None,
@@ -95,23 +71,22 @@ def command(
     switching: str | None,
     curve: bool,
     no_ptxas: bool,
-    as_json: bool,
-    output: str | None,
+    sink: common.Sink,
 ) -> int:
     """Resident CTAs of an SM and what limits them; with --share-..., the sharing plan.
 
     With FILE, what is not given comes from the file and the launch file beside it: registers per thread and block from
-    the launch, scratchpad from the kernel's shared variables. A block that nobody gives is that of '.reqntid',
-    registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
-    another kernel says nothing.
+    the launch, scratchpad from the kernel's shared variables. Without a launch, the block is that of '.reqntid',
+    and registers are those that 'ptxtool rewrite -p allocate' needs, or those that PTXPlus declares. A launch file for
+    another kernel is ignored.
     """
     switched = switching not in (None, "none")
     if switched and (curve or (share_registers, share_scratchpad) != ("0", "0")):
         raise click.UsageError("--switching goes with neither --curve nor --share-...: choose one")
     if file is None and kernel is not None:
         raise click.UsageError("--kernel needs FILE")
-    chosen = machine(gpu)
-    settled: _Needs | None = None
+    chosen = common.machine(gpu)
+    settled: _CtaNeeds | None = None
     if file is not None:
         settled = _from_file(file, kernel, registers, block, scratchpad, no_ptxas or curve, chosen)
         registers, block, scratchpad = settled.registers, settled.block, settled.scratchpad
@@ -126,22 +101,22 @@ def command(
     if curve:
         plans = api.register_curve(block, scratchpad or 0, **limits, **shares)
         curve_data = {"curve": [plan.to_dict() for plan in plans]}
-        put_report(as_json, output, lambda: curve_data, lambda: [curve_table(plans)])
+        sink.put(lambda: curve_data, lambda: [curve_table(plans)])
         return 0
     needs = block, registers or 0, scratchpad or 0
     more = settled.to_dict() if settled else {}
     if switched:
         found = api.switched_occupancy(*needs, scheme=switching or "", **limits)
-        put_report(as_json, output, lambda: found.to_dict() | more, lambda: switching_parts(found))
+        sink.put(lambda: found.to_dict() | more, lambda: switching_parts(found))
         return 0
     plan = api.occupancy(*needs, **(limits | shares))
     about = (settled.counts, settled.source) if settled else ()
-    put_report(as_json, output, lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
+    sink.put(lambda: plan.to_dict() | more, lambda: plan_parts(plan, *about))
     return 0
 
 
 @dataclass(frozen=True)
-class _Needs:
+class _CtaNeeds:
     """What a CTA needs, from the command line, the launch file and the kernel.
 
     `source` is where the number of registers comes from, `silence` why the launch file gives no block.
@@ -159,7 +134,7 @@ class _Needs:
 
 
 def _dynamic(kernel: "Function") -> list[str]:
-    """The shared variables of a kernel whose size its launch decides."""
+    """The shared variables of a kernel that are sized by its launch."""
     from ptxtool.analysis.sharing.shared_layout import shared_layout
 
     return [v.name for v in shared_layout(kernel).variables if not v.size]
@@ -173,14 +148,14 @@ def _from_file(
     scratchpad: int | None,
     no_ptxas: bool,
     gpu: "Gpu",
-) -> _Needs:
-    """What is not given, from the launch file beside FILE and from the kernel: its shared variables and registers."""
+) -> _CtaNeeds:
+    """Fill in missing options from the launch file beside FILE and from the kernel: shared variables, registers."""
     given = None not in (kernel, registers, block, scratchpad)
-    beside = None if given else launch_of(file, needed=block is None)
-    module = load(file)
+    beside = None if given else common.launch_of(file, needed=block is None)
+    module = common.load_module(file)
     function = api.kernel(module, kernel or (beside.kernel if beside else None))
-    launch = of_kernel(beside, function)
-    (counts,) = register_counts(module, [function], no_ptxas)
+    launch = common.of_kernel(beside, function)
+    (counts,) = common.register_counts(module, [function], no_ptxas)
     if scratchpad is None:
         scratchpad = api.static_scratchpad(function)
         if launch is not None and gpu.dispatch.dynamic_scratchpad == "counted":
@@ -214,4 +189,4 @@ def _from_file(
     silence = "; FILE has no launch file beside it that says so"
     if beside is not None and launch is None:
         silence = f"; '{beside.source.name}' is not for kernel '{function.name}'"
-    return _Needs(registers, block, scratchpad, source, counts, silence)
+    return _CtaNeeds(registers, block, scratchpad, source, counts, silence)

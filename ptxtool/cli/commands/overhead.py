@@ -3,21 +3,18 @@
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import apart, gpu_option, json_option, machine, output_option, put_report
+from ptxtool.cli.common import Sink, apart, gpu_option, machine, report_options
 
 
 @click.command(short_help="Storage bits that each sharing scheme adds to a GPU.")
 @gpu_option
-@json_option
-@output_option
-def command(gpu: str, as_json: bool, output: str | None) -> int:
+@report_options
+def command(gpu: str, sink: Sink) -> int:
     """Storage bits that each sharing scheme adds to a GPU, item by item."""
     from ptxtool.report.simulations.machines import storage_table
 
     found = api.overhead(machine(gpu))
-    put_report(
-        as_json,
-        output,
+    sink.put(
         lambda: {"schemes": [storage.to_dict() for storage in found]},
         lambda: apart([storage_table(storage)] for storage in found),
     )

@@ -3,14 +3,7 @@
 import click
 
 from ptxtool import api
-from ptxtool.cli.common import (
-    cluster_option,
-    jobs_option,
-    json_option,
-    output_option,
-    put_report,
-    quiet_option,
-)
+from ptxtool.cli.common import Sink, cluster_option, jobs_option, quiet_option, report_options
 from ptxtool.cli.outputs import OUTPUT, reads
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import print_note
@@ -24,8 +17,7 @@ from ptxtool.cli.streams import print_note
 @click.option("--page", type=OUTPUT, metavar="OUT.html", help="Also write one HTML page of everything.")
 @click.option("--csv", type=OUTPUT, metavar="OUT.csv", help="Also write every number as CSV.")
 @quiet_option
-@json_option
-@output_option
+@report_options
 def command(
     experiment: str,
     store: str | None,
@@ -34,8 +26,7 @@ def command(
     page: str | None,
     csv: str | None,
     quiet: bool,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """Simulate every scheme of every application of a paper, and print its tables and figures with ours.
 
@@ -58,7 +49,7 @@ def command(
     from ptxtool.formats.files import write_output
     from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
 
-    put_report(as_json, output, reproduction.to_dict, lambda: reproduction_parts(reproduction))
+    sink.put(reproduction.to_dict, lambda: reproduction_parts(reproduction))
     if page is not None:
         write_output(page, reproduction_page(reproduction).encode())
     if csv is not None:

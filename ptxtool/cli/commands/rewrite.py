@@ -4,7 +4,7 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.cli.common import file_argument, json_option, load, output_option, put_bytes, put_json
+from ptxtool.cli.common import file_argument, json_option, load_module, output_option, put_bytes, put_json
 from ptxtool.cli.outputs import reads
 from ptxtool.cli.streams import MOST_SHOWN, print_diagnostics, print_note
 
@@ -54,7 +54,7 @@ def command(file: str, pipeline: tuple[str, ...], most: int, as_json: bool, outp
     standard error.
     """
     passes = ",".join(pipeline)
-    module = load(file, in_place=not as_json)
+    module = load_module(file, in_place=not as_json)
     _reads_of(passes)
     try:
         result = api.rewrite(module, passes)

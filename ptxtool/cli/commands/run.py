@@ -16,7 +16,7 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import OUTPUT_FOLDER, writes
-from ptxtool.cli.progress import Status
+from ptxtool.cli.progress import SimulationStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def command(
         for given in launch.inputs:
             writes(Path(save) / f"{given.name}.npy", "--save")
     steps: list[str] = []
-    printed = Status().printed
+    printed = SimulationStatus().printed
     options = LaunchOptions(
         check=checks or (),
         max_instructions=max_instructions,

@@ -24,7 +24,7 @@ from ptxtool.cli.common import (
 )
 from ptxtool.cli.job import Job, job_options
 from ptxtool.cli.outputs import reads_scheduler
-from ptxtool.cli.progress import INTERRUPTED, Status
+from ptxtool.cli.progress import INTERRUPTED, SimulationStatus
 from ptxtool.cli.timeline import trace_options
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def command(
     module, launch = job.load_any()
     reads_scheduler(scheduler)
     chosen = machine(gpu)
-    status = Status(quiet)
+    status = SimulationStatus(quiet)
     options = LaunchOptions(
         gpu=chosen,
         scheduler=scheduler,

@@ -7,23 +7,16 @@ import click
 
 from ptxtool import api
 from ptxtool.base.diag import error
+from ptxtool.base.phrases import counted
 from ptxtool.cli import colour
-from ptxtool.cli.common import (
-    cluster_option,
-    jobs_option,
-    json_option,
-    output_option,
-    put_bytes,
-    put_report,
-    quiet_option,
-)
+from ptxtool.cli.common import Sink, cluster_option, jobs_option, put_bytes, quiet_option, report_options
 from ptxtool.cli.outputs import OUTPUT, reads, reads_scheduler
 from ptxtool.cli.progress import SweepStatus
 from ptxtool.cli.streams import MOST_SHOWN, print_note
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 if TYPE_CHECKING:
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
     from ptxtool.results.sweeps import SweepResult
 
 _BUG = 70
@@ -63,16 +56,14 @@ class WithSubcommands(click.Command):
 @jobs_option
 @cluster_option
 @quiet_option
-@json_option
-@output_option
+@report_options
 def command(
     spec: str,
     store: str | None,
     jobs: int | None,
     cluster: str | None,
     quiet: bool,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """Make the runs of a sweep file (docs/sweep.md) that have no result yet, and print a table of all.
 
@@ -87,11 +78,11 @@ def command(
         result = api.sweep(
             spec, store=store, jobs=jobs, cluster=cluster, progress=status.progress, on_interrupt="return"
         )
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
 
-    _put(result, Choice(), as_json, output, bars=False)
+    _put(result, PivotChoice(), sink, bars=False)
     if not quiet:
-        print_note(_told(result))
+        print_note(_origins(result))
         if result.removed:
             one = result.removed == 1
             print_note(
@@ -122,8 +113,7 @@ _where_option = click.option(
 @click.option(
     "--plot", type=OUTPUT, metavar="FILE", help="Also draw a chart: .svg or .png (needs matplotlib)."
 )
-@json_option
-@output_option
+@report_options
 def show(
     store: str,
     name: str | None,
@@ -135,19 +125,18 @@ def show(
     where: tuple[str, ...],
     no_bars: bool,
     plot: str | None,
-    as_json: bool,
-    output: str | None,
+    sink: Sink,
 ) -> int:
     """Print one value of every run of a sweep as a table with bars, in rows and columns of choice.
 
     AXIS is kernel, gpu, set, scheme, scheduler, share_registers, share_scratchpad, dynamic, passes or registers. A
     counter is one of those of 'sim --json', such as cycles, slots.stall, l1.misses, or a name of GPGPU-Sim's.
     """
-    from ptxtool.report.simulations.sweep import Choice
+    from ptxtool.report.simulations.sweep import PivotChoice
 
     if baseline is not None and not gain:
         raise click.UsageError("--baseline goes with --gain")
-    choice = Choice(
+    choice = PivotChoice(
         rows=_names(rows),
         columns=_names(columns or ""),
         value=value,
@@ -159,7 +148,7 @@ def show(
     result = api.load_sweep(store, name)
     if plot is not None:
         _draw(result, choice, plot)
-    _put(result, choice, as_json, output, bars=not no_bars)
+    _put(result, choice, sink, bars=not no_bars)
     return 0
 
 
@@ -205,23 +194,23 @@ def _reads_of(path: str, store: str | None) -> None:
         reads_scheduler(run.scheduler)
 
 
-def _told(result: "SweepResult") -> str:
-    """Where the results have come from."""
-    parts = [f"{result.simulated} simulated now"]
+def _origins(result: "SweepResult") -> str:
+    """The number of runs by the origin of their results."""
+    parts = [f"{result.simulated} simulated"]
     if result.equal:
-        parts.append(f"{result.equal} equal to {'one' if result.simulated == 1 else 'some'} of them")
+        parts.append(counted(result.equal, "duplicate"))
     if result.declined:
         parts.append(f"{result.declined} stopped by a pass")
-    return ", ".join([*parts, f"{result.stored} known before"])
+    return ", ".join([*parts, f"{result.stored} cached"])
 
 
-def _put(result: "SweepResult", choice: "Choice", as_json: bool, output: str | None, bars: bool) -> None:
+def _put(result: "SweepResult", choice: "PivotChoice", sink: Sink, bars: bool) -> None:
     from ptxtool.report.simulations.sweep import sweep_parts
 
-    put_report(as_json, output, result.to_dict, lambda: sweep_parts(result, choice, bars=bars))
+    sink.put(result.to_dict, lambda: sweep_parts(result, choice, bars=bars))
 
 
-def _draw(result: "SweepResult", choice: "Choice", path: str) -> None:
+def _draw(result: "SweepResult", choice: "PivotChoice", path: str) -> None:
     from ptxtool.formats.files import write_output
     from ptxtool.report.simulations.sweep import pivot
     from ptxtool.report.simulations.sweep_plot import plot

@@ -1,4 +1,4 @@
-"""What GPGPU-Sim's options say about the SMs: limits, pipeline, units, collectors, latencies. For `machine.py`.
+"""GPGPU-Sim's options of the SMs: limits, pipeline, units, collectors, latencies. For `machine.py`.
 
 Limits: units for doubles, integers and matrices are not there, nor isolated schedulers; generic collector units are
 given to the classes.
@@ -47,26 +47,22 @@ def _limits(given: Given) -> None:
         ("sm.schedulers", "gpgpu_num_sched_per_core"),
         ("pipeline.register_banks", "gpgpu_num_reg_banks"),
     ):
-        given.put(key, given.whole(name, 1), name)
+        given.take(key, name, 1)
     given.put("scheduler", _scheduler(given.need("gpgpu_scheduler")), "gpgpu_scheduler")
 
 
 def _pipeline(given: Given) -> None:
     widths = given.need("gpgpu_pipeline_widths")
     w = values.numbers(widths, ",", (7, 9, 11, 13))
-    # SP, SFU, MEM; of nine numbers SP, DP, SFU, MEM; of more SP, DP, INT, SFU, MEM; behind both stages EX_WB
+    # SP, SFU, MEM; of nine numbers SP, DP, SFU, MEM; of more SP, DP, INT, SFU, MEM; after both stages EX_WB
     classes = {7: 3, 9: 4}.get(len(w), 5)
     for stage, first in (("id_oc", 0), ("oc_ex", classes)):
         for name, place in (("sp", 0), ("sfu", classes - 2), ("mem", classes - 1)):
             given.put(f"pipeline.{stage}_{name}", w[first + place], widths.name)
     given.put("pipeline.ex_wb", w[2 * classes], widths.name)
-    if given.setting("gpgpu_inst_fetch_throughput") is not None:
-        given.put(
-            "fetch.per_cycle", given.whole("gpgpu_inst_fetch_throughput", 1), "gpgpu_inst_fetch_throughput"
-        )
+    given.take("fetch.per_cycle", "gpgpu_inst_fetch_throughput", 1)
     for part in ("sp", "sfu"):
-        name = f"gpgpu_num_{part}_units"
-        given.put(f"pipeline.{part}_units", given.whole(name, 1), name)
+        given.take(f"pipeline.{part}_units", f"gpgpu_num_{part}_units", 1)
     specialised = given.setting("gpgpu_enable_specialized_operand_collector")
     if specialised is None or values.switch(specialised):
         _collectors(given)
@@ -81,8 +77,8 @@ def _collectors(given: Given) -> None:
         given.differs(generic, "every class has collector units of its own")
     for part in ("sp", "sfu", "mem"):
         units, ports = f"{_OPERANDS}units_{part}", f"{_OPERANDS}in_ports_{part}"
-        given.put(f"pipeline.collectors_{part}", given.whole(units, 1), units)
-        given.put(f"pipeline.ports_{part}", given.whole(ports, 1), ports)
+        given.take(f"pipeline.collectors_{part}", units, 1)
+        given.take(f"pipeline.ports_{part}", ports, 1)
         out = given.need(f"{_OPERANDS}out_ports_{part}")
         if values.whole(out, 1) != given.whole(ports):
             given.differs(out, f"there are as many out-ports as in-ports: {given.whole(ports)}")
@@ -101,7 +97,7 @@ def _generic_collectors(given: Given, before_ldst: int) -> None:
 
 
 def _latencies(given: Given) -> None:
-    """Latency and initiation interval; what no option tells has those of another instruction, as in GPGPU-Sim."""
+    """Latency and initiation interval; an instruction without an option has those of another one, as in GPGPU-Sim."""
     pairs: dict[str, list[tuple[int, int]]] = {}
     for kind, key in (("int", "int"), ("fp", "fp32"), ("dp", "fp64")):
         counts = (5, 6) if kind == "int" else (5,)
@@ -135,7 +131,7 @@ def _scheduler(setting: Setting) -> str:
         return kind
     if kind == "two_level_active" and len(rest) == 3 and rest[0].isdecimal() and int(rest[0]):
         if rest[1:] != ["0", "1"]:
-            advice = "write ':0:1' behind the number: round robin inside, in order outside; it has no others"
+            advice = "write ':0:1' after the number: round robin inside, in order outside; it has no others"
             raise setting.wrong(f"'-{setting.name}' is '{setting.value}'", advice)
         return f"two_level:{rest[0]}"
     if kind == "warp_limiting" and len(rest) == 2 and rest[1].isdecimal() and int(rest[1]):

@@ -1,7 +1,7 @@
-"""The options that a GPGPU-Sim file gives, and the keys of a GPU file that come of them. For `core.py` and `memory.py`.
+"""The options of a GPGPU-Sim file, and the keys of a GPU file that they set. For `core.py` and `memory.py`.
 
-`Given` knows the version, the options of the file and the defaults of the others; what is read from it is `put` into
-tables and remembers which option said so. What has no counterpart in the simulator is `told`, one W501 for each.
+`Given` has the version, the options of the file and the defaults of the others; `put` sets a key in the tables and
+notes the option that it is from. Each option without a counterpart in the simulator is a warning, W501.
 """
 
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ from ptxtool.formats.gpgpusim.text import Setting
 from ptxtool.formats.gpu_names import DEFAULT_GPU
 
 BASES = {3: DEFAULT_GPU, 4: "gpgpusim42-c2050"}
-"""The packaged machine that has what no option says, by the version of the file."""
+"""The packaged machine for the keys without an option, by the version of the file."""
 
 
 @dataclass
 class Given:
-    """A file's options on their way into tables."""
+    """The options of a file, and the tables built from them."""
 
     path: Path
     source: Source
@@ -30,13 +30,13 @@ class Given:
     options: dict[str, Setting] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
     places: dict[str, Setting] = field(default_factory=dict)
-    told: list[Diagnostic] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
 
     @property
     def base(self) -> str:
         return BASES[self.version]
 
-    # ---- what the file says
+    # ---- the options
 
     def setting(self, name: str) -> Setting | None:
         """An option as the file gives it, otherwise with its default; None where there is neither."""
@@ -60,10 +60,10 @@ class Given:
         found = self.setting(name)
         return found is not None and values.switch(found)
 
-    # ---- what comes of it
+    # ---- the keys
 
     def put(self, key: str, value: object, name: str = "") -> None:
-        """Set a key of the GPU file; `name` is the option that says so."""
+        """Set a key of the GPU file; `name` is the option that it is from."""
         table = self.tables
         *above, last = key.split(".")
         for part in above:
@@ -73,26 +73,31 @@ class Given:
         if given is not None:
             self.places[key] = given
 
-    def tell(self, message: str, help: str, setting: Setting | None = None) -> None:
-        """A W501, at the option where the file gives it."""
+    def take(self, key: str, name: str, least: int = 0) -> None:
+        """Set a key of the GPU file to the whole number of an option, if this version has the option."""
+        if self.setting(name) is not None:
+            self.put(key, self.whole(name, least), name)
+
+    def warn(self, message: str, help: str, setting: Setting | None = None) -> None:
+        """Add a W501, at the option if it is in the file."""
         if setting is not None and setting.end > setting.start:
             where = (setting.source, setting.value_start, setting.end)
-            self.told.append(Diagnostic("W501", message, *where, help))
+            self.warnings.append(Diagnostic("W501", message, *where, help))
         else:
             default = "" if setting is None else " (GPGPU-Sim's default)"
-            self.told.append(Diagnostic("W501", f"{self.source.name}: {message}{default}", help=help))
+            self.warnings.append(Diagnostic("W501", f"{self.source.name}: {message}{default}", help=help))
 
     def differs(self, setting: Setting, instead: str, what: str = "") -> None:
-        """Tell that an option, or one part of it, is not modelled, and what is done instead."""
+        """Warn that an option, or one part of it, is not modelled, and what is done instead."""
         shown = f"'-{setting.name}': {what}" if what else f"'-{setting.name} {setting.value}'"
-        self.tell(f"{shown} is not modelled", f"here {instead}", setting)
+        self.warn(f"{shown} is not modelled", f"here {instead}", setting)
 
 
 _UNUSED_HELP = "not about the timing of what is modelled; docs/gpgpusim.md says what becomes of every option"
 
 
 def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> Given:
-    """Know the version, keep what is used, tell what is not. Raises E502 for what must not be."""
+    """Find the version, keep the options that are used, warn of the others. Raises E502 for those that are refused."""
     given = Given(path, source, 4 if any(map(_is_new, settings)) else 3)
     unused: dict[str, Setting] = {}
     unknown: list[Setting] = []
@@ -109,17 +114,17 @@ def sort_options(path: Path, source: Source, settings: tuple[Setting, ...]) -> G
         names = ", ".join(f"-{s.name} ({s.line})" for s in unused.values())
         count = "an option is" if len(unused) == 1 else f"{len(unused)} options are"
         where = (first.source, first.start, first.end)
-        given.told.append(Diagnostic("W501", f"{count} not used: {names}", *where, _UNUSED_HELP))
+        given.warnings.append(Diagnostic("W501", f"{count} not used: {names}", *where, _UNUSED_HELP))
     for setting in unknown:
         known = [*USED, *FIXED, *ALIASES]
         guess = did_you_mean(setting.name, known, "GPGPU-Sim has no such option", mark="-")
-        given.tell(f"'-{setting.name}' is not known, and not used", guess, setting)
-    _tell_fixed(given)
+        given.warn(f"'-{setting.name}' is not known, and not used", guess, setting)
+    _warn_of_fixed(given)
     return given
 
 
-def _tell_fixed(given: Given) -> None:
-    """Tell the options whose value is not the one that the simulator has."""
+def _warn_of_fixed(given: Given) -> None:
+    """Warn of the options with another value than the simulator has."""
     for name, fixed in FIXED.items():
         setting = given.setting(name)
         if setting is None or setting.value == fixed.has:

@@ -1,8 +1,8 @@
 """A `gpgpusim.config` as the tables of a GPU file. For `ptxtool.formats.gpu`, which lays them over a packaged machine.
 
-What options say is taken from the file, and what it does not say from GPGPU-Sim's defaults; what no option says (how
-the pipeline behaves) from `tesla-c2050` for files of 3.x, from `gpgpusim42-c2050` for those of 4.x. The two are told
-apart by options and values that only 4.x has.
+Options that are not in the file have GPGPU-Sim's defaults; keys without an option (how the pipeline behaves) are those
+of `tesla-c2050` for files of 3.x, of `gpgpusim42-c2050` for those of 4.x. Files of 4.x are recognised by options and
+values that only 4.x has.
 Reference: docs/gpgpusim.md has the table of options.
 """
 
@@ -16,35 +16,35 @@ from ptxtool.base.source import Source
 from ptxtool.formats.gpgpusim.core import read_core
 from ptxtool.formats.gpgpusim.given import sort_options
 from ptxtool.formats.gpgpusim.memory import read_memory
-from ptxtool.formats.gpgpusim.text import Setting, load, read_settings
+from ptxtool.formats.gpgpusim.text import Setting, config_source, read_settings
 
 
 @dataclass(frozen=True)
 class Config:
-    """What a file came to: its tables, the packaged machine below them, who gave which key, what the user is told."""
+    """A file that was read: its tables, the packaged machine below them, the option of each key, the warnings."""
 
     source: Source
     base: str
     tables: Mapping[str, Any]
     places: Mapping[str, Setting]
-    told: tuple[Diagnostic, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
 def is_config(path: Path) -> bool:
     """Whether a file is GPGPU-Sim's: by its name, or because it begins with an option."""
     if path.suffix in (".toml", ".config"):
         return path.suffix == ".config"
-    words = (line.split("#")[0].split() for line in load(path).text.splitlines())
+    words = (line.split("#")[0].split() for line in config_source(path).text.splitlines())
     first = next((word[0] for word in words if word), "")
     return first.startswith("-") and not first.startswith("--")
 
 
 def read_config(path: Path) -> Config:
     """Read a GPGPU-Sim file. Raises E501, E502."""
-    source = load(path)
+    source = config_source(path)
     given = sort_options(path, source, read_settings(path))
     given.put("name", f"{path} over {given.base}")
     given.put("description", f"options of GPGPU-Sim {given.version}.x over {given.base}")
     read_core(given)
     read_memory(given)
-    return Config(source, given.base, given.tables, given.places, tuple(by_place(given.told)))
+    return Config(source, given.base, given.tables, given.places, tuple(by_place(given.warnings)))

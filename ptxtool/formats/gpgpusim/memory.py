@@ -1,4 +1,4 @@
-"""What GPGPU-Sim's options say about caches, network and DRAM. For `machine.py`.
+"""GPGPU-Sim's options of caches, network and DRAM. For `machine.py`.
 
 Limits: the address map and the network are those of the base machine with other sizes; hashed sets other than the L1's
 Fermi hash, and sectors of the L1 are not there.
@@ -22,7 +22,7 @@ MOST_BUFFER_FLITS = 128
 _UNLIMITED = 64  # places of a DRAM queue without a limit: more never wait there
 _POLICIES = ("replacement", "write policy", "allocation", "write allocation")
 _LINEAR = "the set is bits of the address"
-_SPEEDUPS = {  # internal speedup -> delays of packets, gap behind a packet, input speedup: timing-model 3.4, TM42 3.4
+_SPEEDUPS = {  # internal speedup -> delays of packets, gap after a packet, input speedup: timing-model 3.4, TM42 3.4
     1.0: ([7, 8, 9, 10, 11], 1, "2"),
     2.0: ([6, 7, 8, 9], 0, "1"),
 }
@@ -111,10 +111,9 @@ def _l1d(given: Given) -> None:
     given.put("l1d.miss_queue_read_max", max(1, found.miss_queue - 2), name)
     skipped = ["cg", "global"] if given.is_on("gpgpu_gmem_skip_L1D") else ["cg"]
     given.put("l1d.bypass", skipped, "gpgpu_gmem_skip_L1D")
-    has_pipe = given.setting("gpgpu_l1_latency") is not None
-    given.put("l1d.latency_cycles", given.whole("gpgpu_l1_latency") if has_pipe else 0, "gpgpu_l1_latency")
-    if given.setting("gpgpu_smem_latency") is not None:
-        given.put("ldst.shared_pipe_cycles", given.whole("gpgpu_smem_latency"), "gpgpu_smem_latency")
+    given.put("l1d.latency_cycles", 0)
+    given.take("l1d.latency_cycles", "gpgpu_l1_latency")
+    given.take("ldst.shared_pipe_cycles", "gpgpu_smem_latency")
     given.put("l1d.flush_when_empty", given.is_on("gpgpu_flush_l1_cache"), "gpgpu_flush_l1_cache")
     rules = given.need("gpgpu_coalesce_arch")
     given.put("ldst.uncached_segment_bytes", 128 if values.whole(rules) == 13 else 32, rules.name)
@@ -140,7 +139,7 @@ def _l2(given: Given) -> None:
     queues = given.need("gpgpu_dram_partition_queues")
     for key, size in zip(("icnt", "dram", "fill", "reply"), values.numbers(queues, ":", (4,)), strict=True):
         given.put(f"l2.{key}_queue", size, queues.name)
-    given.put("l2.rop_cycles", given.whole("gpgpu_l2_rop_latency"), "gpgpu_l2_rop_latency")
+    given.take("l2.rop_cycles", "gpgpu_l2_rop_latency")
     given.put("l2.copies_fill", given.is_on("gpgpu_perf_sim_memcpy"), "gpgpu_perf_sim_memcpy")
 
 
@@ -149,7 +148,7 @@ def _dram(given: Given) -> None:
     given.put("dram.channels", channels, "gpgpu_n_mem")
     given.put("dram.slices_per_channel", slices, "gpgpu_n_sub_partition_per_mchannel")
     given.put("l2.slices", channels * slices, "gpgpu_n_mem")
-    given.put("dram.fixed_cycles", given.whole("dram_latency"), "dram_latency")
+    given.take("dram.fixed_cycles", "dram_latency")
     for key, name in (
         ("scheduler_queue", "gpgpu_frfcfs_dram_sched_queue_size"),
         ("return_queue", "gpgpu_dram_return_queue_size"),
@@ -203,7 +202,7 @@ def _address_map(given: Given) -> None:
     name = "gpgpu_mem_addr_mapping"
     setting = given.setting(name)
     if setting is None:
-        given.tell(f"there is no '-{name}'", f"the address map is that of {given.base}")
+        given.warn(f"there is no '-{name}'", f"the address map is that of {given.base}")
         return
     found = values.address_map(setting)
     if not found.is_plain(given.tables["dram"]["banks"]):
@@ -214,18 +213,16 @@ def _address_map(given: Given) -> None:
 
 
 def _network(given: Given) -> None:
-    if given.setting("icnt_flit_size") is not None:
-        given.put("icnt.flit_bytes", given.whole("icnt_flit_size", 1), "icnt_flit_size")
-    ejection = "gpgpu_n_cluster_ejection_buffer_size"
-    given.put("icnt.response_fifo", given.whole(ejection, 1), ejection)
+    given.take("icnt.flit_bytes", "icnt_flit_size", 1)
+    given.take("icnt.response_fifo", "gpgpu_n_cluster_ejection_buffer_size", 1)
     mode, file = given.need("network_mode"), given.setting("inter_config_file")
     instead = f"the network is that of {given.base}"
     if values.whole(mode) != 1:
         given.differs(mode, instead)
     elif file is None:
-        given.tell("there is no '-inter_config_file'", instead)
+        given.warn("there is no '-inter_config_file'", instead)
     elif not (given.path.parent / file.value).is_file():
-        given.tell(f"no file '{file.value}' beside this one", instead, file)
+        given.warn(f"no file '{file.value}' beside this one", instead, file)
     else:
         _network_file(given, read_network(given.path.parent / file.value))
 
@@ -254,4 +251,4 @@ def _network_file(given: Given, network: Mapping[str, Setting]) -> None:
 
 
 def _network_differs(given: Given, entry: Setting, instead: str) -> None:
-    given.tell(f"'{entry.name} = {entry.value}' is not modelled", f"here {instead}", entry)
+    given.warn(f"'{entry.name} = {entry.value}' is not modelled", f"here {instead}", entry)

@@ -1,7 +1,7 @@
-"""The options of GPGPU-Sim: their defaults in 3.x and 4.x, and what becomes of them here. For `machine.py`.
+"""The options of GPGPU-Sim: their defaults in 3.x and 4.x, and how they are used. For `machine.py`.
 
 `USED` sets something of a GPU file. `FIXED` has one value that the simulator has too; any other is not modelled, and
-the user is told what is done instead. `is_unused` is of those that never set anything: what does not concern the
+a warning says what is done instead. `is_unused` is True for options that set nothing: those that do not concern the
 machine's timing (statistics, tracing, power, the reading of programs). An option that a file does not give has the
 program's default, not the base machine's value. None stands for an option that a version does not have.
 Reference: the options that GPGPU-Sim 3.2.2 and 4.2 (accel-sim) register, with their defaults.
@@ -33,26 +33,15 @@ ALIASES = {
 }
 """Names of older versions, by which the same is meant."""
 
-NEW_NAMES = {
-    *(
-        "l1_latency",
-        "gpgpu_l1_latency",
-        "smem_latency",
-        "gpgpu_smem_latency",
-        "gpgpu_l2_rop_latency",
-        "icnt_flit_size",
-    ),
-    *(
-        "perf_sim_memcpy",
-        "gpgpu_perf_sim_memcpy",
-        "memory_partition_indexing",
-        "gpgpu_memory_partition_indexing",
-    ),
-    *("sub_core_model", "gpgpu_sub_core_model", "gpgpu_num_int_units", "gpgpu_num_tensor_core_units"),
-    *("dram_bnkgrp_indexing_policy", "dram_bnk_indexing_policy", "gpgpu_l1_banks", "gpgpu_gmem_skip_L1D"),
-    *("ptx_opcode_latency_sfu", "gpgpu_shmem_sizeDefault", "gpgpu_simple_dram_model"),
-}
-"""Options that tell a file of 4.x."""
+_NEW_NAMES = """
+    l1_latency gpgpu_l1_latency smem_latency gpgpu_smem_latency gpgpu_l2_rop_latency icnt_flit_size
+    perf_sim_memcpy gpgpu_perf_sim_memcpy memory_partition_indexing gpgpu_memory_partition_indexing
+    sub_core_model gpgpu_sub_core_model gpgpu_num_int_units gpgpu_num_tensor_core_units
+    dram_bnkgrp_indexing_policy dram_bnk_indexing_policy gpgpu_l1_banks gpgpu_gmem_skip_L1D
+    ptx_opcode_latency_sfu gpgpu_shmem_sizeDefault gpgpu_simple_dram_model
+"""
+NEW_NAMES = frozenset(_NEW_NAMES.split())
+"""Options that only files of 4.x have."""
 
 USED: dict[str, tuple[str | None, str | None]] = {
     "gpgpu_n_clusters": ("10", "10"),

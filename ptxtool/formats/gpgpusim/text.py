@@ -44,7 +44,7 @@ class Setting:
 
 def read_settings(path: Path, inside: tuple[Path, ...] = ()) -> tuple[Setting, ...]:
     """The options of a file in its order, those of `-config` files in their places. Raises E501, E502."""
-    source = load(path)
+    source = config_source(path)
     text = _without_comments(source.text, "#")
     words = list(_WORD.finditer(text))
     found: list[Setting] = []
@@ -74,7 +74,7 @@ def read_settings(path: Path, inside: tuple[Path, ...] = ()) -> tuple[Setting, .
 
 def read_network(path: Path) -> Mapping[str, Setting]:
     """The entries of a network file by key. Raises E501."""
-    source = load(path)
+    source = config_source(path)
     text = _without_comments(source.text, "//")
     return {
         found.group(1): Setting(
@@ -94,7 +94,7 @@ def _setting(name: str, word: re.Match[str], source: Source, start: int) -> Sett
                 source,
                 value_start,
                 value_start + 1,
-                "close them behind the value",
+                "close them after the value",
             )
         text = text[1:-1]
     return Setting(name, " ".join(text.split()), source, start, value_start, end)
@@ -108,13 +108,13 @@ def _included(setting: Setting, path: Path, inside: tuple[Path, ...]) -> tuple[S
     try:
         return read_settings(other, chain)
     except PtxError as problem:
-        told = problem.diagnostics[0]
-        if told.source is not None:
+        first = problem.diagnostics[0]
+        if first.source is not None:
             raise
-        raise setting.wrong(told.message, told.help) from None
+        raise setting.wrong(first.message, first.help) from None
 
 
-def load(path: Path) -> Source:
+def config_source(path: Path) -> Source:
     """The text of a file. Raises E501."""
     return read_source(path, "give a readable file")
 

@@ -6,6 +6,7 @@ Reference: GPGPU-Sim 3.2.2 and 4.2, the readers of these values; GPGPU-Sim manua
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from ptxtool.formats.gpgpusim.text import Setting
 
@@ -13,7 +14,7 @@ _CACHE = re.compile(
     r"(?:(?P<kind>[NS]):)?(?P<sets>\d+):(?P<line_bytes>\d+):(?P<ways>\d+)[,:]"
     r"(?P<replacement>[LF]):(?P<write>[RBTEL]):(?P<allocation>[mfs])(?::(?P<write_allocation>[NWFL]))?"
     r"(?::(?P<set_index>[HPCLX]))?,"
-    r"[FTAS]:(?P<entries>\d+):(?P<waiters>\d+),(?P<miss_queue>\d+)(?::(?P<results>\d+))?(?:,(?P<port>\d+))?"
+    r"[FTAS]:(?P<mshr_entries>\d+):(?P<mshr_waiters>\d+),(?P<miss_queue>\d+)(?::(?P<results>\d+))?(?:,(?P<port>\d+))?"
 )
 _CACHE_SHAPE = (
     "a cache is SETS:LINE_BYTES:WAYS,L:L:m:N:L,A:ENTRIES:MERGES,QUEUE, with N: or S: (sectors) in front from 4.x on, "
@@ -24,7 +25,7 @@ _DEFAULT_TIMINGS = {"nbkgrp": 1, "CCDL": 0, "RTPL": 0}
 
 
 def whole(setting: Setting, least: int = 0) -> int:
-    """A whole number; 0x and a leading 0 tell its base, as in GPGPU-Sim."""
+    """A whole number; its base follows from 0x or a leading 0, as in GPGPU-Sim."""
     text = setting.value
     base = 16 if text[:2] in ("0x", "0X") else 8 if re.fullmatch(r"0\d+", text) else 10
     try:
@@ -106,23 +107,13 @@ def cache(setting: Setting) -> Cache:
         raise setting.wrong(f"'-{setting.name}' is 'none': no such cache", f"give it a size: {_CACHE_SHAPE}")
     if found is None:
         raise setting.wrong(f"'-{setting.name}' is '{setting.value}', no cache", _CACHE_SHAPE)
-    line_bytes = int(found["line_bytes"])
-    return Cache(
-        is_sectored=found["kind"] == "S",
-        sets=int(found["sets"]),
-        line_bytes=line_bytes,
-        ways=int(found["ways"]),
-        replacement=found["replacement"],
-        write=found["write"],
-        allocation=found["allocation"],
-        write_allocation=found["write_allocation"] or "",
-        set_index=found["set_index"] or "",
-        mshr_entries=int(found["entries"]),
-        mshr_waiters=int(found["waiters"]),
-        miss_queue=int(found["miss_queue"]),
-        port_bytes=int(found["port"] or 0) or line_bytes,
-        results=int(found["results"]) if found["results"] else None,
-    )
+    sizes = ("sets", "line_bytes", "ways", "mshr_entries", "mshr_waiters", "miss_queue")
+    policies = ("replacement", "write", "allocation", "write_allocation", "set_index")
+    fields: dict[str, Any] = {name: int(found[name]) for name in sizes}
+    fields |= {name: found[name] or "" for name in policies}
+    results = int(found["results"]) if found["results"] else None
+    port_bytes = int(found["port"] or 0) or fields["line_bytes"]
+    return Cache(is_sectored=found["kind"] == "S", port_bytes=port_bytes, results=results, **fields)
 
 
 def dram_timing(setting: Setting) -> dict[str, int]:
@@ -152,7 +143,7 @@ def dram_timing(setting: Setting) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class AddressMap:
-    """Chunks of `chunk_bytes` go round the channels; `bits` is what the others tell, bit 0 first: B, C, R or 0."""
+    """Chunks of `chunk_bytes` go round the channels; `bits` says what the other bits are, bit 0 first: B, C, R or 0."""
 
     chunk_bytes: int
     bits: str

@@ -5,7 +5,7 @@ import numpy as np
 from ptxtool.base.diag import Diagnostic
 from ptxtool.base.phrases import counted
 from ptxtool.formats.launch.launch_data import Input, Launch
-from ptxtool.formats.launch.launch_places import place_of
+from ptxtool.formats.launch.launch_tables import key_span
 from ptxtool.formats.launch.launch_textures import Opaque
 from ptxtool.ir.nodes import Declaration, Function
 from ptxtool.isa.types import TYPES
@@ -17,20 +17,20 @@ def check_arguments(launch: Launch, kernel: Function) -> tuple[Diagnostic, ...]:
     if len(wanted) != len(given):
         names = ", ".join(p.declarators[0].name for p in wanted) or "none"
         message = f"kernel '{kernel.name}' takes {counted(len(wanted), 'argument')}, {len(given)} given"
-        nearest = place_of(launch.source, "args", max(0, min(len(given), len(wanted) + 1) - 1))
+        nearest = key_span(launch.source, "args", max(0, min(len(given), len(wanted) + 1) - 1))
         start, end = launch.arguments_place or nearest
         return (Diagnostic("E401", message, launch.source, start, end, f"its parameters are {names}"),)
     found: list[Diagnostic] = []
     for k, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
         problem = _mismatch(parameter, argument)
         if problem:
-            start, end = launch.arguments_place or place_of(launch.source, "args", k, "type")
+            start, end = launch.arguments_place or key_span(launch.source, "args", k, "type")
             found.append(Diagnostic("E401", problem[0], launch.source, start, end, problem[1]))
     return tuple(found)
 
 
 def _mismatch(parameter: Declaration, argument: Input) -> tuple[str, str] | None:
-    """Why an argument cannot be given for a parameter, and what to do; None if it can."""
+    """Why an argument does not fit a parameter, and what to do; None if it fits."""
     declarator = parameter.declarators[0]
     known = TYPES.get(parameter.type)
     what = f"argument '{argument.name}' for parameter '.{parameter.type} {declarator.name}'"

@@ -1,6 +1,6 @@
 """A launch that has been read, and the comparison of a run's results with the expected ones.
 
-For everything that runs a kernel; `launch.py` reads the file. Values are made when the file is read and are
+For everything that runs a kernel; `launch_file.py` reads the file. Values are computed when the file is read and are
 read-only; `Launch.arguments()` gives fresh copies to run with.
 """
 
@@ -18,7 +18,7 @@ from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError
 from ptxtool.formats.launch.launch_textures import Opaque
 
-Value = np.ndarray | np.generic
+InputValue = np.ndarray | np.generic
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Input:
 
     name: str
     type: str
-    value: Value = field(repr=False)
+    value: InputValue = field(repr=False)
     output: bool = False
     undefined: bool = False
-    """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` knows nobody wrote."""
+    """An output without contents: `value` is filled with bytes 0xFF, which `run --check init` treats as unwritten."""
 
     opaque: Opaque | None = None
-    """What the array is given as, if it is a texture or a surface."""
+    """The texture or surface that the array is passed as, if it is one."""
 
     @property
     def is_buffer(self) -> bool:
@@ -48,7 +48,7 @@ class Input:
 class Expectation:
     """What one buffer must hold afterwards: equal within `atol + rtol * abs(expected)`.
 
-    In a list of launches it is compared behind launch number `after`; 0 is the last.
+    In a list of launches it is compared after launch number `after`; 0 is the last.
     """
 
     arg: str
@@ -61,7 +61,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Step:
+class LaunchEntry:
     """One of a list of launches. `arguments` are names of inputs, and numbers."""
 
     kernel: str | None
@@ -73,7 +73,7 @@ class Step:
     scheduler: str | None
     scheduler_place: tuple[int, int]
     copy_back: tuple[str, ...]
-    """Buffers that are copied to the host behind it."""
+    """Buffers that are copied to the host after it."""
     timed: bool
     """False: executed, but no part of what is simulated."""
     place: tuple[int, int]
@@ -81,7 +81,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch file that has been read. `registers` is per thread, for allocation; None where the file says nothing.
+    """A launch file that has been read. `registers` is per thread, for allocation; None where the file has none.
 
     So are `stack_bytes` of a thread, `heap_bytes`, and `scheduler`, the name of a warp scheduler. A list of launches is
     `steps`, each as often as it is made; kernel, grid and block are the first one's then, and `launch_steps.py` makes
@@ -104,7 +104,7 @@ class Launch:
     heap_bytes: int | None = None
     scheduler: str | None = None
     scheduler_place: tuple[int, int] = (0, 0)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LaunchEntry, ...] = ()
     files: tuple[Path, ...] = ()
     """Those that arguments and expected results come from."""
     arguments_place: tuple[int, int] | None = None
@@ -126,7 +126,7 @@ class Launch:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """What the file says of the sizes of stack and heap."""
+        """The sizes of stack and heap that the file sets."""
         given = {"stack_bytes": self.stack_bytes, "heap_bytes": self.heap_bytes}
         return {name: size for name, size in given.items() if size is not None}
 
@@ -143,7 +143,7 @@ class Launch:
         return MappingProxyType(names)
 
     def expected(self) -> dict[str, np.ndarray]:
-        """The expected contents of every buffer that the file says something about, in the buffer's type and shape."""
+        """The expected contents of every buffer that has some, in the buffer's type and shape."""
         return {wanted.arg: self._expected(wanted) for wanted in self.expectations}
 
     def _expected(self, wanted: Expectation) -> np.ndarray:
@@ -163,13 +163,13 @@ class Launch:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The buffers that the file says something about, each once."""
+        """The buffers with expected contents, each once."""
         return tuple(dict.fromkeys(wanted.arg for wanted in self.expectations))
 
     def check(self, after: Sequence[Any], step: int = 0) -> tuple[Diagnostic, ...]:
         """Compare the inputs after a run with the expected results: one E409 for every buffer that differs.
 
-        `step` is the number of a launch of a list; 0 behind the last.
+        `step` is the number of a launch of a list; 0 after the last.
         """
         found: list[Diagnostic] = []
         for wanted in self.expectations:
@@ -178,8 +178,8 @@ class Launch:
             index = next(k for k, i in enumerate(self.inputs) if i.name == wanted.arg)
             message = difference(after[index], self._expected(wanted), wanted.rtol, wanted.atol)
             if message:
-                behind = f" after launch {step}" if step else ""
-                text = f"argument '{wanted.arg}' is not as expected{behind}: {message}"
+                when = f" after launch {step}" if step else ""
+                text = f"argument '{wanted.arg}' is not as expected{when}: {message}"
                 help = "correct the kernel, or the expectation and its rtol and atol"
                 found.append(Diagnostic("E409", text, self.source, wanted.start, wanted.end, help))
         return tuple(found)

@@ -1,9 +1,9 @@
 """Launch files: what to run a kernel with, and what must come out.
 
 For the commands that simulate, and for tests. A launch file is TOML; docs/launch-file.md lists its keys. Reading one
-makes every input at once, so that whatever is wrong with it is said before anything runs; `Launch.arguments()` then
-gives fresh arrays, and `Launch.check(...)` compares them after the run with the expected results, which are numpy
-expressions over the inputs as they were before it.
+computes every input, so that all errors are reported before anything runs; `Launch.arguments()` then returns fresh
+arrays, and `Launch.check(...)` compares them after the run with the expected results, which are numpy expressions over
+the inputs before it.
 
 Not handled: samplers of their own (those of a module's text count).
 """
@@ -18,9 +18,9 @@ from ptxtool.base.source import Source
 from ptxtool.formats.expression import Expression, ExpressionError, compile_expression
 from ptxtool.formats.files import read_source
 from ptxtool.formats.launch.launch_arguments import check_arguments
-from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, Value, difference
+from ptxtool.formats.launch.launch_data import Expectation, Input, Launch, difference
 from ptxtool.formats.launch.launch_steps import read_steps
-from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTables
+from ptxtool.formats.launch.launch_tables import READ_MORE, LaunchTable, Span, key_span
 from ptxtool.formats.launch.launch_textures import OPTIONS, Opaque, check_options
 from ptxtool.formats.launch.launch_values import SOURCES, ValueProblem, make_value, read_npy
 from ptxtool.formats.toml import read_toml
@@ -59,230 +59,196 @@ def load_launch(path: str | Path) -> Launch:
 
 def parse_launch(source: Source, folder: Path) -> Launch:
     """A launch file's text; the files it names are relative to `folder`."""
-    return LaunchReader(source, folder).launch(read_toml(source, READ_MORE))
+    head = LaunchTable(source, folder, read_toml(source, READ_MORE))
+    head.only(_TOP_KEYS)
+    inputs = _inputs(head)
+    definitions = _definitions(head, inputs)
+    file = head.text("file")
+    steps = read_steps(head, inputs)
+    first = steps[0] if steps else head.launch()
+    return Launch(
+        source=source,
+        kernel=first.kernel,
+        file=folder / file if file else None,
+        grid=first.grid,
+        block=first.block,
+        dynamic_shared=first.dynamic_shared,
+        registers=first.registers,
+        stack_bytes=head.optional_whole("stack_bytes", 0),
+        heap_bytes=head.optional_whole("heap_bytes", 64),
+        scheduler=first.scheduler,
+        scheduler_place=first.scheduler_place,
+        inputs=inputs,
+        constant_inputs=_symbols(head, "constant"),
+        definitions=definitions,
+        expectations=_expectations(head, inputs, definitions, len(steps)),
+        texture_inputs=_symbols(head, "texture") + _symbols(head, "surface"),
+        steps=steps,
+        files=_files(head),
+    )
+
+
+def _files(head: LaunchTable) -> tuple[Path, ...]:
+    """The files that values come from."""
+    rows = [*head.values.get("args", []), *head.values.get("expect", [])]
+    for table in ("constants", "textures", "surfaces"):
+        rows += head.values.get(table, {}).values()
+    return tuple(head.folder / row["file"] for row in rows if "file" in row)
 
 
 def _type(row: Mapping[str, Any]) -> str:
-    """The element type of a row that has been made."""
+    """The element type of a row that has been read."""
     return str(row.get("type", "u8")).removeprefix(".")
 
 
-class LaunchReader(LaunchTables):
-    """Turns the parsed TOML into a `Launch`."""
-
-    def launch(self, data: dict[str, Any]) -> Launch:
-        self.only(data, _TOP_KEYS, "")
-        inputs = self.inputs(data.get("args", []))
-        definitions = self.definitions(data.get("define", {}), inputs)
-        file = self.text(data, "file")
-        steps = read_steps(self, data, inputs)
-        first = steps[0] if steps else self.one(data)
-        return Launch(
-            source=self.source,
-            kernel=first.kernel,
-            file=self.folder / file if file else None,
-            grid=first.grid,
-            block=first.block,
-            dynamic_shared=first.dynamic_shared,
-            registers=first.registers,
-            stack_bytes=self.whole(data, "stack_bytes", 0) if "stack_bytes" in data else None,
-            heap_bytes=self.whole(data, "heap_bytes", 64) if "heap_bytes" in data else None,
-            scheduler=first.scheduler,
-            scheduler_place=first.scheduler_place,
-            inputs=inputs,
-            constant_inputs=self.constants(data.get("constants", {})),
-            definitions=definitions,
-            expectations=self.expectations(data.get("expect", []), inputs, definitions, len(steps)),
-            texture_inputs=self.opaques(data.get("textures", {}), "texture")
-            + self.opaques(data.get("surfaces", {}), "surface"),
-            steps=steps,
-            files=self.files(data),
-        )
-
-    def files(self, data: Mapping[str, Any]) -> tuple[Path, ...]:
-        """The files that values come from."""
-        rows = [*data.get("args", []), *data.get("expect", [])]
-        for table in ("constants", "textures", "surfaces"):
-            rows += data.get(table, {}).values()
-        return tuple(self.folder / row["file"] for row in rows if "file" in row)
-
-    def inputs(self, given: Any) -> tuple[Input, ...]:
-        made: list[Input] = []
-        known: dict[str, Any] = {}
-        for index, row in enumerate(self.rows(given, "args")):
-            self.only(row, _ARG_KEYS, "args", index)
-            name = row.get("name", f"arg{index}")
-            if not isinstance(name, str) or not name.isidentifier() or name == "np":
-                help = "names are used in expressions: letters, digits and '_'"
-                raise self.fail(
-                    f"'{name}' cannot be an argument's name", self.place("args", index, "name"), help
-                )
-            if name in known:
-                raise self.fail(f"two arguments named '{name}'", self.place("args", index, "name"))
-            output = row.get("output", False)
-            if not isinstance(output, bool):
-                raise self.fail("'output' must be true or false", self.place("args", index, "output"))
-            undefined = (
-                output and not any(key in row for key in SOURCES) and ("shape" in row or "count" in row)
-            )
-            value = self.value(row, known, "args", index, f"argument '{name}'", undefined)
-            if output and not isinstance(value, np.ndarray):
-                raise self.fail(f"scalar '{name}' cannot be an output", self.place("args", index, "output"))
-            known[name] = value
-            opaque = self.opaque(row, index, name, value)
-            made.append(Input(name, _type(row), value, output, undefined, opaque))
-        return tuple(made)
-
-    def opaque(self, row: Mapping[str, Any], index: int, name: str, value: Any) -> Opaque | None:
-        """What an argument says about a texture or surface."""
-        kinds = [kind for kind in OPTIONS if kind in row]
-        if not kinds:
-            return None
-        place = self.place("args", index, kinds[-1])
-        options = row[kinds[-1]]
-        if len(kinds) > 1:
-            raise self.fail(f"argument '{name}' is a texture and a surface", place, "give one of them")
-        if not isinstance(value, np.ndarray):
-            raise self.fail(f"scalar '{name}' cannot be a {kinds[0]}", place, "give it a shape")
-        if not isinstance(options, dict):
-            raise self.fail(
-                f"'{kinds[0]}' must be a table of options", place, f"for example {kinds[0]} = {{}}"
-            )
-        return self.options(kinds[0], options, place)
-
-    def options(self, kind: str, options: dict[str, Any], place: tuple[int, int]) -> Opaque:
-        for key in options:
-            if key not in OPTIONS[kind]:
-                raise self.fail(
-                    f"unknown key '{key}'", place, f"keys of a {kind} are {', '.join(OPTIONS[kind])}"
-                )
+def _inputs(head: LaunchTable) -> tuple[Input, ...]:
+    """The arguments; an expression may use those before it."""
+    found: list[Input] = []
+    known: dict[str, Any] = {}
+    for row in head.rows("args", _ARG_KEYS):
+        name = row.values.get("name", f"arg{row.index}")
+        if not isinstance(name, str) or not name.isidentifier() or name == "np":
+            help = "names are used in expressions: letters, digits and '_'"
+            raise row.fail(f"'{name}' cannot be an argument's name", "name", help)
+        if name in known:
+            raise row.fail(f"two arguments named '{name}'", "name")
+        output = row.flag("output", False)
+        given = row.values.keys()
+        undefined = output and not given & set(SOURCES) and bool(given & {"shape", "count"})
         try:
-            check_options(options)
+            value = make_value(row.values, row.folder, known, undefined)
         except ValueProblem as problem:
-            raise self.fail(str(problem), place, problem.help) from None
-        return Opaque(kind, options, *place)
+            text = f"argument '{name}': {problem}"
+            raise row.fail(text, problem.key, problem.help, problem.code) from None
+        if output and not isinstance(value, np.ndarray):
+            raise row.fail(f"scalar '{name}' cannot be an output", "output")
+        known[name] = value
+        found.append(Input(name, _type(row.values), value, output, undefined, _opaque(row, name, value)))
+    return tuple(found)
 
-    def opaques(self, given: Any, kind: str) -> tuple[Input, ...]:
-        """The textures or surfaces of module variables, by name."""
-        table = f"{kind}s"
-        if not isinstance(given, dict):
-            raise self.fail(f"'{table}' must be a table of symbols", self.place(table))
-        made: list[Input] = []
-        for name, row in given.items():
-            header = f"{table}.{name}"
-            place = self.place(header) if f"[{header}]" in self.source.text else self.place(table, 0, name)
-            if not isinstance(row, dict):
-                raise self.fail(f"{kind} '{name}' must be a table with a 'type'", place)
-            try:
-                self.only(row, (*_CONSTANT_KEYS, *OPTIONS[kind]), header)
-                value = make_value(row, self.folder, {})
-            except ValueProblem as problem:
-                raise self.fail(f"{kind} '{name}': {problem}", place, problem.help, problem.code) from None
+
+def _opaque(row: LaunchTable, name: str, value: Any) -> Opaque | None:
+    """The texture or surface that an argument is, if it is one."""
+    kinds = [kind for kind in OPTIONS if kind in row.values]
+    if not kinds:
+        return None
+    kind = kinds[-1]
+    if len(kinds) > 1:
+        raise row.fail(f"argument '{name}' is a texture and a surface", kind, "give one of them")
+    if not isinstance(value, np.ndarray):
+        raise row.fail(f"scalar '{name}' cannot be a {kind}", kind, "give it a shape")
+    options = row.values[kind]
+    if not isinstance(options, dict):
+        raise row.fail(f"'{kind}' must be a table of options", kind, f"for example {kind} = {{}}")
+    return _checked(row, kind, options, row.span(kind))
+
+
+def _checked(table: LaunchTable, kind: str, options: dict[str, Any], span: Span) -> Opaque:
+    """A texture or surface with these options."""
+    for key in options:
+        if key not in OPTIONS[kind]:
+            help = f"keys of a {kind} are {', '.join(OPTIONS[kind])}"
+            raise table.fail(f"unknown key '{key}'", help=help, span=span)
+    try:
+        check_options(options)
+    except ValueProblem as problem:
+        raise table.fail(str(problem), help=problem.help, span=span) from None
+    return Opaque(kind, options, *span)
+
+
+def _symbols(head: LaunchTable, kind: str) -> tuple[Input, ...]:
+    """The constants, textures or surfaces of module variables, by name."""
+    table, own = f"{kind}s", OPTIONS.get(kind, ())
+    found: list[Input] = []
+    for name, row in head.items(table, "symbols").items():
+        header = f"{table}.{name}"
+        is_apart = f"[{header}]" in head.source.text
+        span = key_span(head.source, header) if is_apart else key_span(head.source, table, 0, name)
+        if not isinstance(row, dict):
+            raise head.fail(f"{kind} '{name}' must be a table with a 'type'", span=span)
+        try:
+            head.inner(row, header if own else table, (*_CONSTANT_KEYS, *own))
+            value = make_value(row, head.folder, {})
+        except ValueProblem as problem:
+            text = f"{kind} '{name}': {problem}"
+            raise head.fail(text, help=problem.help, code=problem.code, span=span) from None
+        opaque = None
+        if own:
             if not isinstance(value, np.ndarray):
-                raise self.fail(f"scalar '{name}' cannot be a {kind}", place, "give it a shape")
-            opaque = self.options(kind, {k: v for k, v in row.items() if k in OPTIONS[kind]}, place)
-            made.append(Input(name, _type(row), value, opaque=opaque))
-        return tuple(made)
+                raise head.fail(f"scalar '{name}' cannot be a {kind}", help="give it a shape", span=span)
+            opaque = _checked(head, kind, {k: v for k, v in row.items() if k in own}, span)
+        found.append(Input(name, _type(row), value, opaque=opaque))
+    return tuple(found)
 
-    def value(
-        self,
-        row: Mapping[str, Any],
-        known: Mapping[str, Any],
-        table: str,
-        index: int,
-        what: str,
-        undefined: bool,
-    ) -> Value:
-        try:
-            return make_value(row, self.folder, known, undefined)
-        except ValueProblem as problem:
-            place = self.place(table, index, problem.key)
-            raise self.fail(f"{what}: {problem}", place, problem.help, problem.code) from None
 
-    def constants(self, given: Any) -> tuple[Input, ...]:
-        if not isinstance(given, dict):
-            raise self.fail("'constants' must be a table of symbols", self.place("constants"))
-        made: list[Input] = []
-        for name, row in given.items():
-            place = self.place(f"constants.{name}") if f"[constants.{name}]" in self.source.text else None
-            if not isinstance(row, dict):
-                where = place or self.place("constants", 0, name)
-                raise self.fail(f"constant '{name}' must be a table with a 'type'", where)
+def _definitions(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[tuple[str, Expression], ...]:
+    """The named expressions; each may use those before it."""
+    known = {i.name for i in inputs}
+    found: list[tuple[str, Expression]] = []
+    for name, text in head.items("define", "expressions").items():
+        span = key_span(head.source, "define", 0, name)
+        if not name.isidentifier() or name in known or name == "np":
+            raise head.fail(f"'{name}' cannot be defined: it is taken or no name", span=span)
+        found.append((name, _expression(head, text, known, span)))
+        known.add(name)
+    return tuple(found)
+
+
+def _expression(table: LaunchTable, text: Any, known: set[str], span: Span) -> Expression:
+    if not isinstance(text, str):
+        raise table.fail("an expression must be a text in quotes", span=span)
+    try:
+        return compile_expression(text, known)
+    except ExpressionError as problem:
+        raise table.fail(str(problem), help=problem.help, span=span) from None
+
+
+def _expectations(
+    head: LaunchTable,
+    inputs: tuple[Input, ...],
+    definitions: tuple[tuple[str, Expression], ...],
+    n_steps: int,
+) -> tuple[Expectation, ...]:
+    buffers = {i.name: i for i in inputs if i.is_buffer}
+    known = {i.name for i in inputs} | {name for name, _ in definitions}
+    found: list[Expectation] = []
+    for row in head.rows("expect", _EXPECT_KEYS):
+        arg = row.values.get("arg")
+        if arg not in buffers:
+            names = ", ".join(buffers) or "none"
+            message = "missing key 'arg'" if arg is None else f"'{arg}' is no buffer among the arguments"
+            raise row.fail(message, "arg", f"buffers are {names}")
+        if ("expr" in row.values) == ("file" in row.values):
+            raise row.fail("exactly one of 'expr' and 'file' must be given")
+        key = "expr" if "expr" in row.values else "file"
+        result: Expression | np.ndarray
+        if key == "expr":
+            result = _expression(row, row.values["expr"], known, row.span(key))
+        else:
             try:
-                self.only(row, _CONSTANT_KEYS, "constants")
-                value = make_value(row, self.folder, {})
+                result = read_npy(row.values["file"], row.folder)
             except ValueProblem as problem:
-                where = place or self.place("constants", 0, name)
-                raise self.fail(f"constant '{name}': {problem}", where, problem.help, problem.code) from None
-            made.append(Input(name, _type(row), value))
-        return tuple(made)
+                raise row.fail(str(problem), key, problem.help, problem.code) from None
+        rtol = _tolerance(row, "rtol", 1e-5 if buffers[arg].value.dtype.kind == "f" else 0.0)
+        atol = _tolerance(row, "atol", 0.0)
+        found.append(Expectation(arg, result, rtol, atol, *row.span(key), _after(row, n_steps)))
+    return tuple(found)
 
-    def definitions(self, given: Any, inputs: tuple[Input, ...]) -> tuple[tuple[str, Expression], ...]:
-        if not isinstance(given, dict):
-            raise self.fail("'define' must be a table of expressions", self.place("define"))
-        known = {i.name for i in inputs}
-        made: list[tuple[str, Expression]] = []
-        for name, text in given.items():
-            place = self.place("define", 0, name)
-            if not name.isidentifier() or name in known or name == "np":
-                raise self.fail(f"'{name}' cannot be defined: it is taken or no name", place)
-            made.append((name, self.expression(text, known, place)))
-            known.add(name)
-        return tuple(made)
 
-    def expression(self, text: Any, known: set[str], place: tuple[int, int]) -> Expression:
-        if not isinstance(text, str):
-            raise self.fail("an expression must be a text in quotes", place)
-        try:
-            return compile_expression(text, known)
-        except ExpressionError as problem:
-            raise self.fail(str(problem), place, problem.help) from None
+def _tolerance(row: LaunchTable, key: str, default: float) -> float:
+    value = row.values.get(key, default)
+    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        raise row.fail(f"'{key}' must be a number >= 0", key)
+    return float(value)
 
-    def expectations(
-        self,
-        given: Any,
-        inputs: tuple[Input, ...],
-        definitions: tuple[tuple[str, Expression], ...],
-        n_steps: int,
-    ) -> tuple[Expectation, ...]:
-        buffers = {i.name: i for i in inputs if i.is_buffer}
-        known = {i.name for i in inputs} | {name for name, _ in definitions}
-        made: list[Expectation] = []
-        for index, row in enumerate(self.rows(given, "expect")):
-            self.only(row, _EXPECT_KEYS, "expect", index)
-            arg = row.get("arg")
-            if arg not in buffers:
-                names = ", ".join(buffers) or "none"
-                message = "missing key 'arg'" if arg is None else f"'{arg}' is no buffer among the arguments"
-                raise self.fail(message, self.place("expect", index, "arg"), f"buffers are {names}")
-            if ("expr" in row) == ("file" in row):
-                raise self.fail("exactly one of 'expr' and 'file' must be given", self.place("expect", index))
-            is_float = buffers[arg].value.dtype.kind == "f"
-            place = self.place("expect", index, "expr" if "expr" in row else "file")
-            if "expr" in row:
-                result: Expression | np.ndarray = self.expression(row["expr"], known, place)
-            else:
-                try:
-                    result = read_npy(row["file"], self.folder)
-                except ValueProblem as problem:
-                    raise self.fail(str(problem), place, problem.help, problem.code) from None
-            tolerance = {"rtol": 1e-5 if is_float else 0.0, "atol": 0.0}
-            for key in tolerance:
-                value = row.get(key, tolerance[key])
-                if type(value) not in (int, float) or not 0 <= value < float("inf"):
-                    raise self.fail(f"'{key}' must be a number >= 0", self.place("expect", index, key))
-                tolerance[key] = float(value)
-            after = self.after(row, index, n_steps)
-            made.append(Expectation(arg, result, tolerance["rtol"], tolerance["atol"], *place, after))
-        return tuple(made)
 
-    def after(self, row: Mapping[str, Any], index: int, n_steps: int) -> int:
-        """The number of the launch behind which something is expected; 0 where that is the last."""
-        if "after" not in row:
-            return 0
-        after, place = self.whole(row, "after", 1, "expect", index), self.place("expect", index, "after")
-        if not n_steps:
-            raise self.fail("'after' needs a list of launches", place, "write [[launch]], or leave it out")
-        if after > n_steps:
-            raise self.fail(f"no launch number {after}", place, f"there are {n_steps}, counted from 1")
-        return 0 if after == n_steps else after
+def _after(row: LaunchTable, n_steps: int) -> int:
+    """The number of the launch after which something is expected; 0 where that is the last."""
+    after = row.optional_whole("after", 1)
+    if after is None:
+        return 0
+    if not n_steps:
+        raise row.fail("'after' needs a list of launches", "after", "write [[launch]], or leave it out")
+    if after > n_steps:
+        raise row.fail(f"no launch number {after}", "after", f"there are {n_steps}, counted from 1")
+    return 0 if after == n_steps else after

@@ -5,7 +5,7 @@ An `--arg` for each of the kernel's parameters, in order; `NAME:` in front gives
 
     5   0.5   0x3f800000        a number, in the parameter's type
     f32[1024]                   a buffer of zeros
-    f32[1024]=?                 a buffer that nobody has written
+    f32[1024]=?                 a buffer that has never been written
     f32[64,64]=EXPR             a buffer with the value of an expression (docs/launch-file.md)
     f32[1024]=random(SEED)      a buffer of random numbers, 0 to 1 for floating point, all bits for whole numbers
     data.npy                    a buffer from a file

@@ -1,8 +1,8 @@
 """Lists of launches: the `[[launch]]` entries of a launch file.
 
-For `launch.py`, and for those who run such a file. Buffers and scalars are defined once, as `[[args]]`; an entry names
-those that its kernel gets, so that memory goes from one launch to the next. What an entry does not say, the head of the
-file says for all. `launch_of_step` makes an entry a launch by itself, against its kernel's parameters.
+For `launch_file.py`, and for code that runs such a file. Buffers and scalars are defined once, as `[[args]]`; an entry
+names those that are passed to its kernel, so that memory goes from one launch to the next. Keys that an entry does not
+set have the value of the file's head. `launch_of_step` makes an entry a launch by itself, for its kernel's parameters.
 
 Reference: docs/launch-file.md.
 """
@@ -10,80 +10,72 @@ Reference: docs/launch-file.md.
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ptxtool.base.diag import error
-from ptxtool.formats.launch.launch_data import Input, Launch, Step
-from ptxtool.formats.launch.launch_tables import LaunchTables
+from ptxtool.formats.launch.launch_data import Input, Launch, LaunchEntry
+from ptxtool.formats.launch.launch_tables import LaunchTable, key_span
 from ptxtool.formats.launch.launch_values import DTYPES, ValueProblem, make_value
 from ptxtool.ir.nodes import Function
 
 _FOR_ALL = ("kernel", "grid", "block", "dynamic_shared", "registers", "scheduler")
-"""Keys that the head of the file may say for all entries."""
+"""Keys that the head of the file may set for all entries."""
 _KEYS = (*_FOR_ALL, "args", "repeat", "copy_back", "time")
 MOST_STEPS = 1_000_000
 
 
-def read_steps(reader: LaunchTables, data: Mapping[str, Any], inputs: tuple[Input, ...]) -> tuple[Step, ...]:
+def read_steps(head: LaunchTable, inputs: tuple[Input, ...]) -> tuple[LaunchEntry, ...]:
     """The launches of a file in order, each as often as it is repeated; none where the file has no list."""
-    if "launch" not in data:
-        if "repeat" in data:
-            place = reader.place(key="repeat")
-            raise reader.fail("'repeat' needs a list of launches", place, "write [[launch]], or leave it out")
+    if "launch" not in head.values:
+        if "repeat" in head.values:
+            help = "write [[launch]], or leave it out"
+            raise head.fail("'repeat' needs a list of launches", "repeat", help)
         return ()
-    rows = reader.rows(data["launch"], "launch")
-    if not rows:
-        raise reader.fail("an empty list of launches", reader.place("launch"), "write [[launch]]")
+    for_all = {key: head.values[key] for key in _FOR_ALL if key in head.values}
     names = {i.name: i for i in inputs}
-    once: list[Step] = []
-    for index, row in enumerate(rows):
-        reader.only(row, _KEYS, "launch", index)
-        step = _step(reader, {**{k: data[k] for k in _FOR_ALL if k in data}, **row}, index, names)
-        once += [step] * reader.whole(row, "repeat", 1, "launch", index, 1)
-    n = reader.whole(data, "repeat", 1, default=1)
+    once: list[LaunchEntry] = []
+    for row in head.rows("launch", _KEYS):
+        step = _step(replace(row, values={**for_all, **row.values}), names)
+        once += [step] * row.whole("repeat", 1, 1)
+    span = key_span(head.source, "launch")
+    if not once:
+        raise head.fail("an empty list of launches", help="write [[launch]]", span=span)
+    n = head.whole("repeat", 1, 1)
     if n * len(once) > MOST_STEPS:
-        raise reader.fail(
-            f"{n * len(once)} launches; at most {MOST_STEPS} are possible", reader.place("launch")
-        )
+        raise head.fail(f"{n * len(once)} launches; at most {MOST_STEPS} are possible", span=span)
     return tuple(once * n)
 
 
-def _step(reader: LaunchTables, row: Mapping[str, Any], index: int, names: Mapping[str, Input]) -> Step:
-    arguments = row.get("args", [])
-    place = reader.place("launch", index, "args")
+def _step(row: LaunchTable, names: Mapping[str, Input]) -> LaunchEntry:
+    arguments = row.values.get("args", [])
     known = f"arguments are {', '.join(names) or 'none'}; define them as [[args]]"
     if not isinstance(arguments, list):
-        raise reader.fail("'args' must be a list", place, f"{known}, or give numbers")
+        raise row.fail("'args' must be a list", "args", f"{known}, or give numbers")
     for given in arguments:
         if isinstance(given, str) and given not in names:
-            raise reader.fail(f"no argument named '{given}'", place, known)
+            raise row.fail(f"no argument named '{given}'", "args", known)
         if type(given) not in (str, int, float):
-            raise reader.fail(f"'{given}' is neither a name nor a number", place, known)
-    timed = row.get("time", True)
-    if not isinstance(timed, bool):
-        raise reader.fail("'time' must be true or false", reader.place("launch", index, "time"))
+            raise row.fail(f"'{given}' is neither a name nor a number", "args", known)
+    timed = row.flag("time", True)
     return replace(
-        reader.one(row, "launch", index),
+        row.launch(),
         arguments=tuple(arguments),
-        copy_back=_copy_back(reader, row, index, names),
+        copy_back=_copy_back(row, names),
         timed=timed,
-        place=place,
+        place=row.span("args"),
     )
 
 
-def _copy_back(
-    reader: LaunchTables, row: Mapping[str, Any], index: int, names: Mapping[str, Input]
-) -> tuple[str, ...]:
-    given, place = row.get("copy_back", []), reader.place("launch", index, "copy_back")
+def _copy_back(row: LaunchTable, names: Mapping[str, Input]) -> tuple[str, ...]:
+    given = row.values.get("copy_back", [])
     buffers = [name for name, i in names.items() if i.is_buffer and i.opaque is None]
     if not isinstance(given, list) or not all(name in buffers for name in given):
         wrong = next((n for n in given if n not in buffers), given) if isinstance(given, list) else given
         help = f"give a list of names; buffers are {', '.join(buffers) or 'none'}"
-        raise reader.fail(f"'{wrong}' in 'copy_back' is no buffer", place, help)
+        raise row.fail(f"'{wrong}' in 'copy_back' is no buffer", "copy_back", help)
     return tuple(given)
 
 
-def launch_of_step(launch: Launch, step: Step, kernel: Function) -> Launch:
+def launch_of_step(launch: Launch, step: LaunchEntry, kernel: Function) -> Launch:
     """An entry of a list as a launch for a kernel: its arguments in the order of the parameters.
 
     Raises E401 for a number that a parameter cannot be.

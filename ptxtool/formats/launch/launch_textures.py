@@ -1,7 +1,7 @@
-"""Textures and surfaces of a launch file: the options that make one of an array.
+"""Textures and surfaces of a launch file: the options that turn an array into one.
 
-For `launch.py`. `texture = { filter = "linear" }` in an argument, `[textures.NAME]` for a variable; `surface` likewise.
-The names are those of `ptxsim.Texture` and `ptxsim.Surface`, which are made when the launch is run.
+For `launch_file.py`. `texture = { filter = "linear" }` in an argument, `[textures.NAME]` for a variable; `surface`
+likewise. The names are those of `ptxsim.Texture` and `ptxsim.Surface`, which are created when the launch is run.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Opaque:
-    """What an array is given as: the kind, its options, and their place in the file."""
+    """A texture or surface that an array is passed as: the kind, its options, and their place in the file."""
 
     kind: str
     options: Mapping[str, Any]

@@ -1,11 +1,11 @@
-"""The values of a launch file: how an input is made, and the element types.
+"""The values of a launch file: how an input is computed, and the element types.
 
-For `launch.py`. An input is made by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
+For `launch_file.py`. An input is computed by exactly one of `value`, `range`, `random`, `file`, `expr`; with `shape` or
 `count` a `value` becomes a buffer, without it a scalar. A `struct` is the bytes of its members, each at a multiple of
-its size, as C lays them out. What is made here is complete and read-only.
+its size, as C lays them out. The results are complete and read-only.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,11 @@ assert DTYPES.keys() <= TYPES.keys()
 SOURCES = ("value", "range", "random", "file", "expr")
 MAX_ELEMENTS = 1 << 30
 
+ArrayShape = tuple[int, ...] | None
+
 
 class ValueProblem(Exception):
-    """A value that cannot be made; `key` is the key to blame. `launch.py` adds the place."""
+    """A value that cannot be computed; `key` is the key at fault. `launch_file.py` adds the place."""
 
     def __init__(self, key: str, message: str, help: str = "", code: str = "E502"):
         super().__init__(message)
@@ -51,10 +53,9 @@ def make_value(
         return _struct(spec["struct"])
     name = spec.get("type")
     if not isinstance(name, str) or name.removeprefix(".") not in DTYPES:
-        given = f"'{name}'" if name is not None else "no type"
-        raise ValueProblem(
-            "type", f"{given} where an element type must stand", f"types are {', '.join(DTYPES)}"
-        )
+        what = f"'{name}'" if name is not None else "no type"
+        help = f"types are {', '.join(DTYPES)}"
+        raise ValueProblem("type", f"{what} where an element type must stand", help)
     dtype = DTYPES[name.removeprefix(".")]
     shape = _shape(spec)
     if undefined:
@@ -69,7 +70,17 @@ def make_value(
             sources[1] if sources else "", f"exactly one of {', '.join(SOURCES)} must be given, not {found}"
         )
     key = sources[0]
-    array = _MAKERS[key](spec[key], dtype, shape, folder, known)
+    given = spec[key]
+    if key == "value":
+        array = _value(given, dtype, shape)
+    elif key == "range":
+        array = _range(given, dtype)
+    elif key == "random":
+        array = _random(given, dtype, shape)
+    elif key == "file":
+        array = _file(given, dtype, folder)
+    else:
+        array = _expr(given, dtype, shape, known)
     if shape is not None and array.shape != shape:
         if array.size != np.prod(shape, dtype=np.int64):
             raise ValueProblem(
@@ -106,7 +117,7 @@ def _struct(given: Any) -> np.ndarray:
 
 
 def to_dtype(array: Any, dtype: Any, key: str) -> np.ndarray:
-    """An array in the type asked for; a value that the type does not have is an error, not another value."""
+    """An array converted to a type; a value that the type does not have is an error."""
     found = np.asarray(array)
     if found.dtype == dtype:
         return found
@@ -129,7 +140,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _shape(spec: Mapping[str, Any]) -> tuple[int, ...] | None:
+def _shape(spec: Mapping[str, Any]) -> ArrayShape:
     if "shape" in spec and "count" in spec:
         raise ValueProblem("count", "'shape' and 'count' say the same thing: give one of them")
     key = "shape" if "shape" in spec else "count"
@@ -147,9 +158,7 @@ def _shape(spec: Mapping[str, Any]) -> tuple[int, ...] | None:
     return tuple(extents)
 
 
-def _value(
-    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
-) -> np.ndarray:
+def _value(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
     if isinstance(given, str) and given.lower().startswith("0x"):
         try:
             given = int(given, 16)
@@ -168,9 +177,7 @@ def _value(
     return np.full(shape, array) if shape is not None and array.ndim == 0 else array
 
 
-def _range(
-    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
-) -> np.ndarray:
+def _range(given: Any, dtype: Any) -> np.ndarray:
     numbers = isinstance(given, list) and all(type(v) in (int, float) for v in given)
     if not numbers or len(given) not in (2, 3) or (len(given) == 3 and given[2] == 0):
         raise ValueProblem(
@@ -185,9 +192,7 @@ def _range(
     return array
 
 
-def _random(
-    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
-) -> np.ndarray:
+def _random(given: Any, dtype: Any, shape: ArrayShape) -> np.ndarray:
     if not isinstance(given, dict) or set(given) - {"seed", "low", "high"}:
         raise ValueProblem("random", f"'{_short(given)}' where a table of seed, low and high must stand")
     if shape is None:
@@ -206,9 +211,7 @@ def _random(
     return np.asarray(generator.integers(low, high, shape, dtype))
 
 
-def _file(
-    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
-) -> np.ndarray:
+def _file(given: Any, dtype: Any, folder: Path) -> np.ndarray:
     array = read_npy(given, folder)
     if array.dtype != dtype:
         raise ValueProblem(
@@ -243,9 +246,7 @@ def npy_type(given: str, folder: Path) -> str:
     return found
 
 
-def _expr(
-    given: Any, dtype: Any, shape: tuple[int, ...] | None, folder: Path, known: Mapping[str, Any]
-) -> np.ndarray:
+def _expr(given: Any, dtype: Any, shape: ArrayShape, known: Mapping[str, Any]) -> np.ndarray:
     if not isinstance(given, str):
         raise ValueProblem("expr", f"'{_short(given)}' where an expression in quotes must stand")
     try:
@@ -261,13 +262,3 @@ def _expr(
     with np.errstate(all="ignore"):
         array = array.astype(dtype)  # an expression is converted as numpy converts
     return np.full(shape, array) if shape is not None and array.ndim == 0 else array
-
-
-_Maker = Callable[[Any, Any, "tuple[int, ...] | None", Path, Mapping[str, Any]], np.ndarray]
-_MAKERS: dict[str, _Maker] = {
-    "value": _value,
-    "range": _range,
-    "random": _random,
-    "file": _file,
-    "expr": _expr,
-}

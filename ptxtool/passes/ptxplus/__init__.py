@@ -1,1 +1,1 @@
-"""What `lower-ptxplus` is made of: instruction selection by family, folding, layout."""
+"""The parts of `lower-ptxplus`: instruction selection by family, folding, layout."""

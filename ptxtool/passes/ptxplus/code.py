@@ -1,16 +1,18 @@
-"""The instructions that selection makes: PTXPlus over virtual registers, as text with just enough structure.
+"""The instructions that selection emits: PTXPlus over virtual registers, as text with just enough structure.
 
-For the families of `lower-ptxplus` that emit them, `fold.py`, which changes them, and `layout.py`, which prints them.
+For the families of `lower-ptxplus` that emit them, `tidy.py` and `fold.py`, which change them, and `layout.py`, which
+prints them.
 An operand is its text: `$v7`, `0x00000004`, `s[$v3+0x0010]`, `{$v4,$v5}`, `$p0/$o127`. Virtual registers are `$v<K>`
 (a general register of 32 bits) and `$p<K>` (a condition code); `$r0` is the packed thread id at entry, `$o127` the
 sink.
 """
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 _REGISTER = re.compile(r"\$(?:v|p|r|o)\d+")
+_BLOCK_ENDS = frozenset(["bra", "exit", "trap"])
 _DESTINATION_FREE = ("bra", "exit", "nop", "bar", "membar", "st", "callp", "retp", "trap")
 
 
@@ -44,7 +46,7 @@ class Code:
 
 
 def is_memory(operand: str) -> bool:
-    """Whether an operand is an access to memory or an address: `s[...]`, `constant0[...]`, `[...]`."""
+    """Whether an operand is a memory access or an address: `s[...]`, `constant0[...]`, `[...]`."""
     return operand.endswith("]")
 
 
@@ -60,7 +62,7 @@ def word(number: int) -> str:
 
 @dataclass(frozen=True)
 class BranchTarget:
-    """A place that branches name."""
+    """A point that branches may name."""
 
     label: Hashable
 
@@ -75,10 +77,26 @@ class KernelCode:
     local_bytes: int = 0
     lines: list[Code | BranchTarget] = field(default_factory=list)
     labels: dict[Hashable, str] = field(default_factory=dict)
-    """The places that branches name, as they name them."""
+    """The labels of the points that branches name."""
     notes: dict[str, int] = field(default_factory=dict)
-    """What its user should know, with the line in the text that is lowered."""
+    """Remarks for the user, with the line in the text that is lowered."""
 
     def codes(self) -> Iterator[Code]:
         """Its instructions, in order."""
         return (line for line in self.lines if isinstance(line, Code))
+
+    def blocks(self) -> Iterator[list[Code]]:
+        """Its instructions between labels that branches name and instructions that end a block."""
+        block: list[Code] = []
+        for line in self.lines:
+            if isinstance(line, Code):
+                block.append(line)
+            if line.label in self.labels if isinstance(line, BranchTarget) else line.base in _BLOCK_ENDS:
+                yield block
+                block = []
+        yield block
+
+    def drop(self, gone: Iterable[Code]) -> None:
+        """Remove instructions, by identity."""
+        ids = set(map(id, gone))
+        self.lines = [line for line in self.lines if id(line) not in ids]

@@ -195,9 +195,7 @@ class _Flattener:
         name = target.text if isinstance(target, Name) else ""
         callee = inlined.activation.function.module.functions.get(name)
         if callee is None:
-            raise Refusal(
-                f"the call goes through '{name}': only calls of named functions can be put in place"
-            )
+            raise Refusal(f"the call goes through '{name}': only calls of named functions can be inlined")
         if callee.body is None:
             raise Refusal(f"'{name}' has no body in this file")
         if name in self._active or len(self._active) > MAX_DEPTH:
@@ -237,7 +235,7 @@ class _Flattener:
                 isinstance(actual, Name) and inlined.key(actual.text)
             )
             if not is_value or declarator.dimensions or formal.vector > 1:
-                raise Refusal(f"'{name}' is passed in a way that cannot be put in place")
+                raise Refusal(f"'{name}' is passed in a way that cannot be inlined")
             if formal.space == "param":
                 bits = TYPES[formal.type].bits
                 activation.parameters[name] = variable = self._variable(name)

@@ -8,8 +8,9 @@ for other threads (parameters, constants and special registers never change), no
 
 import re
 from collections import Counter
+from itertools import chain
 
-from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode, is_memory, registers_in
+from ptxtool.passes.ptxplus.code import Code, KernelCode, is_memory, registers_in
 
 _LOADS = ("mov.u32", "mov.s32", "mov.f32")
 _TAKES = re.compile(
@@ -17,45 +18,30 @@ _TAKES = re.compile(
     r"|set\.\w+\.u32\.(u32|s32|f32)|cvt(\.\w+)?\.(f32|u32|s32)\.(u32|s32|f32)"
 )
 """Instructions that read 32 bits and may read them from memory."""
-_MIRRORED = {
-    "lt": "gt",
-    "gt": "lt",
-    "le": "ge",
-    "ge": "le",
-    "ltu": "gtu",
-    "gtu": "ltu",
-    "leu": "geu",
-    "geu": "leu",
-}
+_PAIRS = (("lt", "gt"), ("le", "ge"), ("ltu", "gtu"), ("leu", "geu"))
+_MIRRORED = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
 _SAME = frozenset({"eq", "ne", "equ", "neu", "num", "nan"})
 _SPECIAL = re.compile(r"%\w+\.[xyz]")
 _CONSTANT_ADDRESS = re.compile(r"s\[0x([0-9a-f]+)\]")
-_ENDS = frozenset(["bra", "exit", "trap"])
 _FENCES = frozenset(["bar", "membar", "atom", "st"])
 
 
 def fold(kernel: KernelCode, parameter_end: int) -> None:
     """Fold the loads of a kernel; parameters lie in shared memory up to `parameter_end`."""
-    writes: Counter[str] = Counter()
-    reads: Counter[str] = Counter()
-    for code in kernel.codes():
-        writes.update(code.writes())
-        reads.update(code.reads())
-    gone: set[int] = set()
-    waiting: dict[str, Code] = {}  # register -> the load that made it, not yet out of date
-    for line in kernel.lines:
-        if isinstance(line, BranchTarget):
-            if line.label in kernel.labels:
-                waiting.clear()
-            continue
-        for name in registers_in(" ".join(line.operands)):
-            load = waiting.pop(name, None) if reads[name] == 1 else None
-            if load is not None and name in line.reads() and _take(line, name, load.operands[1]):
-                gone.add(id(load))
-        _forget(waiting, line, parameter_end)
-        if _is_load(line) and writes[line.operands[0]] == reads[line.operands[0]] == 1:
-            waiting[line.operands[0]] = line
-    kernel.lines = [line for line in kernel.lines if id(line) not in gone]
+    writes = Counter(chain.from_iterable(code.writes() for code in kernel.codes()))
+    reads = Counter(chain.from_iterable(code.reads() for code in kernel.codes()))
+    gone: list[Code] = []
+    for block in kernel.blocks():
+        waiting: dict[str, Code] = {}  # register -> the load that writes it, still valid
+        for code in block:
+            for name in registers_in(" ".join(code.operands)):
+                load = waiting.pop(name, None) if reads[name] == 1 else None
+                if load is not None and name in code.reads() and _take(code, name, load.operands[1]):
+                    gone.append(load)
+            _forget(waiting, code, parameter_end)
+            if _is_load(code) and writes[code.operands[0]] == reads[code.operands[0]] == 1:
+                waiting[code.operands[0]] = code
+    kernel.drop(gone)
 
 
 def _is_load(code: Code) -> bool:
@@ -66,8 +52,6 @@ def _is_load(code: Code) -> bool:
 
 def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
     """Drop the loads that cannot move beyond an instruction."""
-    if line.base in _ENDS:
-        waiting.clear()
     changes = line.base in _FENCES or (bool(line.operands) and is_memory(line.operands[0]))
     written = set(line.writes())
     for name, load in list(waiting.items()):
@@ -77,7 +61,7 @@ def _forget(waiting: dict[str, Code], line: Code, parameter_end: int) -> None:
 
 
 def _is_fixed(operand: str, parameter_end: int) -> bool:
-    """Whether nothing in the kernel changes what an operand reads: parameters, constants, special registers."""
+    """Whether an operand never changes in the kernel: parameters, constants, special registers."""
     if not operand.startswith("s["):
         return True
     found = _CONSTANT_ADDRESS.fullmatch(operand)
@@ -85,7 +69,7 @@ def _is_fixed(operand: str, parameter_end: int) -> bool:
 
 
 def _take(code: Code, name: str, operand: str) -> bool:
-    """Put a memory operand in the place of a register, if the instruction takes it there."""
+    """Replace a register by a memory operand, if the instruction takes one there."""
     sources = list(code.operands[1:])
     if _TAKES.fullmatch(code.opcode) is None or not all(_is_register(s) for s in sources):
         return False

@@ -181,7 +181,7 @@ def _has_short_form(code: Code, operands: Sequence[str]) -> bool:
     return is_plain and all(_WHOLE.fullmatch(o) and int(o[2:]) < 64 for o in operands)
 
 
-# ---- the text behind allocation
+# ---- the text after allocation
 
 
 def tidied(text: str) -> str:
@@ -203,9 +203,9 @@ def tidied(text: str) -> str:
 
 
 def addressed(text: str, virtual: str) -> tuple[str, str]:
-    """A tidied text with every label called by its address, and the text it was made from with the same names.
+    """A tidied text whose labels are named by their addresses, and the virtual text with the same names.
 
-    Where two labels have one address, because the copies between them were dropped, the second has a number behind it.
+    Two labels have one address where the copies between them were dropped; the name of the second ends in a number.
     """
     names = [_addresses(body[0]) for body in _BODY.finditer(text)]
     renamed = []

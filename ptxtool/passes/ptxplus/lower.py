@@ -1,6 +1,6 @@
 """The steps of `lower-ptxplus`, from a PTX module to the final text: selection, registers, encodings, addresses.
 
-For the pass alone (`ptxtool.passes.ptxplus.lower_ptxplus`), which imports this when it runs: nobody else waits for it.
+Only `ptxtool.passes.ptxplus.lower_ptxplus` imports this, and only when it runs, to keep other commands fast.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def _kernels(module: Module, name: str) -> list[Function]:
 def allocate(
     variables: ModuleVariables, codes: Sequence[KernelCode], bounds: Bounds
 ) -> tuple[str, Module, PassResult]:
-    """The final text, the module over virtual registers that it was made from, and how. Raises E301 for too few."""
+    """The final text, the module over virtual registers, and its allocation. Raises E301 for too few registers."""
     with_locals = next((code.name for code in codes if code.local_bytes), "")
     if (
         with_locals and bounds.spill
@@ -96,7 +96,7 @@ def allocate(
 
 
 def _in_source(module: Module, virtual: Module, problem: Diagnostic) -> Diagnostic:
-    """What is wrong with a kernel over virtual registers, said of the kernel that it was made from."""
+    """A diagnostic about a kernel over virtual registers, placed at the kernel in the source."""
     name = next(f.name for f in virtual.kernels.values() if f.start <= problem.start <= f.end)
     kernel = module.kernels[name]
     return replace(problem, source=module.source, start=kernel.start, end=kernel.body_start)

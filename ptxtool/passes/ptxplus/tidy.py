@@ -1,19 +1,19 @@
-"""What selection leaves behind and a careful hand would not write: copies of results, jumps to the next instruction.
+"""Removal of what selection emits in excess: copies of results, jumps to the next instruction.
 
-A rule of selection puts results together in new registers and copies them to their places last, so that an operand in
-the same place is read before. Where nothing between the two touches the place, the result goes there at once, and what
-reads it meanwhile reads it there. Allocation could drop most of these copies, but not one into half of a pair.
+A selection rule computes results in new registers and copies them to their destinations last, so that an operand in the
+same register is read before. Where no instruction between the two names the destination, the result is computed there
+at once, and reads in between are renamed. Allocation could drop most of these copies, but not one into half of a pair.
 """
 
 import re
 from collections import Counter
+from itertools import chain
 
 from ptxtool.passes.ptxplus.code import BranchTarget, Code, KernelCode
 
 _FAR = 40
-"""So many instructions back the origin of a copy is looked for."""
+"""The most instructions between the computation of a result and its copy."""
 _COPIES = frozenset(["mov.u32", "mov.pred"])
-_ENDS = frozenset(["bra", "exit", "trap"])
 
 
 def tidy(kernel: KernelCode) -> None:
@@ -23,28 +23,21 @@ def tidy(kernel: KernelCode) -> None:
 
 
 def _write_in_place(kernel: KernelCode) -> None:
-    uses: Counter[str] = Counter()
-    for code in kernel.codes():
-        uses.update(code.writes())
-        uses.update(code.reads())
-    block: list[Code] = []
-    gone: set[int] = set()
-    for line in kernel.lines:
-        if isinstance(line, BranchTarget):
-            if line.label in kernel.labels:
-                block = []
-            continue
-        if line.opcode in _COPIES and not line.guard and _is_made_in(block, uses, *line.operands):
-            gone.add(id(line))
-            continue
-        block.append(line)
-        if line.base in _ENDS:
-            block = []
-    kernel.lines = [line for line in kernel.lines if id(line) not in gone]
+    uses = Counter(chain.from_iterable((*code.writes(), *code.reads()) for code in kernel.codes()))
+    gone: list[Code] = []
+    for block in kernel.blocks():
+        before: list[Code] = []
+        for code in block:
+            is_copy = code.opcode in _COPIES and not code.guard
+            if is_copy and _computed_in_place(before, uses, *code.operands):
+                gone.append(code)
+            else:
+                before.append(code)
+    kernel.drop(gone)
 
 
-def _is_made_in(block: list[Code], uses: Counter[str], target: str, source: str) -> bool:
-    """Have the instruction that makes a value make it in its copy's place, if it can, and its readers read it there."""
+def _computed_in_place(block: list[Code], uses: Counter[str], target: str, source: str) -> bool:
+    """Compute the source of a copy in its target, and rename the reads in between; False where that is impossible."""
     if target[:2] not in ("$v", "$p") or source[:2] != target[:2]:
         return False
     naming: list[Code] = []

@@ -2,17 +2,17 @@
 
     before: add.s64 %rd7, %rd3, %rd5;        after: add.s64 %rd2, %rd0, %rd1;        (%rd2 is units 4 and 5)
 
-Names say places: `%r5` is unit 5 of the register file (32 bits), `%rs5` a 16-bit value in unit 5, `%rd2` a 64-bit value
-in units 4 and 5, `%p0` to `%p6` the predicates. PTX knows no such overlap; the pass keeps to it, so that `%r4` and
-`%rd2` never hold values at the same time. `max-regs` bounds the units of every function by itself. What does not fit
-is computed anew where it is constant, predicates beyond seven become words, the rest is spilled to local memory;
-`spill=none` refuses with the least number that works. `order` numbers the registers: `first-use` as the text needs them
-first, so that a warp runs furthest on the lowest; `pressure` gives the highest numbers to those needed least often.
+Names are physical: `%r5` is unit 5 of the register file (32 bits), `%rs5` a 16-bit value in unit 5, `%rd2` a 64-bit
+value in units 4 and 5, `%p0` to `%p6` the predicates. PTX defines no such overlap; the pass respects it, so that `%r4`
+and `%rd2` never hold values at the same time. `max-regs` bounds the units of each function. Values that do not fit are
+rematerialised if they are constant; predicates beyond seven become words; the rest is spilled to local memory.
+`spill=none` refuses with the least number that works. `order` numbers the registers: `first-use` in the order of first
+use, so that a warp runs furthest on the lowest; `pressure` assigns the highest numbers to those needed least often.
 
-Pre: PTX without errors, no registers of vector type (E301). Post: the same instructions, but for copies that became
-superfluous and for what spilling inserted (checked by `ptxtool.validate.assignment`); statements keep their place,
-`.loc` included. Not handled: registers in the head of a `.func` keep their names and units of their own; debug sections
-speak of the registers as they were (a remark says so).
+Pre: PTX without errors, no registers of vector type (E301). Post: the same instructions, except redundant copies and
+inserted spill code (checked by `ptxtool.validate.assignment`); statements keep their order, `.loc` included. Not
+handled: registers in the head of a `.func` keep their names and have separate units; debug sections keep the old names
+(a remark reports it).
 
 Reference: see `ptxtool.analysis.regalloc.linear_scan`; PTX ISA, section 5.1.1 (register state space).
 """
@@ -43,8 +43,7 @@ class Allocate:
             )
 
     def run(self, module: Module) -> PassResult:
-        # numpy: only who allocates waits for it
-        from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds, place_registers
+        from ptxtool.passes.regalloc.placement import CAN_SPILL, Bounds, place_registers  # imports numpy
 
         if module.is_ptxplus:
             what = "allocate is for PTX: the registers of PTXPlus are physical already"
@@ -53,6 +52,6 @@ class Allocate:
         bounds = Bounds(self.max_regs, PREDICATES, self.spill == "local", GENERAL_LIMIT, CAN_SPILL)
         result = place_registers(module, self.name, bounds, self.order)
         if any(isinstance(item, Directive) and "debug_info" in item.text for item in module.items):
-            said = Remark(self.name, "the debug information still names the registers as they were")
-            return PassResult(result.edits, (*result.remarks, said), result.claim)
+            remark = Remark(self.name, "the debug information still names the registers as they were")
+            return PassResult(result.edits, (*result.remarks, remark), result.claim)
         return result

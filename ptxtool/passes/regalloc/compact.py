@@ -1,14 +1,14 @@
-"""compact: renumber registers onto the fewest, with no instruction more.
+"""compact: renumber registers onto the fewest, without additional instructions.
 
-What lives at different times shares a register; what is live together stays apart. PTX gets the physical names that
-`allocate` gives (`%r5`, `%rd2`, `%p0`), PTXPlus keeps its own (`$r5`, `$ofs1`, `$p0`): pairs and quadruples in braces
-stay adjacent and aligned as they were, halves stay halves of one register, post-incremented addresses stay in one,
-`$r0` holds the thread id when the kernel starts, `$r124` and `$o127` are what they are.
+Values with disjoint live ranges share a register. PTX has the physical names of `allocate` afterwards (`%r5`, `%rd2`,
+`%p0`), PTXPlus its own (`$r5`, `$ofs1`, `$p0`): pairs and quadruples in braces stay adjacent and aligned, halves stay
+halves of one register, post-incremented addresses stay in one, `$r0` holds the thread id when the kernel starts,
+`$r124` and `$o127` keep their names.
 
 `max-regs` refuses (E301) what needs more than that many; 0 asks for the fewest and refuses nothing.
 
-Pre: a module without errors, no registers of vector type (E301). Post: the same instructions but for copies that became
-superfluous (checked by `ptxtool.validate.assignment`).
+Pre: a module without errors, no registers of vector type (E301). Post: the same instructions except redundant
+copies (checked by `ptxtool.validate.assignment`).
 
 Reference: P. Sakdhnagool et al., "RegDem: increasing GPU performance via shared memory register spilling", 2019,
 section 3.3 (compaction).
@@ -37,9 +37,6 @@ class Compact:
             )
 
     def run(self, module: Module) -> PassResult:
-        from ptxtool.passes.regalloc.placement import (  # numpy: only who allocates waits for it
-            Bounds,
-            place_registers,
-        )
+        from ptxtool.passes.regalloc.placement import Bounds, place_registers  # imports numpy
 
         return place_registers(module, self.name, Bounds(self.max_regs or None), "first-use")

@@ -1,7 +1,7 @@
 """Names for physical registers in the text of a function: the inverse of `ptxtool.analysis.regalloc.physical`.
 
-Where a variable, parameter or label has a name like them, a prefix gets a line behind it: `%r_5`. The variable of
-spilled values gets a number where its name is taken: `__ptxtool_spill1`.
+If a variable, parameter or label has such a name, an underscore follows the prefix: `%r_5`. If the name of the variable
+for spilled values is taken, a number follows it: `__ptxtool_spill1`.
 """
 
 import re
@@ -18,7 +18,7 @@ _PREFIXED = re.compile(r"(%\w*?)[0-9]+")
 
 
 class PhysicalNames:
-    """How places are called: `%r5`, `%rd2` (units 4 and 5), `%p0`; `$r5`, `$ofs1`, `$p0` in PTXPlus."""
+    """Names of physical registers: `%r5`, `%rd2` (units 4 and 5), `%p0`; `$r5`, `$ofs1`, `$p0` in PTXPlus."""
 
     def __init__(self, function: Function):
         self.is_ptxplus = function.registers.is_ptxplus
@@ -34,7 +34,7 @@ class PhysicalNames:
 
     @cached_property
     def spills(self) -> str:
-        """The variable in local memory that spilled values of PTX live in; another one where the text has one."""
+        """The variable in local memory that holds spilled values of PTX, with a name that the text does not have."""
         taken = {*other_names(self._function)}
         return next(
             name for name in chain([_SPILLS], map(f"{_SPILLS}{{}}".format, count(1))) if name not in taken
@@ -46,7 +46,7 @@ class PhysicalNames:
 
 
 class DeclaredNames:
-    """Places are a function's own registers, by index, and stay declared as they are."""
+    """Names of a function's own registers, whose indices are the units; their declarations stay."""
 
     def __init__(self, function: Function):
         self._registers = function.registers
@@ -57,7 +57,7 @@ class DeclaredNames:
 
 
 class Spelling(dict[int, str]):
-    """The names of places for values of one file and width: unit -> name, as far as they have been asked for."""
+    """The names of units for values of one file and width: unit -> name, for those that were looked up."""
 
     def __init__(self, names: PhysicalNames | DeclaredNames, file: str, bits: int):
         super().__init__()
@@ -71,7 +71,7 @@ class Spelling(dict[int, str]):
 
     @property
     def n_names(self) -> int:
-        """How many registers of that width it takes to have all these names."""
+        """The number of registers of that width to declare for these names."""
         return max(self) // max(1, self.bits // 32) + 1 if self else 0
 
 
@@ -82,7 +82,7 @@ def _free(prefix: str, taken: set[str]) -> str:
 
 
 def other_names(function: Function) -> Iterator[str]:
-    """The names that are no registers of the body and that a register's name might repeat."""
+    """The names in scope that are no registers of the body."""
     yield from function.module.variables
     yield from function.module.functions
     for declaration in (*function.params, *function.returns):

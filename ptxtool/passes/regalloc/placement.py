@@ -1,4 +1,4 @@
-"""What `allocate`, `compact` and `lower-ptxplus` share: places for the registers of every function, and the proof."""
+"""What `allocate`, `compact` and `lower-ptxplus` have in common: physical registers for every function, the proof."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,9 @@ from ptxtool.passes.regalloc.renaming import Renamed, rename
 
 @dataclass(frozen=True)
 class Bounds:
-    """The registers and predicates a function may take, None for as many as it needs, and whether values may spill.
+    """The registers and predicates that a function may use, None for any number, and whether values may spill.
 
-    For refusals: `most` is the largest bound that may be asked for, None for any; `advice` says of spilling whether
-    that would help.
+    For refusals: `most` is the largest bound that the user can set, None for any; `advice` is about spilling.
     """
 
     registers: int | None = None
@@ -29,7 +28,7 @@ class Bounds:
     advice: str = ""
 
     def give(self, least: int) -> str:
-        """What to do about a bound where it takes `least`."""
+        """The advice for a function that needs `least`."""
         if self.most is None or least <= self.most:
             return f"give {least} or more"
         return f"no more than {self.most} can be given"
@@ -44,9 +43,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
     remarks: list[Remark] = []
     origins: dict[str, tuple[int, ...]] = {}
     problems: list[Diagnostic] = []
-    with (
-        paused_collector()
-    ):  # until the ranges of the last function, hundreds of thousands of objects, are gone
+    with paused_collector():  # hundreds of thousands of objects live until the last function is done
         for function in (
             item for item in module.items if isinstance(item, Function) and item.body is not None
         ):
@@ -64,7 +61,7 @@ def place_registers(module: Module, name: str, bounds: Bounds, order: Order) -> 
 
 
 def _placed(function: Function, name: str, bounds: Bounds, order: Order) -> tuple[Renamed, Remark]:
-    """The edits of one function, and what there is to say."""
+    """The edits of one function, and the remark."""
     assignment = numbered(_assigned(function, bounds), order)
     renamed = rename(function, assignment)
     message = describe(assignment, renamed.n_copies)
@@ -88,16 +85,16 @@ def _assigned(function: Function, bounds: Bounds) -> Assignment:
 
 
 def _too_few(bounds: Bounds, registers: int, free: Assignment) -> tuple[str, str]:
-    """What a function that takes as much as in `free` does not fit into, and what to do, where nothing may spill."""
-    taken, given = free.registers, counted(registers, "register")
+    """The bounds that a function with the assignment `free` exceeds, and the advice, where nothing may spill."""
+    taken, bound = free.registers, counted(registers, "register")
     if bounds.predicates is not None and free.predicates > bounds.predicates:
         predicates, needed = counted(bounds.predicates, "predicate"), str(free.predicates)
         if taken > registers:
-            predicates, needed = f"{given} and {predicates}", f"{taken} and {needed}"
+            predicates, needed = f"{bound} and {predicates}", f"{taken} and {needed}"
         help = "'spill=local' keeps predicates in registers where there are too few"
         return f"{predicates} without spilling: it needs {needed}", help
     help = bounds.give(taken) + (f"; {bounds.advice}" if bounds.advice else "")
-    return f"{given} without spilling: it needs {taken}", help
+    return f"{bound} without spilling: it needs {taken}", help
 
 
 def _too_few_with_spilling(
@@ -123,7 +120,7 @@ def _least(function: Function, predicates: int | None, low: int, high: int) -> i
 
 
 def describe(assignment: Assignment, n_copies: int) -> str:
-    """What became of a function's registers, in one line."""
+    """The result of an assignment, in one line."""
     n_names = len(set(assignment.ranges.register))
     parts = [f"{counted(n_names, 'register')} in {assignment.registers}"]
     if assignment.predicates:

@@ -1,4 +1,4 @@
-"""The claim of the passes that give registers other places."""
+"""The claim of the passes that assign registers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from ptxtool.validate.assignment import check_assignment
 
 @dataclass(frozen=True)
 class Proof:
-    """The claim that the registers of a module were placed anew and nothing else: per function, `origins` says which
-    old instruction every new one is (-1: none), for `ptxtool.validate.assignment`."""
+    """The claim that a pass changed only the assignment of registers: per function, `origins` has the index of the
+    old instruction for every new one (-1: none), for `ptxtool.validate.assignment`."""
 
     origins: Mapping[str, tuple[int, ...]]
 

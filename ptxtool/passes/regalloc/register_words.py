@@ -10,19 +10,18 @@ from itertools import accumulate, repeat
 
 import numpy as np
 
-# a word, or what words have no meaning in
+# a word, or a comment or string, in which words have no meaning
 TOKEN = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|(?<![.\w$%])[%$A-Za-z_][\w$]*)", re.DOTALL | re.ASCII)
-# what may stand before a mark is looked at behind it: where all alternatives begin with a character of their own, the
-# search is a third faster (measured)
+# the look-behind stands after the mark: where every alternative begins with another character, the search is a third
+# faster (measured)
 MARKED = re.compile(r"(//[^\n]*|/\*.*?\*/|\"[^\"]*\"|[%$](?<![\w$%][%$])[\w$]+)", re.DOTALL | re.ASCII)
-HEAD = re.compile(r"(?:@\s*!?\s*[%$\w]+(?:\.\w+)?\s*)?[\w.:]+")
 
 
 class Words:
-    """A part of a text, cut into words and what stands between them, to be changed from its end to its beginning.
+    """A part of a text, split into words and gaps between them, to be changed from its end to its beginning.
 
-    Names from `names` are put in at once. Gap g stands in front of word g. Offsets are those of the text as it was, so
-    every change is in front of those before it.
+    Words in `names` are replaced at once. Gap g is the text before word g. Offsets are those of the original text, so
+    every change must precede, in the text, the changes before it.
     """
 
     def __init__(self, text: str, start: int, end: int, pattern: re.Pattern[str], names: Mapping[str, str]):
@@ -32,7 +31,7 @@ class Words:
         pieces[1::2] = map(names.get, self._words, self._words)
 
     def places(self, starts: Sequence[int], ends: Sequence[int]) -> Sequence[tuple[int, int]]:
-        """The first word of parts of the text, and the one behind their last."""
+        """The first word of parts of the text, and the one after their last."""
         first, last = (np.searchsorted(self._starts, each).tolist() for each in (starts, ends))
         return [*zip(first, last, strict=True)]
 
@@ -48,35 +47,11 @@ class Words:
         self._pieces[2 * gap] = f"{old[:at]}{text}{old[at:]}"
 
     def replace(self, first: int, last: int, start: int, end: int, text: str) -> None:
-        """Put a text in the place of some words and what is around them."""
+        """Replace some words and the text around them."""
         a, b = 2 * first, 2 * last
         before = self._pieces[a][: start - self._gaps[first]]
-        behind = self._pieces[b][end - self._gaps[last] :]
-        self._pieces[a : b + 1] = [f"{before}{text}{behind}", *repeat("", b - a)]
+        after = self._pieces[b][end - self._gaps[last] :]
+        self._pieces[a : b + 1] = [f"{before}{text}{after}", *repeat("", b - a)]
 
     def text(self) -> str:
         return "".join(self._pieces)
-
-
-def operands(text: str) -> list[str]:
-    """An instruction's text behind its opcode, cut in front of the commas between operands."""
-    pieces: list[str] = []
-    depth = start = position = 0
-    while position < len(text):
-        character = text[position]
-        if text.startswith("//", position):
-            position = text.find("\n", position) % (len(text) + 1)
-        elif text.startswith("/*", position):
-            position = text.find("*/", position) + 1
-        elif character == '"':
-            position = text.find('"', position + 1)
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and not depth:
-            pieces.append(text[start:position])
-            start = position
-        position += 1
-    pieces.append(text[start:])
-    return pieces

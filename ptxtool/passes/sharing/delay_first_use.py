@@ -1,9 +1,9 @@
-"""delay-first-use: what needs no shared register comes before what does.
+"""delay-first-use: put instructions that need no shared register before those that do.
 
 Under register sharing a non-owner warp waits at its first instruction that names a register beyond the private ones.
 Instructions after that one in its block may need neither a shared register nor a result of the instructions that wait:
 they move before it. In every scheduling region where a thread may execute its first instruction with a shared
-register, in the given order, the pass puts first
+register, the pass puts first
 
     { i : i names no shared register, and depends on no instruction that is not in this set }
 
@@ -26,8 +26,8 @@ reorders declarations; this pass reorders instructions for the same purpose.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ptxtool.analysis.flow.dependence import effects, parts, stretches
-from ptxtool.analysis.sharing.first_shared import FirstShared
+from ptxtool.analysis.flow.dependence import effects, scheduling_regions, split_region
+from ptxtool.analysis.sharing.first_shared import ExpectedPath
 from ptxtool.analysis.sharing.shared_registers import private_registers, touches_shared_registers
 from ptxtool.base.phrases import counted
 from ptxtool.ir.edit import TextEdit
@@ -63,23 +63,23 @@ class DelayFirstUse(SharingPass):
 
 
 def _delayed(kernel: Function, private: int) -> tuple[list[TextEdit], str]:
-    paths = FirstShared(kernel)
+    paths = ExpectedPath(kernel)
     bits = (1 << min(private, len(kernel.registers))) - 1
-    stops = [(stop, times) for _, stop, times in paths.ways(bits) if stop >= 0]
-    regions, done = list(stretches(kernel)), effects(kernel)
+    stops = [(stop, times) for _, stop, times in paths.stops(bits) if stop >= 0]
+    regions, done = list(scheduling_regions(kernel)), effects(kernel)
     shared = touches_shared_registers(kernel, private)
     edits: list[TextEdit] = []
     n, gained = 0, 0.0
     for stop, times in stops:
         region = next(r for r in regions if stop in r)
-        first, rest, _ = parts(region, done, shared)
+        first, rest, _ = split_region(region, done, shared)
         moved = sum(i > stop for i in first)
         if moved:
             n += moved
             gained += times * moved
             edits += permute(kernel, region, [*first, *rest])
     if not edits:
-        return [], "nothing to do: no instruction that needs no shared register waits behind one that does"
+        return [], "nothing to do: no instruction that needs no shared register waits after one that does"
     before = paths.value(bits)
     return edits, (
         f"{counted(n, 'instruction')} moved; with {counted(private, 'private register')}, "

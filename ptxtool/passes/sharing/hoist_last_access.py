@@ -27,10 +27,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from ptxtool.analysis.flow.dependence import effects, stretches
+from ptxtool.analysis.flow.dependence import effects, scheduling_regions
 from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.flow.pressure import pressure_of
-from ptxtool.analysis.sharing.last_access import hastened
+from ptxtool.analysis.sharing.last_access import hoisted
 from ptxtool.analysis.sharing.release_points import last_touches
 from ptxtool.analysis.sharing.shared_access import touches_shared_scratchpad
 from ptxtool.analysis.sharing.shared_layout import shared_layout
@@ -78,15 +78,15 @@ def _hoisted(kernel: Function, touches: Sequence[bool], registers: int) -> tuple
     done = effects(kernel)
     edits: list[TextEdit] = []
     moved: list[str] = []
-    for region in stretches(kernel):
+    for region in scheduling_regions(kernel):
         last = max(lasts.intersection(region), default=-1)
         if last < 0:
             continue
-        order = hastened(region, touches, done, live, limits)
+        order = hoisted(region, touches, done, live, limits)
         gained = last - region[order.index(last)]
         if gained > 0:
             edits += permute(kernel, region, order)
             moved.append(f"{counted(gained, 'instruction')} (of line {kernel.line(last)})")
     if not moved:
-        return [], "nothing to do: nothing that stands before a last access can come behind it"
+        return [], "nothing to do: no instruction before a last access can move after it"
     return edits, f"last access earlier by {', '.join(moved)}"

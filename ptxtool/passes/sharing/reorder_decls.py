@@ -1,25 +1,25 @@
-"""reorder-decls: declare the registers of a kernel in the order in which they are first used.
+"""reorder-decls: declare the registers of a kernel in the order of their first use.
 
 Under register sharing the registers with the smallest sequence numbers are private to a warp; sorted by first use they
-let a warp run furthest before it needs a shared one. Registers never used keep their order behind the others.
+let a warp run furthest before it needs a shared one. Registers that are never used come last, in their old order.
 `order=text` takes the instructions as they stand, as the paper does, `order=cfg` in reverse post-order of the control
 flow graph.
 
-`order=late` goes beyond the paper. Given how many registers are private, floor(registers * (100 - share) / 100), it
-chooses those with which a thread is expected to execute most instructions before it needs a shared one, and declares
-them first (`ptxtool.analysis.sharing.first_shared` states the problem); the order is that of first use, within them and
-behind them. How often instructions run the graph suggests, or `counts`, a file that `ptxtool sim --json` wrote for the
-kernel. Where `registers` is not given it is the count that a run takes where its launch says none. `delay=true` chooses
-for a kernel on which delay-first-use runs next.
+`order=late` goes beyond the paper. Of the registers, floor(registers * (100 - share) / 100) are private: it chooses
+those with which a thread is expected to execute most instructions before it needs a shared one, and declares them first
+(`ptxtool.analysis.sharing.first_shared` states the problem); both groups are in the order of first use. Execution
+counts are estimated from the control flow graph, or read from `counts`, a file that `ptxtool sim --json` wrote for the
+kernel. The default of `registers` is the count of a run whose launch names none. `delay=true` chooses for a kernel on
+which delay-first-use runs next.
 
-Declarations stay in their block, each block is sorted by itself; only the declarations trade places, what
-stands between them (comments included) stays.
+Declarations stay in their block, each block is sorted by itself; only the declarations trade places, the text between
+them (comments included) stays.
 
 Pre: a module without errors whose kernels declare one register per declaration (run unroll-decls first, or the pass
 declines with E301). Post: in every block of every kernel the used registers are declared in the order of their first
 use (of `order=late`: the private ones before the others); only register declarations have changed (checked by
 `ptxtool.validate.declarations`). Idempotent.
-Not handled: declarations between instructions that would have to move behind a use (E301).
+Not handled: declarations between instructions that would have to move after a use (E301).
 Reference: V. Jatala, J. Anantpur, A. Karkare, Improving GPU performance through register sharing, section 5.2.
 """
 
@@ -28,9 +28,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from ptxtool.analysis.sharing.first_shared import Choice, FirstShared
+from ptxtool.analysis.sharing.first_shared import ExpectedPath, PrivateSet
 from ptxtool.analysis.sharing.first_use import first_use
-from ptxtool.analysis.sharing.issue_counts import load_issue_counts
+from ptxtool.analysis.sharing.issue_counts import IssueCounts
 from ptxtool.analysis.sharing.shared_registers import private_registers
 from ptxtool.base.bits import from_indices
 from ptxtool.base.diag import Diagnostic, error
@@ -65,21 +65,21 @@ class ReorderDecls:
                 help = "leave it out, or choose order=late"
                 raise WrongOption(option, Diagnostic("E301", what, help=help))
 
-    def run(self, module: Module) -> PassResult:
+    def run(self, module: Module, counts: IssueCounts | None = None) -> PassResult:
         edits: list[TextEdit] = []
         remarks: list[Remark] = []
         for kernel in module.kernels.values():
             _require_unrolled(kernel)
             gain = ""
             if self.order == "late":
-                rank, gain = self._late(kernel)
+                rank, gain = self._late(kernel, counts)
             else:
                 rank = {use.before: use.after for use in first_use(kernel, order=self.order)}
-            made = tuple(_reorder(kernel, rank))
-            edits += made
-            if made:
-                message = f"{len(made)} of {len(kernel.registers)} register declarations moved{gain}"
-                remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(made[0].start)))
+            moved = tuple(_reorder(kernel, rank))
+            edits += moved
+            if moved:
+                message = f"{len(moved)} of {len(kernel.registers)} register declarations moved{gain}"
+                remarks.append(Remark(self.name, message, kernel.name, kernel.source.line(moved[0].start)))
         if not edits:
             remarks.append(
                 Remark(self.name, f"nothing to do: every register stands in the order {self._goal}")
@@ -90,20 +90,19 @@ class ReorderDecls:
     def _goal(self) -> str:
         return "that reaches furthest" if self.order == "late" else "of first use"
 
-    def _late(self, kernel: Function) -> tuple[Mapping[int, int], str]:
-        """The places of registers by their sequence numbers, and what the order gains."""
+    def _late(self, kernel: Function, counts: IssueCounts | None) -> tuple[Mapping[int, int], str]:
+        """The rank of each register by sequence number, and the gain of the order, as text."""
         percent = required_share(self.name, self.share)
         private = private_registers(kernel, percent, self.registers)
-        counts = load_issue_counts(self.counts, kernel) if self.counts else None
-        way = FirstShared(kernel, counts, self.delay)
-        choice = way.best(private)
+        path = ExpectedPath(kernel, counts.of(kernel) if counts else None, self.delay)
+        choice = path.best(private)
         written = [use.before - 1 for use in first_use(kernel)]
         order = [k for k in written if k in choice.private] + [k for k in written if k not in choice.private]
-        return {k + 1: place for place, k in enumerate(order, 1)}, _gain(way, written, choice, private)
+        return {k + 1: place for place, k in enumerate(order, 1)}, _gain(path, written, choice, private)
 
 
-def _gain(way: FirstShared, written: list[int], choice: Choice, private: int) -> str:
-    as_written = way.value(from_indices(written[:private]))
+def _gain(path: ExpectedPath, written: list[int], choice: PrivateSet, private: int) -> str:
+    as_written = path.value(from_indices(written[:private]))
     how = "the most there can be" if choice.is_best else "the most that was found"
     return (
         f"; with {counted(private, 'private register')}, {counted(f'{choice.value:.4g}', 'instruction')} expected "
@@ -113,7 +112,7 @@ def _gain(way: FirstShared, written: list[int], choice: Choice, private: int) ->
 
 
 @dataclass(frozen=True)
-class _Slot:
+class _DeclarationSlot:
     """A declaration of one register and the instruction before which it stands."""
 
     declaration: Declaration
@@ -136,14 +135,14 @@ def _reorder(kernel: Function, rank: Mapping[int, int]) -> Iterator[TextEdit]:
                 )
 
 
-def _blocks(kernel: Function) -> list[list[_Slot]]:
+def _blocks(kernel: Function) -> list[list[_DeclarationSlot]]:
     """The declarations of every `{ }` block that has some, each in textual order."""
     by_start = {register.declaration.start: register for register in kernel.registers}
-    outermost: list[_Slot] = []
+    outermost: list[_DeclarationSlot] = []
     open_blocks, blocks = [outermost], [outermost]
     for position, statement in kernel.other_statements:
         if isinstance(statement, Declaration) and statement.space == "reg":
-            open_blocks[-1].append(_Slot(statement, by_start[statement.start], position))
+            open_blocks[-1].append(_DeclarationSlot(statement, by_start[statement.start], position))
         elif isinstance(statement, ScopeOpen):
             open_blocks.append([])
             blocks.append(open_blocks[-1])
@@ -153,7 +152,7 @@ def _blocks(kernel: Function) -> list[list[_Slot]]:
 
 
 def _require_unrolled(kernel: Function) -> None:
-    """Decline (E301) where a declaration declares several registers: their order is not ours to choose."""
+    """Decline (E301) where a declaration declares several registers."""
     for declaration in register_declarations(kernel):
         if declares_several(declaration):
             first = declaration.declarators[0]
@@ -163,16 +162,16 @@ def _require_unrolled(kernel: Function) -> None:
             raise error("E301", what, kernel.source, declaration.start, declaration.end, help=help_)
 
 
-def _require_visible(kernel: Function, block: list[_Slot], wanted: list[_Slot]) -> None:
+def _require_visible(kernel: Function, block: list[_DeclarationSlot], wanted: list[_DeclarationSlot]) -> None:
     """Decline (E301) where declarations stand between instructions and one would change what a name means."""
     first = {use.before: use.instruction for use in first_use(kernel, order="text")}
     names = Counter(register.name for register in kernel.registers)
     for slot, moved in zip(block, wanted, strict=True):
         register = moved.register
         used = first[register.sequence_number]
-        behind_a_use = used is not None and slot.position > used
+        after_a_use = used is not None and slot.position > used
         hides_another = names[register.name] > 1 and slot.position != moved.position
-        if behind_a_use or hides_another:
+        if after_a_use or hides_another:
             raise error(
                 "E301",
                 f"'{register.name}' is declared between instructions and cannot trade places with "

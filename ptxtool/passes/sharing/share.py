@@ -24,9 +24,9 @@ def required_share(name: str, share: str, others: str = "") -> Fraction:
     Raises `WrongOption`: E301 where it is missing, E502 for a wrong one.
     """
     if not share:
-        given = f"{name}{{{others}}}" if others else name
+        shown = f"{name}{{{others}}}" if others else name
         help = f"say how much is shared, as the run will: {name}{{{','.join(filter(None, (others, 'share=90')))}}}"
-        raise WrongOption("share", Diagnostic("E301", f"{given} needs the sharing percentage", help=help))
+        raise WrongOption("share", Diagnostic("E301", f"{shown} needs the sharing percentage", help=help))
     try:
         return percentage(share, f"{name}: share")
     except PtxError as problem:
@@ -42,11 +42,11 @@ def virtual_remark(name: str, kernel: Function, percent: Fraction, registers: in
     taken = registers or registers_per_thread(kernel)
     if not is_virtual(kernel, taken):
         return ()
-    said = (
+    message = (
         f"its registers are not physical: {counted(len(kernel.registers), 'is', 'are')} declared, a thread "
         f"takes {taken}, and {private_part(taken, percent)} of these count as private; run allocate or compact before"
     )
-    return (Remark(name, said, kernel.name),)
+    return (Remark(name, message, kernel.name),)
 
 
 def check_options(name: str, share: str, others: str = "", /, **counts: int) -> None:
@@ -90,7 +90,7 @@ def transform_kernels(
     edits: list[TextEdit] = []
     remarks: list[Remark] = []
     for kernel in module.kernels.values():
-        of_kernel, said = transform(kernel)
+        of_kernel, about_kernel = transform(kernel)
         edits += of_kernel
-        remarks += said
+        remarks += about_kernel
     return PassResult(tuple(edits), tuple(remarks), claim)

@@ -63,7 +63,7 @@ def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
     from ptxtool.passes.regalloc.renaming import rename_among_declared
 
     if any(mark.release == REGISTERS for mark in release_marks(kernel)):
-        return None, "nothing to do: it has release marks, which come behind this pass"
+        return None, "nothing to do: it has release marks, which must be inserted after this pass"
     try:
         found = split_tail(kernel, private)
     except PtxError as declined:
@@ -77,7 +77,7 @@ def _split(kernel: Function, private: int) -> "tuple[Renamed | None, str]":
     what = [f"{counted(n, 'live range')} moved"] if n else []
     what += [f"{counted(m, 'value')} copied before line {lines}"] if m else []
     return rename_among_declared(kernel, _assignment(found)), (
-        f"{' and '.join(what)} to private registers; {found.gain:.3g} issues per thread gained behind the lock"
+        f"{' and '.join(what)} to private registers; {found.gain:.3g} issues per thread gained after the release"
     )
 
 

@@ -1,4 +1,4 @@
-"""unroll-decls: one declaration per register, so that they can be put in another order one by one.
+"""unroll-decls: one declaration per register, so that each can be reordered by itself.
 
 `.reg .u32 $r<27>;` becomes `.reg .u32 $r0;` to `.reg .u32 $r26;`, and `.reg .f32 %a, %b;` two declarations, in the same
 order and so with the same sequence numbers, one per line in the indentation of the first. Comments inside a declaration
@@ -92,7 +92,7 @@ def _unroll(source: Source, declaration: Declaration) -> Iterator[TextEdit]:
         if declarator.count is not None and declarator.count > MOST:
             what = f"'{declarator.name}<{declarator.count}>' declares more registers than can be written out"
             raise error("E301", what, source, start + position, end, help=f"declare at most {MOST} at once")
-        assert bare.startswith(declarator.name, position), "declarators stand one behind the other"
+        assert bare.startswith(declarator.name, position), "declarators follow one another"
         stop = position + len(declarator.name)
         names = declarator.name
         if declarator.count is not None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from ptxtool.analysis.compare.correspondence import Step
+from ptxtool.analysis.compare.correspondence import StatementPair
 from ptxtool.analysis.compare.difference import Difference, text_of
 from ptxtool.analysis.flow.statements import Comparable
 from ptxtool.analysis.occupancy.occupancy import Occupancy
 from ptxtool.ir.nodes import Function
-from ptxtool.report.tables import Table, clip, head, table
+from ptxtool.report.tables import Part, clip, head, table
 
 _FIGURES = head(":cyan | >before | >after | >change:bold")
 _CLASSES = head("instructions:cyan | >before | >after | >removed | >added | >changed")
@@ -25,7 +25,7 @@ _TITLES = {
 _NAMES_SHOWN = 8
 
 
-def difference_parts(found: Difference, names: tuple[str, str], context: int) -> list[Table | str]:
+def difference_parts(found: Difference, names: tuple[str, str], context: int) -> list[Part]:
     """The report of one pair of kernels, of the files `names`; `context` statements around every change."""
     before, after = found.before.kernel, found.after.kernel
     kernel = before.name if before.name == after.name else f"{before.name} -> {after.name}"
@@ -34,7 +34,7 @@ def difference_parts(found: Difference, names: tuple[str, str], context: int) ->
     counts = found.counts
     moved = f" ({found.moved} of these moved)" if found.moved else ""
     head = ", ".join(f"{counts[kind]} {kind}" for kind in ("same", "changed", "removed", "added")) + moved
-    parts: list[Table | str] = [clip(f"{kernel}: {names[0]} -> {names[1]}"), f"instructions: {head}"]
+    parts: list[Part] = [clip(f"{kernel}: {names[0]} -> {names[1]}"), f"instructions: {head}"]
     parts += _head(found)
     parts += ["", table(_FIGURES, _figures(found))]
     if found.classes:
@@ -53,7 +53,7 @@ def _head(found: Difference) -> Iterator[str]:
 
 
 def _figures(found: Difference) -> Iterator[tuple[object, ...]]:
-    """What differs, and always what is asked first: instructions, registers, pressure."""
+    """The figures that differ, and always those of instructions, registers and pressure."""
     old, new = (figures.to_dict() for figures in found.figures)
     for name, value in old.items():
         if value != new[name] or name in ("instructions", "registers_used", "live_registers"):
@@ -117,7 +117,7 @@ def _lines(found: Difference, context: int) -> Iterator[tuple[object, ...]]:
         yield from _rows(found, step)
 
 
-def _rows(found: Difference, step: Step) -> Iterator[tuple[object, ...]]:
+def _rows(found: Difference, step: StatementPair) -> Iterator[tuple[object, ...]]:
     old = _place(found.before.kernel, step.before)
     new = _place(found.after.kernel, step.after)
     if step.kind == "same":

@@ -3,12 +3,12 @@
 from typing import Any
 
 from ptxtool.analysis.sharing.first_use import FirstUse, SharedTouch, Use, first_use
-from ptxtool.report.tables import Table, clip, head, heading, table
+from ptxtool.report.tables import TextTable, clip, head, heading, table
 
 _COLUMNS = head("register:cyan | class | >before | >after:bold | >line | first instruction:code")
 
 
-def first_use_table(uses: FirstUse, private: int | None = None) -> Table:
+def first_use_table(uses: FirstUse, private: int | None = None) -> TextTable:
     """The registers in order of first use; with `private`, also the first instruction that needs a shared one."""
     rows = [(u.name, u.kind, u.before, u.after, u.line, u.text or "(never used)") for u in uses]
     how = "as written" if uses.order == "text" else "along the control flow graph"

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptxtool.analysis.flow.loops import Loops
-from ptxtool.cfg import Cfg, DominatorTree
-from ptxtool.report.tables import Table, clip, head, heading, table
+from ptxtool.cfg.blocks import Cfg
+from ptxtool.cfg.dominance import DominatorTree
+from ptxtool.report.tables import Part, clip, head, heading, table
 
 _BLOCKS = head("block:cyan | lines | instructions | idom | ipdom | >loops | successors | labels")
 _BRANCHES = head(">line | branch that may diverge:code | lanes rejoin")
@@ -13,7 +14,7 @@ _BRANCHES = head(">line | branch that may diverge:code | lanes rejoin")
 
 def flow_parts(
     cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
-) -> list[Table | str]:
+) -> list[Part]:
     """The report of one kernel."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
@@ -35,7 +36,7 @@ def flow_parts(
             )
         )
     title = heading(kernel.name, f"{len(cfg.blocks)} blocks, {len(cfg.edges)} edges")
-    parts: list[Table | str] = [table(_BLOCKS, rows, title)]
+    parts: list[Part] = [table(_BLOCKS, rows, title)]
     if points:
         branches = [(kernel.line(i), clip(kernel.text(i), 72), _place(cfg, at)) for i, at in points.items()]
         parts += ["", table(_BRANCHES, branches, "reconvergence (immediate post-dominators)")]
@@ -45,7 +46,7 @@ def flow_parts(
 def flow_data(
     cfg: Cfg, idom: DominatorTree, ipdom: DominatorTree, loops: Loops, points: Mapping[int, int]
 ) -> dict[str, Any]:
-    """The same for `--json`. Blocks are numbers; the virtual exit is the number behind the last."""
+    """The same for `--json`. Blocks are numbers; the virtual exit is the number after the last."""
     kernel = cfg.kernel
     unreachable = set(cfg.unreachable)
     return {

@@ -1,9 +1,9 @@
 """The forms of the instruction table as text: for `ptxtool isa`, and for docs/isa.md, which is this for every opcode.
 
 A form in the notation of the PTX ISA: `{.x}` is optional, `.a|.b` are alternatives, a group too long to write out is
-named and listed below. Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out; behind
-a colon stands what is not simply the instruction's type, `imm` a constant. Then what has the form: the first version
-and target, those of words that came later (on a line of their own where long), and the last ones (`until`).
+named and listed below. Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out; a
+colon precedes any type but the instruction's own, `imm` is a constant. Then the requirements of the form: the first
+version and target, those of words that came later (on a line of their own where long), and the last ones (`until`).
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -106,10 +106,10 @@ def markdown(table: Table) -> str:
         "",
         "`{.x}` is optional and `.a|.b` are alternatives; a long list of them is named and stands below.",
         "",
-        "Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out. Behind a colon",
-        "stands what is not simply the instruction's type: `type2` is its second type, `n x b32` as many elements as",
-        "the modifiers say (`.v4`, `.x16`), `!pred` a predicate that may be negated, `imm(0..7)` a constant, `vsel` a",
-        "register that may have a selector (`%r1.b0`), `_` the sink, `special` a special register.",
+        "Operands: `d|p` may be a pair, `[a]` is an address, `{v}` a vector, `c?` may be left out. An operand with",
+        "another type than the instruction's has it after a colon: `type2` is the second type, `n x b32` as many",
+        "elements as the modifiers say (`.v4`, `.x16`), `!pred` a predicate that may be negated, `imm(0..7)` a",
+        "constant, `vsel` a register that may have a selector (`%r1.b0`), `_` the sink, `special` a special register.",
         "",
         "Then the first PTX version and target, if not all have the form, and those of words that came later;",
         "`until` says the last ones. `not` lists what does not go together. `ptxplus` marks what only PTXPlus has,",

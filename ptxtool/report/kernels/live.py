@@ -11,8 +11,7 @@ from typing import Any
 from ptxtool.analysis.flow.liveness import Liveness
 from ptxtool.base.bits import indices
 from ptxtool.base.render import Line
-from ptxtool.report.listing import Listing
-from ptxtool.report.tables import WIDTH, clip, heading
+from ptxtool.report.tables import WIDTH, Listing, clip, heading
 
 _CODE_WIDTH = 56
 _LEGEND = "^ defined  v used  x both  : live through"

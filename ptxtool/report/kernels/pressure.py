@@ -1,15 +1,15 @@
-"""Register pressure: the maximum, who holds it, and the curve."""
+"""Register pressure: the maximum, the registers live there, and the curve."""
 
 from ptxtool.analysis.flow.pressure import Pressure
 from ptxtool.report.bars import chart
-from ptxtool.report.tables import Table, clip, head, heading, table
+from ptxtool.report.tables import Part, clip, head, heading, table
 from ptxtool.results.register_counts import RegisterCounts
 
 _COLUMNS = head("register:cyan | class | >32-bit units | defined at lines | used at lines")
 _LINES_SHOWN = 8
 
 
-def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Table | str]:
+def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Part]:
     """The report of one kernel."""
     kernel = pressure.kernel
     if pressure.at is None:
@@ -21,7 +21,7 @@ def pressure_parts(pressure: Pressure, counts: RegisterCounts) -> list[Table | s
         others += f", most address registers {pressure.max_addresses}"
     rows = [(h.name, h.kind, h.units, _lines(h.def_lines), _lines(h.use_lines)) for h in pressure.holders]
     n = len(pressure.curve)
-    parts: list[Table | str] = [
+    parts: list[Part] = [
         where,
         others,
         *map(clip, str(counts).splitlines()),

@@ -4,12 +4,12 @@ from typing import Any
 
 from ptxtool.analysis.sharing.shared_use import ANY, SharedStop, SharedUse
 from ptxtool.base.phrases import counted
-from ptxtool.report.tables import Table, clip, head, heading, table
+from ptxtool.report.tables import TextTable, clip, head, heading, table
 
 _COLUMNS = head("variable:cyan | >bytes | >offset | >accesses | >lines | >span:bold | first access:code")
 
 
-def shared_use_table(use: SharedUse, boundary: int | None = None) -> Table:
+def shared_use_table(use: SharedUse, boundary: int | None = None) -> TextTable:
     """The variables in order of first access; with `boundary`, the first shared byte, also what needs it."""
     by_number = use.kernel.registers.is_ptxplus and any(v.name == ANY for v in use.variables)
     unseen = "(by number, if at all)" if by_number else "(never accessed)"

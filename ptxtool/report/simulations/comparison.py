@@ -3,7 +3,7 @@
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.simulation import byte_waited_for
-from ptxtool.report.tables import Table, clip, head, table
+from ptxtool.report.tables import Part, clip, head, table
 from ptxtool.results.run_results import Comparison, Rung
 from ptxtool.results.simulation import StallPoint
 
@@ -14,7 +14,7 @@ _COLUMNS = head(
 _NAME_AND_BAR = 31  # as much as leaves the table within its width
 
 
-def comparison_parts(comparison: Comparison) -> list[Table | str]:
+def comparison_parts(comparison: Comparison) -> list[Part]:
     """The report of a ladder. Slots are scheduler slots: one per scheduler and cycle of an SM with work."""
     base = comparison.rungs[0].result
     grid, block = (" x ".join(map(str, e)) for e in (base.grid, base.block))
@@ -25,7 +25,7 @@ def comparison_parts(comparison: Comparison) -> list[Table | str]:
     longest = max(10.0, *(abs(comparison.gain(rung) or 0.0) for rung in comparison.rungs))
     room = max(0, _NAME_AND_BAR - max(len(rung.name) for rung in comparison.rungs))
     rows = [_row(comparison, rung, longest, min(room, 12)) for rung in comparison.rungs]
-    parts: list[Table | str] = [table(_COLUMNS, rows, title), ""]
+    parts: list[Part] = [table(_COLUMNS, rows, title), ""]
     return [*parts, *_stall_lines(comparison), "", _verdict(comparison)]
 
 
@@ -79,7 +79,7 @@ def _why_unshared(comparison: Comparison) -> list[str]:
 
 
 def _locked(point: StallPoint) -> str:
-    """What a warp waited for."""
+    """The register or byte that a warp waited for."""
     return f"{point.register} (register {point.sequence})" if point.offset < 0 else byte_waited_for(point)
 
 

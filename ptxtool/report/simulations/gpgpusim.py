@@ -68,7 +68,7 @@ def _launch(result: SimResult, number: int, totals: Mapping[str, int], ctas: int
 
 
 def _cache(name: str, totals: Mapping[str, int], indent: str) -> Iterator[str]:
-    """The totals of one cache; who waits for a line of a cache that is only read counts as a miss there, too."""
+    """The totals of one cache; in read-only caches an access that waits for a line on its way counts as a miss, too."""
     own = name.lower()
     accesses, misses = totals[f"{own}_accesses"], totals[f"{own}_misses"]
     yield f"{indent}{name}_total_cache_accesses = {accesses}"

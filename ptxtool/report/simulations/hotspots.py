@@ -1,13 +1,13 @@
 """Where the time of a simulated launch went: the reasons, the hottest instructions, the SMs, and a listing.
 
-Shares are of all scheduler slots of the launch. docs/hotspots.md says what the reasons mean and whom a slot is charged
-to.
+Shares are of all scheduler slots of the launch. docs/hotspots.md explains the reasons, and which
+instruction a slot is charged to.
 """
 
 from collections.abc import Iterable, Mapping
 
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import Table, head, table
+from ptxtool.report.tables import Part, TextTable, head, table
 from ptxtool.results.hotspots import ISSUED, REASONS, Hotspot, Hotspots
 
 _REASONS = head("slots | >number:bold | >share | :cyan | >least of an SM | >most")
@@ -27,9 +27,9 @@ _LONGEST = 5  # marks of the listing's bars
 _KINDS = (ISSUED, "stall", "idle", "scoreboard")
 
 
-def hotspot_parts(found: Hotspots) -> list[Table | str]:
+def hotspot_parts(found: Hotspots) -> list[Part]:
     """The report of a launch: reasons, SMs, hottest instructions, CUDA lines where they are known, and the listing."""
-    parts: list[Table | str] = [_reasons(found), "", _sms(found), "", _hottest(found)]
+    parts: list[Part] = [_reasons(found), "", _sms(found), "", _hottest(found)]
     if any(spot.cuda for spot in found.instructions):
         parts += ["", _cuda(found)]
     functions = dict.fromkeys(spot.function for spot in found.instructions)
@@ -42,7 +42,7 @@ def _share(n: int, total: int) -> str:
     return f"{n / total:.1%}" if total else ""
 
 
-def _reasons(found: Hotspots) -> Table:
+def _reasons(found: Hotspots) -> TextTable:
     """The kinds of slots, and below each its reasons, the most frequent first."""
     total = found.slots
     totals = found.kinds(found.reasons)
@@ -65,7 +65,7 @@ def _reason(
     return label, n, _share(n, total), bar(share, 1.0, 30), min(counts), max(counts)
 
 
-def _sms(found: Hotspots) -> Table:
+def _sms(found: Hotspots) -> TextTable:
     rows: list[tuple[object, ...]] = []
     for index, reasons in enumerate(found.per_sm):
         total = sum(reasons.values())
@@ -82,7 +82,7 @@ def _mostly(reasons: Mapping[str, int], total: int, most: int) -> str:
     return ", ".join(f"{REASONS[name].label} {reasons[name] / total:.0%}" for name in ordered[:most])
 
 
-def _hottest(found: Hotspots) -> Table:
+def _hottest(found: Hotspots) -> TextTable:
     """The instructions at which most slots were lost."""
     rows = [
         (spot.line, spot.lost, _share(spot.lost, found.slots), _mostly(spot.reasons, spot.lost, 3), spot.text)
@@ -91,7 +91,7 @@ def _hottest(found: Hotspots) -> Table:
     return table(_HOTTEST, rows, "the instructions at which most slots were lost")
 
 
-def _cuda(found: Hotspots) -> Table:
+def _cuda(found: Hotspots) -> TextTable:
     """The same slots by the lines of the CUDA source, in its order."""
     places: dict[tuple[str, int], list[Hotspot]] = {}
     for spot in found.instructions:
@@ -118,7 +118,7 @@ def _cuda(found: Hotspots) -> Table:
     return table(_CUDA, rows, "by line of the CUDA source (.loc)")
 
 
-def _listing(found: Hotspots, function: str) -> Table:
+def _listing(found: Hotspots, function: str) -> TextTable:
     """The instructions of a function that issued or lost slots, in the order of the text."""
     longest = max((spot.lost for spot in found.instructions), default=0)
     mine = [spot for spot in found.instructions if spot.function == function]

@@ -8,7 +8,7 @@ from ptxtool.analysis.occupancy.sharing_plan import SharingPlan
 from ptxtool.analysis.occupancy.switching_plan import SwitchingPlan
 from ptxtool.base.phrases import counted
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import Table, clip, head, table
+from ptxtool.report.tables import Part, TextTable, clip, head, table
 from ptxtool.results.register_counts import RegisterCounts
 
 _CURVE = head(
@@ -17,12 +17,10 @@ _CURVE = head(
 _STORAGE = head(">bits per SM:bold | what | formula")
 
 
-def plan_parts(
-    plan: SharingPlan, counts: RegisterCounts | None = None, source: str = ""
-) -> list[Table | str]:
+def plan_parts(plan: SharingPlan, counts: RegisterCounts | None = None, source: str = "") -> list[Part]:
     """One plan: what fits by each resource, and the pairs.
 
-    With the counts of its kernel also these, and with whose number of registers was taken (`source`).
+    With the counts of its kernel also these, and the origin of the number of registers (`source`).
     """
     needs, base = plan.unshared.needs, plan.unshared
     lines = [
@@ -54,7 +52,7 @@ def plan_parts(
     return [*lines, "", table(columns, rows)]
 
 
-def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
+def switching_parts(plan: SwitchingPlan) -> list[Part]:
     """The CTAs of an SM that switches them: what is active, and what is resident by how much is live."""
     active = plan.active
     lines = [
@@ -73,7 +71,7 @@ def switching_parts(plan: SwitchingPlan) -> list[Table | str]:
     return [*lines, "", table(columns, rows)]
 
 
-def curve_table(plans: Sequence[SharingPlan]) -> Table:
+def curve_table(plans: Sequence[SharingPlan]) -> TextTable:
     """Resident CTAs over registers per thread; neighbours that are alike in everything share a row."""
     longest = max((plan.active_warps for plan in plans), default=0)
     rows: list[tuple[object, ...]] = []
@@ -105,7 +103,7 @@ def _limit(limit: int | None) -> str:
     return "-" if limit is None else str(limit)
 
 
-def storage_table(storage: Storage) -> Table:
+def storage_table(storage: Storage) -> TextTable:
     """The storage of one scheme."""
     rows = [(item.bits, item.name, item.formula) for item in storage.items]
     title = f"{storage.scheme} sharing: {storage.bits_per_sm} bits per SM"

@@ -4,21 +4,21 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ptxtool.report.tables import Table, head, table
+from ptxtool.report.tables import Part, TextTable, head, table
 from ptxtool.results.outcome import Buffer, Outcome
 
 _COLUMNS = head("buffer:bold | type | >shape | >changed | >least | >greatest | first elements")
 _SHOWN = 6
 
 
-def outcome_parts(outcome: Outcome) -> list[Table | str]:
+def outcome_parts(outcome: Outcome) -> list[Part]:
     """What ran, a line for every buffer, and whether the results are right."""
     grid, block = (" x ".join(map(str, e)) for e in (outcome.grid, outcome.block))
     title = f"{outcome.kernel}: grid {grid}, block {block}, {outcome.warp_instructions} warp instructions"
     return [buffer_table(outcome.buffers, title), "", outcome.verdict]
 
 
-def buffer_table(buffers: Iterable[Buffer], title: str) -> Table:
+def buffer_table(buffers: Iterable[Buffer], title: str) -> TextTable:
     """A line for every buffer."""
     return table(_COLUMNS, map(_row, buffers), title)
 

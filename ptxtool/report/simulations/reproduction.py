@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptxtool.report.tables import Column, Table, head, table
-from ptxtool.results.exhibits import Exhibit, Reproduction, Value
+from ptxtool.report.tables import Column, Part, TextTable, head, table
+from ptxtool.results.exhibits import Exhibit, ExhibitValue, Reproduction
 
 _AGREES = {True: "agrees", False: "differs", None: ""}
 
 
-def reproduction_parts(reproduction: Reproduction) -> list[Table | str]:
-    """The report: what agrees, then every exhibit. A cell is ours, and behind it in brackets the papers'."""
+def reproduction_parts(reproduction: Reproduction) -> list[Part]:
+    """The report: what agrees, then every exhibit. A cell is our value, followed by the papers' in brackets."""
     head = f"{reproduction.title} on {reproduction.gpu}: {reproduction.n_runs} runs"
-    parts: list[Table | str] = [head, *reproduction.sources, "", _findings(reproduction)]
+    parts: list[Part] = [head, *reproduction.sources, "", _findings(reproduction)]
     for exhibit in reproduction.exhibits:
         parts += ["", exhibit_table(exhibit)]
     if reproduction.failures:
@@ -23,13 +23,13 @@ def reproduction_parts(reproduction: Reproduction) -> list[Table | str]:
     return parts
 
 
-def _findings(reproduction: Reproduction) -> Table:
+def _findings(reproduction: Reproduction) -> TextTable:
     columns = head("question:cyan | :bold | ours | papers")
     rows = [(f.question, _AGREES[f.agrees], f.ours, f.paper) for f in reproduction.findings]
     return table(columns, rows, "Do the results have the papers' shape?")
 
 
-def exhibit_table(exhibit: Exhibit) -> Table:
+def exhibit_table(exhibit: Exhibit) -> TextTable:
     """One exhibit as a table of text."""
     columns = (Column("application", style="cyan"), *(Column(c, "right") for c in exhibit.columns))
     rows = [(row, *(_cell(exhibit, exhibit.at(row, c)) for c in exhibit.columns)) for row in exhibit.rows]
@@ -41,7 +41,7 @@ def _legend(exhibit: Exhibit) -> str:
     return "; (papers)" if any(v.paper is not None for v in exhibit.values) else ""
 
 
-def _cell(exhibit: Exhibit, value: Value | None) -> str:
+def _cell(exhibit: Exhibit, value: ExhibitValue | None) -> str:
     if value is None:
         return ""
     ours = exhibit.text(value.ours) or "-"
@@ -63,13 +63,13 @@ def reproduction_page(reproduction: Reproduction) -> str:
     return page.render(reproduction=reproduction, agrees=_AGREES, bars=_bars) + "\n"
 
 
-def _bars(exhibit: Exhibit, value: Value) -> Iterator[tuple[str, float, float]]:
-    """The bars of a cell: whose it is, where it begins and how long it is, in percent of the cell's width."""
+def _bars(exhibit: Exhibit, value: ExhibitValue) -> Iterator[tuple[str, float, float]]:
+    """The bars of a cell: "ours" or "paper", its beginning and its length, in percent of the cell's width."""
     numbers = [n for v in exhibit.values for n in (v.ours, v.paper) if n is not None]
     low, high = min(0.0, *numbers), max(0.0, *numbers)
     if high == low:
         return
-    for who, number in (("ours", value.ours), ("paper", value.paper)):
+    for kind, number in (("ours", value.ours), ("paper", value.paper)):
         if number is not None:
             begin, end = sorted((0.0, number))
-            yield who, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)
+            yield kind, 100 * (begin - low) / (high - low), 100 * (end - begin) / (high - low)

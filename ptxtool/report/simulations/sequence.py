@@ -5,7 +5,7 @@ from itertools import groupby
 from ptxtool.report.simulations.hotspots import hotspot_parts
 from ptxtool.report.simulations.outcome import buffer_table
 from ptxtool.report.simulations.simulation import ENDED, slot_rows
-from ptxtool.report.tables import Table, head, shortened, table
+from ptxtool.report.tables import Part, head, shortened, table
 from ptxtool.results.sequences import SequenceOutcome, SequenceRun, StepOutcome
 from ptxtool.results.simulation import SLOT_NAMES, SimResult, Totals
 
@@ -18,7 +18,7 @@ _STEPS = head(">launch | kernel:cyan | >grid | >block | >warp instructions:bold"
 _SHOWN = 40
 
 
-def sequence_parts(run: SequenceRun) -> list[Table | str]:
+def sequence_parts(run: SequenceRun) -> list[Part]:
     """The report of a list of launches that was simulated."""
     schedulers = ", ".join(dict.fromkeys(r.scheduler for r in run.results))
     n = f"{run.of} launch{'es' * (run.of != 1)}"
@@ -28,8 +28,8 @@ def sequence_parts(run: SequenceRun) -> list[Table | str]:
     return [shortened(_LAUNCHES, rows, title, _SHOWN), "", totals, *_hotspots(run), "", run.verdict]
 
 
-def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
-    """The report of a list of launches that ran without time: each, then the buffers behind the last."""
+def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Part]:
+    """The report of a list of launches that ran without time: each, then the buffers after the last."""
     n = len(outcome.steps)
     rows: list[tuple[object, ...]] = []
     number = 1
@@ -43,15 +43,15 @@ def sequence_outcome_parts(outcome: SequenceOutcome) -> list[Table | str]:
     return [
         launches,
         "",
-        buffer_table(outcome.buffers, "buffers behind the last launch"),
+        buffer_table(outcome.buffers, "buffers after the last launch"),
         "",
         outcome.verdict,
     ]
 
 
-def _hotspots(run: SequenceRun) -> list[Table | str]:
-    """Where the time went in each launch, if that was asked for."""
-    parts: list[Table | str] = []
+def _hotspots(run: SequenceRun) -> list[Part]:
+    """Where the time went in each launch, if it was recorded."""
+    parts: list[Part] = []
     for number, result in zip(run.numbers[:_SHOWN], run.results, strict=False):
         if result.hotspots is not None:
             parts += ["", f"launch {number}: {result.kernel}", *hotspot_parts(result.hotspots)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ptxtool.report.bars import bar
 from ptxtool.report.simulations.hotspots import hotspot_parts
-from ptxtool.report.tables import Table, clip, head, shortened, table
+from ptxtool.report.tables import Part, clip, head, shortened, table
 from ptxtool.results.run_results import Run
 from ptxtool.results.simulation import SimResult, StallPoint
 
@@ -15,10 +15,10 @@ ENDED = {"done": "", "interrupted": " (interrupted)", "max-cycles": " (cycle lim
 """What a title says of how a simulation ended."""
 
 
-def run_parts(run: Run) -> list[Table | str]:
+def run_parts(run: Run) -> list[Part]:
     """The report of one run: the counters, the stall points, where the time went, and whether the results are right."""
     result = run.result
-    parts: list[Table | str] = [table(_COUNTERS, _counters(result), _title(result))]
+    parts: list[Part] = [table(_COUNTERS, _counters(result), _title(result))]
     if result.shared_pairs:
         parts += ["", *_stalls(result)]
     if result.dynamic is not None:
@@ -67,7 +67,7 @@ def slot_rows(slots: Mapping[str, float]) -> list[tuple[object, ...]]:
     return rows
 
 
-def _stalls(result: SimResult) -> list[Table | str]:
+def _stalls(result: SimResult) -> list[Part]:
     """Where non-owner warps stopped, in the order of the text."""
     points = sorted(result.stall_points, key=lambda point: point.instruction)
     what, private = "a shared register", f"sequence numbers 1 to {result.private_registers}"

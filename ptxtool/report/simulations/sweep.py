@@ -1,16 +1,16 @@
-"""A sweep as a table of one value per run, in rows and columns of choice, with bars; and what became of the runs.
+"""A sweep as a table of one value per run, in chosen rows and columns, with bars; and the status of the runs.
 
 Rows and columns are axes; several together make one row or column for each combination that a run has. A cell holds
-one run: where several would fall into one, that is said, and which axes tell them apart.
+one run: where several would fall into one, an error names the axes that distinguish them.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxtool.base.diag import error
 from ptxtool.report.bars import bar
-from ptxtool.report.tables import GAP, WIDTH, Column, Table, head, table
+from ptxtool.report.tables import GAP, WIDTH, Column, Part, TextTable, head, split, table
 from ptxtool.results.sweeps import AXES, Record, SweepResult, check_axis, joined
 
 _BAR, _LEAST_BAR = 40, 12
@@ -20,7 +20,7 @@ MEAN = "geometric mean"
 
 
 @dataclass(frozen=True)
-class Choice:
+class PivotChoice:
     """What to show: the axes of rows and columns, the counter, and whether its gain over a baseline.
 
     Without columns they are all axes that vary and are no rows. `baseline` is a column by its title, the first if "".
@@ -36,7 +36,7 @@ class Choice:
 
 
 Cell = float | str | None
-"""A value; a text for one that is no number; the status of a run that has no good result, whose counters are of a part
+"""A value; a text for one that is no number; the status of a run without a good result, as its counters are of a part
 of the grid or of wrong results; None where there is no run."""
 
 
@@ -59,7 +59,7 @@ class Pivot:
         return [cell for cell in self.cells.values() if isinstance(cell, int | float)]
 
 
-def pivot(result: SweepResult, choice: Choice) -> Pivot:
+def pivot(result: SweepResult, choice: PivotChoice) -> Pivot:
     """Arrange the runs of a sweep. Raises E502 for a choice that cannot be shown."""
     for axis in (*choice.rows, *choice.columns):
         check_axis(axis)
@@ -92,7 +92,7 @@ def pivot(result: SweepResult, choice: Choice) -> Pivot:
     return Pivot(title, ", ".join(choice.rows), row_titles, column_titles, values, baseline, means, notes)
 
 
-def pivot_tables(shown: Pivot) -> list[Table]:
+def pivot_tables(shown: Pivot) -> list[TextTable]:
     """The values as a table, as several with some of the columns each where it would be too wide; a row of means where
     there are gains of several rows; the notes below."""
     titles = [*shown.rows, *([MEAN] if shown.means and len(shown.rows) > 1 else [])]
@@ -105,27 +105,15 @@ def pivot_tables(shown: Pivot) -> list[Table]:
     titles = [_shortened(title, WIDTH - len(GAP) - max(widest, _LEAST_COLUMN)) for title in titles]
     first = max(map(len, (shown.row_axes, *titles)))
     heads = {column: _shortened(column, WIDTH - first - len(GAP)) for column in shown.columns}
-    groups: list[list[str]] = [[]]
-    room = WIDTH - first
-    for column in shown.columns:
-        width = len(GAP) + max(map(len, (heads[column], *cells[column])))
-        if width > room and groups[-1]:
-            groups.append([])
-            room = WIDTH - first
-        groups[-1].append(column)
-        room -= width
-    return [
-        table(
-            [Column(shown.row_axes, style="cyan"), *(Column(heads[column], "right") for column in group)],
-            [[title, *(cells[column][k] for column in group)] for k, title in enumerate(titles)],
-            shown.title if group is groups[0] else "",
-            shown.notes if group is groups[-1] else (),
-        )
-        for group in groups
-    ]
+    columns = [Column(shown.row_axes, style="cyan"), *(Column(head, "right") for head in heads.values())]
+    rows = [[title, *(cells[column][k] for column in shown.columns)] for k, title in enumerate(titles)]
+    tables = split(table(columns, rows), WIDTH)
+    tables[0] = replace(tables[0], title=shown.title)
+    tables[-1] = replace(tables[-1], notes=shown.notes)
+    return tables
 
 
-def bars_table(shown: Pivot) -> Table | None:
+def bars_table(shown: Pivot) -> TextTable | None:
     """The values as bars, None where there are not two numbers to compare; of gains without the baseline's."""
     numbers = shown.numbers()
     columns = [column for column in shown.columns if column != shown.baseline]
@@ -163,10 +151,10 @@ def _shortened(title: str, most: int) -> str:
     return f"{title[: most - 3 - end]}...{title[-end:]}"
 
 
-def sweep_parts(result: SweepResult, choice: Choice, *, bars: bool = True) -> list[Table | str]:
+def sweep_parts(result: SweepResult, choice: PivotChoice, *, bars: bool = True) -> list[Part]:
     """The report of a sweep."""
     shown = pivot(result, choice)
-    parts: list[Table | str] = []
+    parts: list[Part] = []
     for each in pivot_tables(shown):
         parts += [each, ""]
     drawn = bars_table(shown) if bars else None
@@ -186,11 +174,11 @@ _WORDS = {
 
 
 def verdict(result: SweepResult) -> str:
-    """One line about what became of the runs."""
+    """One line about the status of the runs."""
     n = len(result)
     counts = result.counts()
-    said = [f"{counts[status]} {words}" for status, words in _WORDS.items() if status in counts]
-    return f"{n} run{'s' * (n != 1)}: {', '.join(said)}"
+    parts = [f"{counts[status]} {words}" for status, words in _WORDS.items() if status in counts]
+    return f"{n} run{'s' * (n != 1)}: {', '.join(parts)}"
 
 
 def _varying(records: Sequence[Record]) -> list[str]:

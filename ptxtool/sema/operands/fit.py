@@ -1,8 +1,8 @@
-"""Does an operand fit its place? Where it does not: why, in words.
+"""Whether an operand fits its place, and why not.
 
-For `instructions.py`. A place is an operand column of the table under a match (which gives its types), an operand a
-`Shape`; what fits a type is in `types.py`, addresses are in `fit_memory.py`. Where several alternatives fit a place
-the message speaks of the one that is nearest to what was written.
+For `instructions.py`. A place is an operand column of the table under a match (which gives its types); an operand is an
+`OperandShape`. What fits a type is in `type_fit.py`, addresses are in `fit_memory.py`. Where several alternatives fit a
+place the message is about the one that is nearest to the operand.
 
 Not checked: limits that come from values at run time, and which modifiers a target has.
 """
@@ -12,32 +12,10 @@ from dataclasses import replace
 
 from ptxtool.isa.operands import SLOTS, Fit
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.operands.fit_memory import (
-    address_problem,
-    bare_address_problem,
-    coordinates_problem,
-    memory_problem,
-)
-from ptxtool.sema.operands.shapes import UNDECLARED, Shape, description
-from ptxtool.sema.operands.type_fit import (
-    CLASH_OF_TYPES,
-    CLASH_OF_WIDTHS,
-    INTEGERS,
-    constant_fits,
-    joined_type,
-    register_mismatch,
-)
-from ptxtool.sema.operands.wording import (
-    Place,
-    Problem,
-    count,
-    either,
-    range_of,
-    wanted,
-    wrong_constant,
-    wrong_kind,
-    wrong_type,
-)
+from ptxtool.sema.operands import fit_memory, type_fit, wording
+from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape, description
+from ptxtool.sema.operands.type_fit import INTEGERS, constant_fits, joined_type, register_mismatch
+from ptxtool.sema.operands.wording import OperandPlace, Problem, wanted, wrong_kind
 
 _SELECTORS = {
     "vsel": (re.compile(r"b[0-3]|h[01]"), "'.b0' to '.b3', '.h0' and '.h1'"),
@@ -46,13 +24,13 @@ _SELECTORS = {
     "vmask2": (re.compile(r"h(?:0|1|10)"), "'.h0', '.h1' and '.h10'"),
     "vmask4": (re.compile(r"b(?=.)3?2?1?0?"), "'.b' and some of the digits 3210 in this order"),
 }
-"""What may stand behind the dot of a video operand, by class, and in words."""
+"""What may follow the dot of a video operand, by class, and in words."""
 
 NEARNESS = ("E206", "E207", "E210", "E209", "E208")
 """Codes from the farthest miss to the nearest."""
 
 
-def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
+def problem(place: OperandPlace, found: OperandShape, value: int | None) -> Problem | None:
     """Why an operand does not fit its place, None if it does; `value` is that of an integer constant."""
     spec = place.spec
     if found.kind == "undeclared" or (
@@ -62,7 +40,7 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
     if spec.role == "l":
         return None if found.kind == "label" else wrong_kind(place, found, "a label")
     if spec.role == "m" and all(f.kind not in ("texture", "tensor", "handle", "bare") for f in spec.fits):
-        return memory_problem(place, found)
+        return fit_memory.memory_problem(place, found)
     problems: list[Problem] = []
     for fit in spec.fits:
         trouble = _fit_problem(place, fit, found, value)
@@ -73,11 +51,11 @@ def problem(place: Place, found: Shape, value: int | None) -> Problem | None:
         return None
     best = max(problems, key=lambda p: NEARNESS.index(p.code))
     if len(problems) > 1 and best.code == "E206":
-        return wrong_kind(place, found, either(wanted(place, fit) for fit in spec.fits))
+        return wrong_kind(place, found, wording.either(wanted(place, fit) for fit in spec.fits))
     return best
 
 
-def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Problem | None:
+def _fit_problem(place: OperandPlace, fit: Fit, found: OperandShape, value: int | None) -> Problem | None:
     if fit.minus and found.kind == "minus":
         found = found.items[0]
     match fit.kind:
@@ -88,13 +66,13 @@ def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Pro
         case "pack":
             return _pack_problem(place, fit, found)
         case "address":
-            return address_problem(place, fit, found)
+            return fit_memory.address_problem(place, fit, found)
         case "special":
             return _special_problem(place, fit, found)
         case "texture" | "tensor" | "handle":
-            return coordinates_problem(place, fit, found)
+            return fit_memory.coordinates_problem(place, fit, found)
         case "bare":
-            return bare_address_problem(place, found)
+            return fit_memory.bare_address_problem(place, found)
         case "vsel" | "vsel2" | "vsel4" | "vmask2" | "vmask4":
             return _video_problem(place, fit, found)
         case "_":
@@ -103,7 +81,7 @@ def _fit_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Pro
             return None
 
 
-def _value_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _value_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """A register, constant or vector of a type."""
     match found.kind:
         case "pair":
@@ -111,9 +89,8 @@ def _value_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         case "negated" if fit.negatable:
             return _value_problem(place, fit, found.items[0])
         case "negated":
-            return Problem(
-                "E206", f"is negated, '{place.opcode}' takes no '!' here", "'not' negates it first"
-            )
+            message = f"is negated, '{place.opcode}' takes no '!' here"
+            return Problem("E206", message, "'not' negates it first")
         case "vector":
             return _vector_problem(place, fit, found)
     if fit.paired:
@@ -122,29 +99,25 @@ def _value_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         if fit.length is not None and found.length == fit.length.of(place.match.n):
             return _element_problem(place, fit, found)
         n = fit.length.of(place.match.n) if fit.length else 1
-        message = f"is a vector of {found.length}, '{place.opcode}' takes {count(n)} here"
+        message = f"is a vector of {found.length}, '{place.opcode}' takes {wording.count(n)} here"
         return Problem("E210", message, "name one of its elements: '.x', '.y', '.z' or '.w'")
     if fit.length is not None and (fit.length.fixed or place.match.n):
         return wrong_kind(place, found, wanted(place, fit))
     return _element_problem(place, fit, found)
 
 
-def _pair_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _pair_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     first, second = found.items
     if place.spec.role != "p":
         return wrong_kind(place, found, wanted(place, fit))
     if second.kind not in ("sink", "undeclared") and (second.kind, second.type) != ("register", "pred"):
-        return Problem(
-            "E207", f"has {description(second)} behind the bar", "the second result is a predicate"
-        )
-    return (
-        None
-        if first.kind == "sink" and (place.type_of(fit) == "pred" or fit.paired)
-        else _value_problem(place, replace(fit, paired=False), first)
-    )
+        return Problem("E207", f"has {description(second)} after the bar", "the second result is a predicate")
+    if first.kind == "sink" and (place.type_of(fit) == "pred" or fit.paired):
+        return None
+    return _value_problem(place, replace(fit, paired=False), first)
 
 
-def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _element_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """A register, or a constant, against a type."""
     name = place.type_of(fit)
     if found.kind == "undeclared" or not name:
@@ -155,7 +128,7 @@ def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
             trouble = "type"  # as an integer it passes for the instruction's own type alone
         if fit.exact and found.type != name:
             trouble = trouble or "type"
-        return wrong_type(place, found, name, trouble, relaxed=fit.relaxed) if trouble else None
+        return wording.wrong_type(place, found, name, trouble, relaxed=fit.relaxed) if trouble else None
     if place.is_written:
         if found.kind == "constant":
             message = f"is a constant, '{place.opcode}' cannot write to it"
@@ -166,24 +139,26 @@ def _element_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     if found.kind == "function":
         return None  # ptxas takes the address of a function wherever a value may stand
     if found.kind == "constant" and not fit.register_only:
-        return None if constant_fits(found.type, name) else wrong_constant(place, found, name)
+        return None if constant_fits(found.type, name) else wording.wrong_constant(place, found, name)
     return wrong_kind(place, found, wanted(place, fit))
 
 
-def _vector_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _vector_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     if fit.length is None:
         return wrong_kind(place, found, wanted(place, fit))
     n = fit.length.of(place.match.n)
     if len(found.items) != n:
         elements = "1 element" if len(found.items) == 1 else f"{len(found.items)} elements"
-        help = f"name {count(n)}"
+        help = f"name {wording.count(n)}"
         if place.opcode.startswith(("ld.", "st.")) and len(found.items) in (2, 4):
             help += f", or write '.v{len(found.items)}'"
-        return Problem("E210", f"has {elements}, '{place.opcode}' takes {count(n)} here", help)
+        return Problem("E210", f"has {elements}, '{place.opcode}' takes {wording.count(n)} here", help)
     return _elements_problem(place, found, place.type_of(fit), relaxed=fit.relaxed)
 
 
-def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -> Problem | None:
+def _elements_problem(
+    place: OperandPlace, found: OperandShape, name: str, *, relaxed: bool
+) -> Problem | None:
     """The elements of a vector, all against one type ("" for any)."""
     if any(item.kind == "undeclared" for item in found.items):
         return None
@@ -195,32 +170,30 @@ def _elements_problem(place: Place, found: Shape, name: str, *, relaxed: bool) -
         if item.kind == "constant" and place.is_written:
             return Problem("E206", "holds a constant, which cannot be written", "name a register")
         if item.kind not in ("register", "constant", "special", "sink", "function"):
-            return Problem(
-                "E206", f"holds {description(item)}", "elements of vectors are registers or constants"
-            )
+            help = "elements of vectors are registers or constants"
+            return Problem("E206", f"holds {description(item)}", help)
     joined = joined_type(found)
-    if joined in (CLASH_OF_WIDTHS, CLASH_OF_TYPES):
-        what = "widths" if joined == CLASH_OF_WIDTHS else "types"
-        return Problem(
-            "E207",
-            f"has elements of different {what}",
-            f"make all of them '.{name}'" if name else "name registers of one width and type",
-        )
+    if joined in (type_fit.CLASH_OF_WIDTHS, type_fit.CLASH_OF_TYPES):
+        what = "widths" if joined == type_fit.CLASH_OF_WIDTHS else "types"
+        help = f"make all of them '.{name}'" if name else "name registers of one width and type"
+        return Problem("E207", f"has elements of different {what}", help)
     if not joined or not name:
         return None
     if joined.startswith("constant"):
         fits = constant_fits(joined.split()[1], name)
-        return None if fits else wrong_constant(place, found.items[0], name)
+        return None if fits else wording.wrong_constant(place, found.items[0], name)
     trouble = register_mismatch(joined, name, relaxed)
     if joined in INTEGERS and name in ("f16", "f32", "f64") and TYPES[joined].bits == TYPES[name].bits:
         trouble = ""  # in vectors ptxas takes integers for bits
     if not trouble:
         return None
     culprit = next(i for i in found.items if i.type == joined)
-    return wrong_type(place, culprit, name, trouble, relaxed=relaxed, holds=True)
+    return wording.wrong_type(place, culprit, name, trouble, relaxed=relaxed, holds=True)
 
 
-def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) -> Problem | None:
+def _immediate_problem(
+    place: OperandPlace, fit: Fit, found: OperandShape, value: int | None
+) -> Problem | None:
     if (found.kind, found.type) != ("constant", "int"):
         return wrong_kind(place, found, wanted(place, fit))
     if value is None:
@@ -229,13 +202,15 @@ def _immediate_problem(place: Place, fit: Fit, found: Shape, value: int | None) 
     too_high = fit.high is not None and value > fit.high
     if too_low or too_high or (fit.choices and value not in fit.choices) or value % fit.step:
         if fit.choices:
-            choices = either(map(str, fit.choices))
+            choices = wording.either(map(str, fit.choices))
             return Problem("E209", f"is not {choices}", f"'{place.opcode}' takes {choices} here")
-        return Problem("E209", "is out of range", f"'{place.opcode}' takes a constant {range_of(fit)} here")
+        return Problem(
+            "E209", "is out of range", f"'{place.opcode}' takes a constant {wording.range_of(fit)} here"
+        )
     return None
 
 
-def _pack_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _pack_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """`mov.b64 %rd, {%r1, %r2}`: elements that fill the type."""
     bits = TYPES[place.match.type].bits
     if found.kind == "register" and found.length > 1:
@@ -258,12 +233,12 @@ def _pack_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     )
 
 
-def _special_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _special_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """A special register in `mov` (of its own type; some also as `.u16`), and in `cvt`, whose operand is relaxed."""
     if found.kind != "special":
         return wrong_kind(place, found, wanted(place, fit))
     if found.length > 1 and place.match.n != found.length:
-        message = f"is a vector of {found.length}, '{place.opcode}' takes {count(max(1, place.match.n))} here"
+        message = f"is a vector of {found.length}, '{place.opcode}' takes {wording.count(max(1, place.match.n))} here"
         return Problem("E210", message, "name one of its elements: '.x', '.y' or '.z'")
     name = place.match.stype or place.match.type
     trouble = register_mismatch(found.type, name, bool(place.match.stype))
@@ -275,7 +250,7 @@ def _special_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     )
 
 
-def _video_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def _video_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     if found.kind == "selected":
         if not _SELECTORS[fit.kind][0].fullmatch(found.type):
             message = f"has the selector '.{found.type}', which '{place.opcode}' does not have here"
@@ -285,5 +260,5 @@ def _video_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
         return None
     if found.kind == "register" and found.length == 1:
         trouble = register_mismatch(found.type, "u32", relaxed=False)
-        return wrong_type(place, found, "u32", trouble, relaxed=False) if trouble else None
+        return wording.wrong_type(place, found, "u32", trouble, relaxed=False) if trouble else None
     return wrong_kind(place, found, wanted(place, fit))

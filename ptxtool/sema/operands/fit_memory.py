@@ -8,21 +8,15 @@ Reference: PTX ISA, sections 6.4.1 (addresses as operands), 5.2 (state spaces); 
 
 from ptxtool.isa.operands import Fit
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.operands.shapes import Shape, description, shape
-from ptxtool.sema.operands.type_fit import (
-    BITS,
-    CLASH_OF_TYPES,
-    CLASH_OF_WIDTHS,
-    INTEGERS,
-    joined_type,
-    register_mismatch,
-)
-from ptxtool.sema.operands.wording import Place, Problem, wanted, wrong_kind
+from ptxtool.sema.operands import type_fit
+from ptxtool.sema.operands.shapes import OperandShape, description, shape
+from ptxtool.sema.operands.type_fit import BITS, INTEGERS, joined_type, register_mismatch
+from ptxtool.sema.operands.wording import OperandPlace, Problem, wanted, wrong_kind
 
 SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
 
-def memory_problem(place: Place, found: Shape) -> Problem | None:
+def memory_problem(place: OperandPlace, found: OperandShape) -> Problem | None:
     """A memory operand: base, offset, state space."""
     if found.kind != "memory":
         message = f"is {description(found)}, '{place.opcode}' takes an address in brackets here"
@@ -60,24 +54,23 @@ def memory_problem(place: Place, found: Shape) -> Problem | None:
             return Problem("E206", f"has {description(base)} as its base", help)
 
 
-def bare_address_problem(place: Place, found: Shape) -> Problem | None:
+def bare_address_problem(place: OperandPlace, found: OperandShape) -> Problem | None:
     """An address which ptxas takes without brackets too if it stands in a register."""
     is_address = found.kind == "register" and _base_register_problem(found) is None
     return None if is_address else memory_problem(place, found)
 
 
-def _base_register_problem(base: Shape) -> Problem | None:
+def _base_register_problem(base: OperandShape) -> Problem | None:
     if base.length > 1:
-        return Problem(
-            "E210", f"has {description(base)} as its base", "name one of its elements: '.x', '.y', ..."
-        )
+        message = f"has {description(base)} as its base"
+        return Problem("E210", message, "name one of its elements: '.x', '.y', ...")
     if base.type in INTEGERS or (base.type in BITS and base.type != "b128"):
         return None
     help = "an address is an integer: '.u32', '.u64' or as wide untyped bits"
     return Problem("E207", f"has {description(base)} as its base", help)
 
 
-def _width_problem(place: Place, base: Shape, spaces: set[str]) -> Problem | None:
+def _width_problem(place: OperandPlace, base: OperandShape, spaces: set[str]) -> Problem | None:
     """A narrow address where the file has wide ones: of global memory, or generic."""
     form = place.match.form
     is_plain = form.family == "memory" and bool(form.effects)
@@ -91,7 +84,7 @@ def _width_problem(place: Place, base: Shape, spaces: set[str]) -> Problem | Non
     return Problem("E207", message, help)
 
 
-def _tensor_memory_problem(place: Place, base: Shape) -> Problem | None:
+def _tensor_memory_problem(place: OperandPlace, base: OperandShape) -> Problem | None:
     """An address in tensor memory: an integer register as wide as the column says."""
     name = place.spec.fits[0].type
     if base.kind == "undeclared":
@@ -111,24 +104,21 @@ def space_of(word: str) -> str:
     return word.partition("::")[0].partition("[")[0]
 
 
-def _space_problem(place: Place, variable: Shape, spaces: set[str]) -> Problem | None:
+def _space_problem(place: OperandPlace, variable: OperandShape, spaces: set[str]) -> Problem | None:
     declared = space_of(variable.type)
     effects = place.match.form.effects
     if variable.type == "param::in" and "store" in effects and declared in spaces:
-        return Problem(
-            "E206", "is a parameter of this function, which it cannot write", "copy it into a register"
-        )
+        message = "is a parameter of this function, which it cannot write"
+        return Problem("E206", message, "copy it into a register")
     if variable.type == "param::out" and "store" not in effects and "load" in effects and declared in spaces:
-        return Problem(
-            "E206", "is a result of this function, which it cannot read", "keep it in a register too"
-        )
+        message = "is a result of this function, which it cannot read"
+        return Problem("E206", message, "keep it in a register too")
     if not spaces:
         if declared == "param":
-            return Problem(
-                "E208", "is a parameter, which has no generic address", "write '.param' behind the opcode"
-            )
+            message = "is a parameter, which has no generic address"
+            return Problem("E208", message, "write '.param' after the opcode")
         if declared == "const":
-            help = "write '.const' behind the opcode; 'cvta.const' makes a generic address"
+            help = "write '.const' after the opcode; 'cvta.const' makes a generic address"
             return Problem("E208", "is in '.const' memory, which has no generic address here", help)
         return None
     if declared in spaces or ("mbarrier" in place.opcode and declared == "shared"):
@@ -138,7 +128,7 @@ def _space_problem(place: Place, variable: Shape, spaces: set[str]) -> Problem |
     return Problem("E208", message, f"write '.{declared}' in its place, or name another variable")
 
 
-def address_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def address_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """The address of a variable or function as a value."""
     if found.kind not in ("variable", "opaque", "function", "sum"):
         return wrong_kind(place, found, wanted(place, fit))
@@ -169,7 +159,7 @@ _COORDINATES = {
 _ROWS = frozenset({"tile::gather4", "tile::scatter4"})  # four rows of a matrix: their column and numbers
 
 
-def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
+def coordinates_problem(place: OperandPlace, fit: Fit, found: OperandShape) -> Problem | None:
     """`[texture, {x, y}]`, `[map, {x, y}]`, and `[handle]` without coordinates."""
     if found.kind != "memory":
         return wrong_kind(place, found, wanted(place, fit))
@@ -199,7 +189,7 @@ def coordinates_problem(place: Place, fit: Fit, found: Shape) -> Problem | None:
     return _coordinate_types_problem(place, fit, coordinates[-1])
 
 
-def _sampler_problem(found: Shape) -> Problem | None:
+def _sampler_problem(found: OperandShape) -> Problem | None:
     """What stands between a texture and its coordinates is a sampler."""
     is_handle = found.kind == "register" and found.type in ("b64", "u64", "s64")
     if is_handle or found.type == "samplerref" or found.kind == "undeclared":
@@ -208,7 +198,7 @@ def _sampler_problem(found: Shape) -> Problem | None:
     return Problem("E206", message, "name a '.samplerref' variable, or a 64-bit register with its handle")
 
 
-def _coordinate_types_problem(place: Place, fit: Fit, vector: Shape) -> Problem | None:
+def _coordinate_types_problem(place: OperandPlace, fit: Fit, vector: OperandShape) -> Problem | None:
     """Coordinates have the instruction's second type, 32-bit integers where it has none; layers are integers."""
     items = list(vector.items)
     is_float = fit.kind == "texture" and place.match.stype == "f32"
@@ -218,7 +208,7 @@ def _coordinate_types_problem(place: Place, fit: Fit, vector: Shape) -> Problem 
             return Problem("E207", message, "a layer is a '.u32' register or a whole number")
         items = items[1:]
     joined = joined_type(shape("vector", items=tuple(items)))
-    if joined in (CLASH_OF_TYPES, CLASH_OF_WIDTHS):
+    if joined in (type_fit.CLASH_OF_TYPES, type_fit.CLASH_OF_WIDTHS):
         return Problem("E207", "has coordinates of different types", "give them one type")
     for item in items:
         fits = _is_word(item) or (is_float and item.type in ("f32", "f64", "int"))
@@ -229,12 +219,12 @@ def _coordinate_types_problem(place: Place, fit: Fit, vector: Shape) -> Problem 
     return None
 
 
-def _is_word(item: Shape) -> bool:
+def _is_word(item: OperandShape) -> bool:
     """Whether an element is a 32-bit integer, or may be one."""
     return item.kind not in ("register", "constant") or item.type in ("b32", "u32", "s32", "f16x2", "int")
 
 
-def _sizes(place: Place, fit: Fit) -> tuple[int, ...]:
+def _sizes(place: OperandPlace, fit: Fit) -> tuple[int, ...]:
     """The numbers of coordinates that fit."""
     if fit.kind == "texture":
         return _COORDINATES[place.match.one_of(*_COORDINATES)]

@@ -11,7 +11,7 @@ _WORD = re.compile(r"\.?\s*([\w:]+)")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
-def operand_places(node: Instruction, text: str) -> list[tuple[int, int]]:
+def operand_spans(node: Instruction, text: str) -> list[tuple[int, int]]:
     """The offsets of an instruction's operands, in order; comments are not part of them."""
     statement = _COMMENT.sub(lambda m: " " * len(m[0]), text[node.start : node.end])
     head = _HEAD.match(statement)
@@ -30,7 +30,7 @@ def operand_places(node: Instruction, text: str) -> list[tuple[int, int]]:
     return found
 
 
-def word_place(node: Instruction, text: str, word: str) -> tuple[int, int]:
+def word_span(node: Instruction, text: str, word: str) -> tuple[int, int]:
     """The offsets of a modifier in an instruction's opcode, of the whole opcode for ""."""
     head = _OPCODE.match(text, node.start, node.end)
     if head is None:

@@ -9,7 +9,7 @@ from functools import cache
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shape:
+class OperandShape:
     """One operand. `kind` says what `type`, `items` and `length` mean:
 
     register   of `type`; `length` 2, 4, 8 for a vector register
@@ -29,14 +29,14 @@ class Shape:
 
     kind: str
     type: str = ""
-    items: tuple["Shape", ...] = ()
+    items: tuple["OperandShape", ...] = ()
     length: int = 1
 
 
 @cache
-def shape(kind: str, type: str = "", items: tuple[Shape, ...] = (), length: int = 1) -> Shape:
+def shape(kind: str, type: str = "", items: tuple[OperandShape, ...] = (), length: int = 1) -> OperandShape:
     """The shape with these fields; always the same object for the same fields."""
-    return Shape(kind, type, items, length)
+    return OperandShape(kind, type, items, length)
 
 
 UNDECLARED = shape("undeclared")
@@ -60,7 +60,7 @@ _KINDS = {
 }
 
 
-def description(found: Shape) -> str:
+def description(found: OperandShape) -> str:
     """What a shape is, in words, for a message: "a '.u32' register"."""
     match found.kind:
         case "register":

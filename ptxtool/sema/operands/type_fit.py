@@ -16,7 +16,7 @@ size), 4.5 (constants), 6.4 (vectors as operands); the rest was asked of ptxas 1
 from functools import cache
 
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.operands.shapes import Shape
+from ptxtool.sema.operands.shapes import OperandShape
 
 BITS = frozenset({"b1", "b8", "b16", "b32", "b64", "b128"})
 INTEGERS = frozenset({"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"})
@@ -54,7 +54,7 @@ def constant_fits(kind: str, wanted: str) -> bool:
     return wanted == {"f32": "b32", "f64": "b64"}[kind]
 
 
-def joined_type(vector: Shape) -> str:
+def joined_type(vector: OperandShape) -> str:
     """What the elements of a vector have in common: a type, or "constant int", "constant f32", "constant f64".
 
     "" if there are no elements but sinks; `CLASH_OF_WIDTHS` or `CLASH_OF_TYPES` if they have nothing in common.

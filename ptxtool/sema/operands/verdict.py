@@ -1,7 +1,7 @@
 """What is wrong with an instruction: its operands' shapes against the form of the table that fits them best.
 
 For `instructions.py`, which remembers verdicts by opcode and shapes. Beside the misfits a verdict names the simplest
-repair where there is one: two operands that stand in each other's place, or another type behind the opcode.
+repair where there is one: two operands that stand in each other's place, or another type after the opcode.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,8 @@ from ptxtool.isa.table import Match, table
 from ptxtool.isa.types import TYPES
 from ptxtool.parse.operands import fold
 from ptxtool.sema.operands.fit import NEARNESS, problem
-from ptxtool.sema.operands.shapes import UNDECLARED, Shape
-from ptxtool.sema.operands.wording import Place, Problem
+from ptxtool.sema.operands.shapes import UNDECLARED, OperandShape
+from ptxtool.sema.operands.wording import OperandPlace, Problem
 
 _Problems = tuple[tuple[int, Problem], ...]
 _TRIED = ("u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64", "u16", "s16", "b16", "f16")
@@ -34,7 +34,9 @@ class Verdict(NamedTuple):
     better: str = ""
 
 
-def judge(text: str, operands: Sequence[Operand], shapes: Sequence[Shape], is_64_bit: bool) -> Verdict | None:
+def judge(
+    text: str, operands: Sequence[Operand], shapes: Sequence[OperandShape], is_64_bit: bool
+) -> Verdict | None:
     """What is wrong under the form that fits best, None if nothing is."""
     matches = table().matches(text, len(shapes), False)
     if not matches:
@@ -58,7 +60,7 @@ def takes_bounded(text: str, n_operands: int) -> bool:
     )
 
 
-def _is_undeclared(found: Shape) -> bool:
+def _is_undeclared(found: OperandShape) -> bool:
     return found is UNDECLARED or any(_is_undeclared(i) for i in found.items)
 
 
@@ -71,7 +73,7 @@ def _swapped(
     text: str,
     operands: Sequence[Operand],
     matches: Iterable[Match],
-    shapes: Sequence[Shape],
+    shapes: Sequence[OperandShape],
     problems: _Problems,
     is_64_bit: bool,
 ) -> tuple[int, int] | None:
@@ -87,7 +89,11 @@ def _swapped(
 
 
 def _better(
-    text: str, operands: Sequence[Operand], shapes: Sequence[Shape], problems: _Problems, is_64_bit: bool
+    text: str,
+    operands: Sequence[Operand],
+    shapes: Sequence[OperandShape],
+    problems: _Problems,
+    is_64_bit: bool,
 ) -> str:
     """The opcode with another type that several misfits ask for, "" where none suits all operands."""
     words = text.split(".")
@@ -104,11 +110,11 @@ def _better(
 
 
 def _problems(
-    text: str, operands: Sequence[Operand], match: Match, shapes: Sequence[Shape], is_64_bit: bool
+    text: str, operands: Sequence[Operand], match: Match, shapes: Sequence[OperandShape], is_64_bit: bool
 ) -> _Problems:
     found: list[tuple[int, Problem]] = []
     for k, (spec, one) in enumerate(zip(match.operands, shapes, strict=False)):
-        trouble = problem(Place(text, match, spec, is_64_bit), one, fold(operands[k]))
+        trouble = problem(OperandPlace(text, match, spec, is_64_bit), one, fold(operands[k]))
         if trouble is not None:
             found.append((k, trouble))
     return tuple(found)

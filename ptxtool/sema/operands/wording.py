@@ -6,10 +6,11 @@ For `fit.py` and its neighbours; a message follows the operand's text: `'%f1'` +
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ptxtool.base.phrases import series
 from ptxtool.isa.operands import SLOTS, Fit, OperandSpec
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
-from ptxtool.sema.operands.shapes import Shape, description
+from ptxtool.sema.operands.shapes import OperandShape, description
 from ptxtool.sema.operands.type_fit import FLOATS, INTEGERS
 
 _DOUBLE = {
@@ -29,7 +30,7 @@ class Problem(NamedTuple):
     word: str = ""
 
 
-class Place(NamedTuple):
+class OperandPlace(NamedTuple):
     """Where an operand stands: the opcode as written, the form that was chosen, and the operand's column in it.
 
     `is_64_bit` if the file says that addresses have 64 bits.
@@ -50,14 +51,14 @@ class Place(NamedTuple):
         return _DOUBLE.get(name, name) if fit.doubled else name
 
 
-def wrong_kind(place: Place, found: Shape, wanted: str) -> Problem:
+def wrong_kind(place: OperandPlace, found: OperandShape, wanted: str) -> Problem:
     """Something of another kind stands there."""
     message = f"is {description(found)}, '{place.opcode}' takes {wanted} here"
     help = "name a label of this function" if wanted == "a label" else _kind_help(place, found)
     return Problem("E206", message, help or f"write {wanted}")
 
 
-def _kind_help(place: Place, found: Shape) -> str:
+def _kind_help(place: OperandPlace, found: OperandShape) -> str:
     space = f".{found.type.partition('::')[0]}" if found.kind == "variable" else ""
     if place.is_written and found.type == "param::in":
         return "parameters cannot be written: copy it into a register"
@@ -85,7 +86,7 @@ _KIND_HELP = {
 
 
 def wrong_type(
-    place: Place, found: Shape, name: str, trouble: str, *, relaxed: bool, holds: bool = False
+    place: OperandPlace, found: OperandShape, name: str, trouble: str, *, relaxed: bool, holds: bool = False
 ) -> Problem:
     """A register of another type or width than `name`; `holds` if it is an element of a vector."""
     have, want = TYPES[found.type], TYPES[name]
@@ -110,7 +111,7 @@ def wrong_type(
     return Problem("E207", message, help)
 
 
-def wrong_constant(place: Place, found: Shape, name: str) -> Problem:
+def wrong_constant(place: OperandPlace, found: OperandShape, name: str) -> Problem:
     """A constant of a kind that the type does not take."""
     if name in FLOATS:
         digits, letter = (8, "f") if name == "f32" else (16, "d")
@@ -124,7 +125,7 @@ def wrong_constant(place: Place, found: Shape, name: str) -> Problem:
     return Problem("E207", f"is {description(found)}, '{place.opcode}' takes '.{name}' here", help)
 
 
-def wanted(place: Place, fit: Fit) -> str:
+def wanted(place: OperandPlace, fit: Fit) -> str:
     """What fits, in words: "a '.u32' register or a constant"."""
     match fit.kind:
         case "value":
@@ -148,7 +149,7 @@ _WANTED = {
 }
 
 
-def _value_wanted(place: Place, fit: Fit) -> str:
+def _value_wanted(place: OperandPlace, fit: Fit) -> str:
     name = f"'.{place.type_of(fit)}'"
     if fit.length and (fit.length.fixed or place.match.n):
         return f"a vector of {fit.length.of(place.match.n)} {name} registers"
@@ -171,9 +172,7 @@ def range_of(fit: Fit) -> str:
 
 def either(wanted: Iterable[str]) -> str:
     """Alternatives, some of which may be alternatives themselves, as one list."""
-    words = list(dict.fromkeys(word for each in wanted for word in each.split(" or ")))
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
+    return series(dict.fromkeys(word for each in wanted for word in each.split(" or ")))
 
 
 def count(n: int) -> str:

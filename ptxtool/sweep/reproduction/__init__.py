@@ -1,1 +1,1 @@
-"""The papers' experiments again: which runs they are, what comes of them, and how that compares with the papers."""
+"""The papers' experiments again: the runs, their exhibits, and how these compare with the papers."""

@@ -9,15 +9,15 @@ from operator import attrgetter
 from typing import Any
 
 from ptxtool.formats.gpu import Gpu
-from ptxtool.results.exhibits import Exhibit, Value
+from ptxtool.results.exhibits import Exhibit, ExhibitValue
 from ptxtool.runs.schemes import FULL
 from ptxtool.sweep.reproduction import schemes
 from ptxtool.sweep.reproduction.papers import Application, Paper, Unlimited
 from ptxtool.sweep.reproduction.schemes import BASELINE, DOUBLE, GTO, TWO_LEVEL
 
-Counters = Mapping[str, Any]
+RunCounters = Mapping[str, Any]
 """The counters of a run, under the names of `sim --json`."""
-Results = Mapping[tuple[str, str], Counters]
+Results = Mapping[tuple[str, str], RunCounters]
 """The runs that ended, by application and scheme."""
 Measure = Callable[[str], float | None]
 """Our value for an application, by its name; None where a run has no result."""
@@ -37,7 +37,7 @@ def _unprinted(_: object) -> None:
     """The papers print no number."""
 
 
-def _count(counters: Counters, name: str) -> Any:
+def _count(counters: RunCounters, name: str) -> Any:
     """A counter by its dotted name."""
     for part in name.split("."):
         counters = counters[part]
@@ -257,7 +257,7 @@ class Exhibits:
     ) -> Exhibit:
         """The values of each application, of those that the resource limits unless `rows` are others."""
         values = tuple(
-            Value(a.name, column, ours(a.name), printed(a))
+            ExhibitValue(a.name, column, ours(a.name), printed(a))
             for a in rows or self.paper.application
             for column, ours, printed in series
         )

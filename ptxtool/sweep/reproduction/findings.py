@@ -17,7 +17,7 @@ CLOSE_PERCENT = 3  # OWF without sharing against GTO
 
 
 def findings(paper: Paper, exhibits: Sequence[Exhibit]) -> tuple[Finding, ...]:
-    """All that can be said of the runs that ended."""
+    """The answers for the runs that ended."""
     by_key = {exhibit.key: exhibit for exhibit in exhibits}
     return (
         *_residents(by_key["resident-by-percent"]),
@@ -84,12 +84,12 @@ def _ladder(exhibit: Exhibit) -> Iterator[Finding]:
 
 
 def _double(paper: Paper, exhibit: Exhibit) -> Iterator[Finding]:
-    told = {a.name: a.worse_than_double for a in paper.application if a.worse_than_double is not None}
-    measured = {v.row: v.ours < 0 for v in exhibit.values if v.ours is not None and v.row in told}
+    printed = {a.name: a.worse_than_double for a in paper.application if a.worse_than_double is not None}
+    measured = {v.row: v.ours < 0 for v in exhibit.values if v.ours is not None and v.row in printed}
     if measured:
-        same = sum(told[name] == worse for name, worse in measured.items())
+        same = sum(printed[name] == worse for name, worse in measured.items())
         question = f"faster or slower than twice the {paper.resource}"
-        yield Finding(question, f"{same} of {len(told)} alike", f"{len(told)}", same == len(told))
+        yield Finding(question, f"{same} of {len(printed)} alike", f"{len(printed)}", same == len(printed))
 
 
 def _unlimited(exhibit: Exhibit) -> Iterator[Finding]:

@@ -1,45 +1,59 @@
-"""Re-prove that a kernel computes what it did, whatever a pass did to its registers: symbolic register assignment.
+"""Re-prove that a kernel computes the same after a pass changed its registers: symbolic checking of an assignment.
 
 For allocation and compaction: `check_assignment(before, after, origins)`, where `origins` names the instruction that
-each new one was, or -1. Along all paths it is followed which place (a register of the new text, a spill slot) holds the
-value of which old register; wherever an instruction read register v and reads place q now, q must hold v on every path.
-Places are physical: registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`) overwrite each
-other.
+each new one was, or -1. A *value* is what an old register holds; a *place* is a register of the new text or a spill
+slot. The analysis runs over both texts at once and finds, for every program point, which places hold which values.
 
-    align.py    statements side by side; nothing else may have changed
-    meaning.py  what a kept, dropped or inserted instruction means: its step
-    plain.py    the same of plain instructions, all at once
-    steps.py    steps, values and places
-    slots.py    spill slots
-    flow.py     the fixed point
+The lattice, per program point: sets of facts (place p, value v), "on every path to this point p holds v".
+
+    top     all facts: the point has not been reached yet
+    meet    intersection, where a predecessor that no definition of v reaches holds v everywhere
+    bottom  no facts: nothing is known to hold anything
+
+A new text is accepted if, at the greatest fixed point, every instruction that read value v and reads place q now has
+the fact (q, v). The transfer functions, for value v and places p, q:
+
+    a kept instruction that writes v, to p      drops all facts of v and of places that overlap p; adds (p, v)
+    an inserted move, spill or reload, q to p   drops all facts of places that overlap p; adds (p, w) for all (q, w)
+    a dropped copy, of v to w                   drops all facts of w; adds (q, w) for all (q, v)
+    a constant definition written again, to p   drops all facts of places that overlap p; adds (p, v)
+
+Places that hold the same values form an *equivalence class*, a set of values that changes with all of them.
+Registers whose names mean the same units (`ptxtool.analysis.regalloc.physical`) overlap.
+
+    align.py    the statements of both texts side by side; nothing else may have changed
+    meaning.py  from kept, dropped and inserted instructions to steps; `plain.py`: for plain instructions in bulk
+    steps.py    steps, and places with their overlaps; `slots.py`: spill slots
+    flow.py     the transfer functions and the fixed point
     flight.py   registers that an asynchronous instruction still uses
 
-What no definition reaches may be read from anywhere. PTXPlus starts with the thread id in `$r0`; its other registers
-count as undefined there. Code that nothing reaches is compared, not followed. The carry flag needs no care: what may be
-inserted or dropped neither reads nor writes it.
+Values that no definition reaches may be read from anywhere. PTXPlus starts with the thread id in `$r0`; its other
+registers count as undefined there. Unreachable code is compared, not followed. The carry flag needs no care: what may
+be inserted or dropped neither reads nor writes it.
 
-Refused although right: a value in parts of several places, or part of a place; copies other than `mov`; constants found
-equal by computing.
+Not proved, and so refused although right: a value in parts of several places, or part of a place; copies other than
+`mov`; constants found equal by computing.
 
 Reference: C. Fallin, "Cranelift, part 4: a new register allocator" (regalloc2's checker), 2022; S. Rideau, X. Leroy,
 "Validating register allocation and spilling", 2010.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ptxtool.analysis.flow.liveness import result_registers
 from ptxtool.base.diag import Diagnostic, by_place
 from ptxtool.cfg.blocks import Cfg, Flow, connect, control_flow
 from ptxtool.ir.names import span_of_word
-from ptxtool.ir.nodes import Function, Item, Module
+from ptxtool.ir.nodes import Function, Module
 from ptxtool.validate.assignment.align import NONE, Alignment, align, label_items
 from ptxtool.validate.assignment.flight import touched_in_flight
-from ptxtool.validate.assignment.flow import Boundary, Values, Walk, Wrong
-from ptxtool.validate.assignment.meaning import Reader
+from ptxtool.validate.assignment.flow import Boundary, Checker, LiveValues, Violation
+from ptxtool.validate.assignment.meaning import StepReader
+from ptxtool.validate.functions import compare_functions, words
 
 MOST = 8
-"""So many problems of one function are told."""
+"""The most problems of one function that are reported."""
 
 
 def check_assignment(
@@ -48,38 +62,21 @@ def check_assignment(
     """E303 diagnostics, placed in `after`, for all that does not hold; () if everything does.
 
     `origins[f][j]` is the index in `before`'s function f of what instruction j of `after`'s f was, -1 for one that was
-    inserted. Functions that are not named must stand as they were, up to blanks.
+    inserted. Functions that are not named must be unchanged, up to blanks.
     """
-    if len(before.items) != len(after.items):
-        return (Diagnostic("E303", f"{len(before.items)} items became {len(after.items)}", after.source),)
-    problems: list[Diagnostic] = []
-    for old, new in zip(before.items, after.items, strict=True):
-        if (
-            isinstance(old, Function)
-            and isinstance(new, Function)
-            and old.body is not None
-            and new.body is not None
-        ):
-            if _words(before, old.start, old.body_start) != _words(after, new.start, new.body_start):
-                what = f"the head of '{new.name}' changed"
-                problems.append(Diagnostic("E303", what, after.source, new.start, new.body_start))
-            elif old.name in origins:
-                problems += _function(old, new, origins[old.name])
-            elif _item(before, old) != _item(after, new):
-                what = f"'{new.name}' changed, and no origins are claimed for it"
-                problems.append(Diagnostic("E303", what, after.source, new.start, new.end))
-        elif _item(before, old) != _item(after, new):
-            what = "text outside functions changed"
-            problems.append(Diagnostic("E303", what, after.source, new.start, new.end))
-    return tuple(problems)
 
+    def compare(old: Function, new: Function) -> Iterable[Diagnostic]:
+        if words(old, old.start, old.body_start) != words(new, new.start, new.body_start):
+            what = f"the head of '{new.name}' changed"
+            return [Diagnostic("E303", what, after.source, new.start, new.body_start)]
+        if old.name in origins:
+            return _function(old, new, origins[old.name])
+        if words(old, old.start, old.end) == words(new, new.start, new.end):
+            return ()
+        what = f"'{new.name}' changed, and no origins are claimed for it"
+        return [Diagnostic("E303", what, after.source, new.start, new.end)]
 
-def _words(module: Module, start: int, end: int) -> list[str]:
-    return module.source.text[start:end].split()
-
-
-def _item(module: Module, item: Item) -> list[str]:
-    return _words(module, item.start, item.end)
+    return compare_functions(before, after, compare)
 
 
 def _function(before: Function, after: Function, origins: Sequence[int]) -> list[Diagnostic]:
@@ -88,23 +85,22 @@ def _function(before: Function, after: Function, origins: Sequence[int]) -> list
         return aligned.problems[:MOST]
     if not aligned.items:
         return []
-    reader = Reader(before, after)
+    reader = StepReader(before, after)
     steps = reader.steps(aligned.items)
     boundary = _boundary(before, after, reader)
     if reader.problems:
         return by_place(reader.problems)[:MOST]
     cfg = _graph(before, after, aligned)
     constants = frozenset(reader.constants.values())
-    values = Values(cfg, aligned.items, steps, reader.def_uses, constants, boundary)
-    n_values = len(before.registers)
-    sharing = reader.places.sharing()
-    wrong = Walk(cfg, steps, values, sharing, n_values, constants, boundary).run()
-    problems = [_told(before, after, reader, aligned.items, one) for one in wrong[:MOST]]
-    return problems or [*touched_in_flight(reader, cfg, aligned.items, steps, sharing)][:MOST]
+    values = LiveValues(cfg, aligned.items, steps, reader.def_uses, constants, boundary)
+    overlaps = reader.places.overlaps()
+    violations = Checker(cfg, steps, values, overlaps, len(before.registers), constants, boundary).run()
+    problems = [_diagnostic(before, after, reader, aligned.items, one) for one in violations[:MOST]]
+    return problems or [*touched_in_flight(reader, cfg, aligned.items, steps, overlaps)][:MOST]
 
 
-def _boundary(before: Function, after: Function, reader: Reader) -> Boundary:
-    """Registers in the function's head, and PTXPlus's thread id."""
+def _boundary(before: Function, after: Function, reader: StepReader) -> Boundary:
+    """The registers in the function's head, and PTXPlus's thread id."""
 
     def numbers(names: Iterator[str]) -> list[tuple[int, int]]:
         found = [(before.registers.resolve_index(n, 0), after.registers.resolve_index(n, 0)) for n in names]
@@ -114,7 +110,7 @@ def _boundary(before: Function, after: Function, reader: Reader) -> Boundary:
     if before.registers.is_ptxplus and before.kind == "entry":
         at_start += numbers(iter(("$r0",)))
     results = (before.registers[k].name for k in result_registers(before))
-    return Boundary(at_start, numbers(results))
+    return Boundary(tuple(at_start), tuple(numbers(results)))
 
 
 def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
@@ -134,10 +130,10 @@ def _graph(before: Function, after: Function, aligned: Alignment) -> Cfg:
     return connect(before, len(aligned.items), flows, aligned.labels.values(), {}, interprocedural=True)
 
 
-def _told(
-    before: Function, after: Function, reader: Reader, items: Sequence[tuple[int, int]], wrong: Wrong
+def _diagnostic(
+    before: Function, after: Function, reader: StepReader, items: Sequence[tuple[int, int]], found: Violation
 ) -> Diagnostic:
-    item, value, place, held, places = wrong
+    item, value, place, held, places = found
     n = len(before.registers)
 
     def value_name(v: int) -> str:

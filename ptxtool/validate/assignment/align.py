@@ -7,8 +7,8 @@ index after), a *dropped* one (before, -1), an *inserted* one (-1, after). The c
 * nothing was added but instructions without an origin, register declarations, and spill slots (`is_spill`);
 * every kept instruction has its old opcode, guard and operands, registers apart (`same_shape`).
 
-What stands between two kept statements is listed inserted first, then dropped: one moves values between places, the
-other says which values are equal, so their order does not matter.
+Between two kept statements the inserted instructions come first, then the dropped ones: the former move values between
+places, the latter make values equal, so their order does not matter.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,6 @@ from ptxtool.ir.nodes import (
     Dual,
     Function,
     Group,
-    Immediate,
     Instruction,
     Label,
     Memory,
@@ -33,14 +32,15 @@ from ptxtool.ir.nodes import (
     Vector,
 )
 from ptxtool.validate.assignment.slots import is_spill
+from ptxtool.validate.functions import same_declaration
 
 NONE = -1
-"""The index of what is not there: an inserted instruction's before, a dropped one's after."""
+"""In place of an index: of an inserted instruction before, of a dropped one after."""
 
 
 @dataclass
 class Alignment:
-    """The items in order, and where labels stand: instructions before and after them -> items before them."""
+    """The items in order, and per label the number of items before it, by the numbers of instructions before it."""
 
     items: list[tuple[int, int]] = field(default_factory=list)
     labels: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Alignment:
 
 
 def align(before: Function, after: Function, origins: Sequence[int]) -> Alignment:
-    """The items of two bodies; with `problems` they are not complete."""
+    """The items of two bodies; incomplete if there are `problems`."""
     result = Alignment()
     if len(origins) != len(after.instructions):
         what = f"{len(origins)} origins for the {len(after.instructions)} instructions of '{after.name}'"
@@ -61,12 +61,12 @@ def align(before: Function, after: Function, origins: Sequence[int]) -> Alignmen
 
 
 def _walk(before: Function, after: Function, origins: Sequence[int], result: Alignment) -> Diagnostic | None:
-    """Add the items stretch by stretch, from one statement that is no instruction to the next; the first problem."""
+    """Add the items between each two statements that are no instructions; the first problem."""
     olds = _marks(before, lambda s: True)
     news = _marks(after, lambda s: not is_spill(s, before))
     i = j = 0  # the next instructions before and after
     for (i_end, old), (j_end, new) in zip(olds, news, strict=False):
-        at = _add_stretch(result.items, origins, (i, i_end), (j, j_end))
+        at = _add_items(result.items, origins, (i, i_end), (j, j_end))
         if at >= 0:
             node = after.instructions[at]
             if origins[at] < i_end or origins[at] >= len(before.instructions):
@@ -93,10 +93,10 @@ def _marks(function: Function, is_claimed: Callable[[Statement], bool]) -> list[
     return [*found, (len(function.instructions), None)]
 
 
-def _add_stretch(
+def _add_items(
     items: list[tuple[int, int]], origins: Sequence[int], old: tuple[int, int], new: tuple[int, int]
 ) -> int:
-    """Add the items of the instructions of two stretches; the new one whose origin is not where it should be, or -1."""
+    """Add the items of two runs of instructions; the new instruction whose origin is not in the old run, or -1."""
     i, i_end = old
     claimed = origins[slice(*new)]
     if [origin for origin in claimed if origin != NONE] == [*range(i, i_end)]:  # nothing was dropped
@@ -115,8 +115,8 @@ def _add_stretch(
 
 
 def _replaced(before: Function, old: Statement | None, after: Function, new: Statement) -> str:
-    told = "is new" if old is None else f"stands where '{_text(before, old)}' stood"
-    return f"'{_text(after, new)}' {told}"
+    what = "is new" if old is None else f"stands where '{_text(before, old)}' stood"
+    return f"'{_text(after, new)}' {what}"
 
 
 def _is_register_declaration(statement: Statement) -> bool:
@@ -124,7 +124,7 @@ def _is_register_declaration(statement: Statement) -> bool:
 
 
 def _same_statement(old: Statement, new: Statement) -> bool:
-    """The same statement in another text; of instructions only that both are some (see `same_shape`)."""
+    """The same statement in another text; any two instructions (see `same_shape`)."""
     if type(old) is not type(new):
         return False
     if isinstance(old, Label) and isinstance(new, Label):
@@ -136,48 +136,45 @@ def _same_statement(old: Statement, new: Statement) -> bool:
     return True
 
 
-def same_declaration(old: Declaration, new: Declaration) -> bool:
-    return (old.linkage, old.space, old.qualifiers, old.align, old.declarators) == (
-        *(new.linkage, new.space, new.qualifiers, new.align, new.declarators),
-    )
-
-
 def _text(function: Function, node: Statement) -> str:
     return " ".join(function.source.text[node.start : node.end].split())
 
 
+def structure(operand: Operand | None, of_name: Callable[[Name], object]) -> object:
+    """An operand with other names: equal for operands that differ in nothing but what `of_name` leaves out."""
+    kind: tuple[object, ...]
+    inner: tuple[Operand | None, ...]
+    if type(operand) is Name:
+        return Name, of_name(operand)
+    if type(operand) is Memory:
+        kind, inner = (
+            (operand.symbol, operand.post_increment),
+            (operand.base, operand.offset, *operand.coordinates),
+        )
+    elif isinstance(operand, Vector | Group):
+        kind, inner = (), operand.items
+    elif type(operand) is Unary:
+        kind, inner = (operand.operator,), (operand.operand,)
+    elif type(operand) is Binary:
+        kind, inner = (operand.operator,), (operand.left, operand.right)
+    elif type(operand) is Dual:
+        kind, inner = (operand.separator,), (operand.first, operand.second)
+    else:
+        return operand  # numbers, strings, and constant expressions that name no register
+    return type(operand), kind, *[structure(one, of_name) for one in inner]
+
+
 def same_shape(old: Operand | None, new: Operand | None) -> bool:
     """Whether two operands differ in the names of registers, variables or functions at most."""
-    kind = type(old)
-    if kind is not type(new):
+    if type(old) is not type(new):
         return False
-    if kind is Immediate or old is None:
-        return old == new
-    if isinstance(old, Name) and isinstance(new, Name):
+    if isinstance(old, Name) and isinstance(new, Name):  # nearly all
         return old.part == new.part
-    if isinstance(old, Memory) and isinstance(new, Memory):
-        return (
-            old.symbol == new.symbol
-            and old.post_increment == new.post_increment
-            and same_shape(old.base, new.base)
-            and same_shape(old.offset, new.offset)
-            and _same_shapes(old.coordinates, new.coordinates)
-        )
-    if isinstance(old, Vector | Group) and isinstance(new, Vector | Group):
-        return _same_shapes(old.items, new.items)
-    if isinstance(old, Unary) and isinstance(new, Unary):
-        return old.operator == new.operator and same_shape(old.operand, new.operand)
-    if isinstance(old, Binary) and isinstance(new, Binary):
-        parts = (old.left, old.right), (new.left, new.right)
-        return old.operator == new.operator and _same_shapes(*parts)
-    if isinstance(old, Dual) and isinstance(new, Dual):
-        parts = (old.first, old.second), (new.first, new.second)
-        return old.separator == new.separator and _same_shapes(*parts)
-    return old == new  # strings, and constant expressions that name no register
+    return structure(old, _part) == structure(new, _part)
 
 
-def _same_shapes(old: Sequence[Operand], new: Sequence[Operand]) -> bool:
-    return len(old) == len(new) and all(map(same_shape, old, new))
+def _part(name: Name) -> str:
+    return name.part
 
 
 def same_operation(old: Instruction, new: Instruction) -> bool:
@@ -192,7 +189,7 @@ def same_operation(old: Instruction, new: Instruction) -> bool:
 def label_items(
     targets: tuple[Sequence[int], Sequence[int]], labels: Mapping[tuple[int, int], int]
 ) -> tuple[int, ...]:
-    """The items that labels stand before which lead to some of the targets before and after."""
+    """The items at the labels of some targets, which are indices of instructions before and after."""
     old, new = targets
     if len(old) == len(new) == 1:
         found = labels.get((old[0], new[0]))

@@ -1,29 +1,30 @@
-"""Registers that an asynchronous instruction still uses: nobody else may touch them until it was waited for.
+"""Registers that an asynchronous instruction still uses: no other instruction may touch them until a wait for it.
 
 For the check of register assignment. `wgmma.mma_async` reads and writes its accumulators and reads the fragments of
 matrix A after it was issued, until `wgmma.wait_group N` has waited for its group; `tcgen05.ld` writes its results until
-`tcgen05.wait::ld`, `tcgen05.st` reads its values until `tcgen05.wait::st`. A text that keeps to this as written could
-break it by registers alone: by a spill behind the instruction, or by another value in the place of a fragment that is
-read no more. A *flight* is a place so used, with the number of groups committed since; those that may be in the air are
-a forward problem over the items' graph (union over predecessors).
+`tcgen05.wait::ld`, `tcgen05.st` reads its values until `tcgen05.wait::st`. A pass could break this by registers alone:
+by a spill after the instruction, or by another value in the place of a fragment whose last read was the instruction. A
+*flight* is a place in such use, with the number of groups committed since. The flights that may be pending at a point
+are a forward problem over the items' graph (union over predecessors).
 
-What the original did is not judged: its own accesses to registers in flight are let pass.
+The original is not judged: its own accesses to registers in flight are allowed.
 Reference: PTX ISA, sections 9.7.15 and 9.7.16 (asynchronous warpgroup-level matrix instructions, tcgen05).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import heappop, heappush
+from functools import reduce
 from typing import NamedTuple
 
 from ptxtool.base.diag import Diagnostic
 from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.nodes import Immediate, Instruction, Name, Vector
 from ptxtool.validate.assignment.align import NONE
-from ptxtool.validate.assignment.meaning import Reader
-from ptxtool.validate.assignment.steps import Constant, Equal, Kept, Known, Step
+from ptxtool.validate.assignment.flow import fixed_point
+from ptxtool.validate.assignment.meaning import StepReader
+from ptxtool.validate.assignment.steps import Equal, Kept, Known, Recompute, Step
 
 _OLDEST = 16
-"""No wait names so many groups: what is older is waited for as if it were that old."""
+"""No wait names so many groups: older groups count as that old."""
 
 
 class Flight(NamedTuple):
@@ -37,35 +38,27 @@ class Flight(NamedTuple):
 
 
 def touched_in_flight(
-    reader: Reader,
+    reader: StepReader,
     cfg: Cfg,
     items: Sequence[tuple[int, int]],
     steps: Sequence[Step],
-    sharing: Mapping[int, tuple[int, ...]],
+    overlaps: Mapping[int, tuple[int, ...]],
 ) -> Iterator[Diagnostic]:
     """E303 for every place that is touched while an instruction may still use it."""
     after = reader.after
     if not any(_launches(after.instructions[j]) for j in after.at_bases("wgmma", "tcgen05")):
         return
-    walk = _Walk(reader, items, steps, sharing)
-    rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
-    into: dict[int, frozenset[Flight]] = {block: frozenset() for block in rank}
-    work = sorted((rank[block], block) for block in rank if block != cfg.exit)
-    waiting = set(rank)
-    while work:
-        _, block = heappop(work)
-        waiting.discard(block)
-        out = into[block]
-        for item in cfg.blocks[block].instructions:
-            out = walk.after(item, out)
-        for successor in cfg.successors[block]:
-            if not out <= into[successor]:
-                into[successor] |= out
-                if successor != cfg.exit and successor not in waiting:
-                    waiting.add(successor)
-                    heappush(work, (rank[successor], successor))
-    for block in sorted(rank.keys() - {cfg.exit}):
-        flights = into[block]
+    walk = _FlightWalk(reader, items, steps, overlaps)
+
+    def meet(block: int, out: Mapping[int, frozenset[Flight]]) -> frozenset[Flight]:
+        return frozenset[Flight]().union(*(out[p] for p in cfg.predecessors[block] if p in out))
+
+    def transfer(block: int, flights: frozenset[Flight]) -> frozenset[Flight]:
+        return reduce(
+            lambda pending, item: walk.after(item, pending), cfg.blocks[block].instructions, flights
+        )
+
+    for block, flights in sorted(fixed_point(cfg, meet, transfer).items()):
         for item in cfg.blocks[block].instructions:
             yield from walk.problems(item, flights)
             flights = walk.after(item, flights)
@@ -79,18 +72,18 @@ def _launches(node: Instruction) -> str:
     return words[1] if words in (("tcgen05", "ld"), ("tcgen05", "st")) else ""
 
 
-class _Walk:
+class _FlightWalk:
     def __init__(
         self,
-        reader: Reader,
+        reader: StepReader,
         items: Sequence[tuple[int, int]],
         steps: Sequence[Step],
-        sharing: Mapping[int, tuple[int, ...]],
+        overlaps: Mapping[int, tuple[int, ...]],
     ) -> None:
-        self.reader, self.items, self.steps, self.sharing = reader, items, steps, sharing
+        self.reader, self.items, self.steps, self.overlaps = reader, items, steps, overlaps
 
     def after(self, item: int, flights: frozenset[Flight]) -> frozenset[Flight]:
-        """What is in the air behind an item."""
+        """The flights after an item."""
         i, j = self.items[item]
         step = self.steps[item]
         if i == NONE or j == NONE or not isinstance(step, Kept):
@@ -119,7 +112,7 @@ class _Walk:
             yield from (Flight(value, place, False, kind) for value, place in step.reads if value in inside)
 
     def problems(self, item: int, flights: frozenset[Flight]) -> Iterator[Diagnostic]:
-        """What an item touches that is in the air; an instruction of the original may touch its own values."""
+        """The flights that an item touches; an instruction of the original may touch its own values."""
         step = self.steps[item]
         if not flights or isinstance(step, Equal | Known):
             return
@@ -127,17 +120,17 @@ class _Walk:
         if isinstance(step, Kept):
             read, written = NONE, [(place, value) for value, place, _ in step.writes]
         else:
-            read, written = NONE if isinstance(step, Constant) else step.source, [(step.to, NONE)]
+            read, written = NONE if isinstance(step, Recompute) else step.source, [(step.to, NONE)]
         for flight in sorted(flights):
             for place, value in written:
-                if value != flight.value and flight.place in self.sharing[place]:
-                    yield self._told(item, place, "is overwritten", flight)
+                if value != flight.value and flight.place in self.overlaps[place]:
+                    yield self._diagnostic(item, place, "is overwritten", flight)
                     return
-            if flight.is_written and read != NONE and flight.place in self.sharing[read]:
-                yield self._told(item, read, "is read", flight)
+            if flight.is_written and read != NONE and flight.place in self.overlaps[read]:
+                yield self._diagnostic(item, read, "is read", flight)
                 return
 
-    def _told(self, item: int, place: int, what: str, flight: Flight) -> Diagnostic:
+    def _diagnostic(self, item: int, place: int, what: str, flight: Flight) -> Diagnostic:
         user = {"wgmma": "wgmma.mma_async", "ld": "tcgen05.ld", "st": "tcgen05.st"}[flight.kind]
         wait = {"wgmma": "wgmma.wait_group", "ld": "tcgen05.wait::ld", "st": "tcgen05.wait::st"}[flight.kind]
         node = self.reader.after.instructions[self.items[item][1]]

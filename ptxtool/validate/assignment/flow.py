@@ -1,28 +1,26 @@
-"""Follow values through places along all paths, and find reads of places that do not hold what they should.
+"""The fixed point of the check of register assignment: which places hold which values, and reads that do not.
 
-For the check of register assignment. The state at a point is a set of facts (place, value): "on every path that leads
-here the place holds the value". Facts at a block's start are those of all predecessors' ends,
+The package states the lattice. Facts at a block's start are those of all predecessors' ends,
 
     in(b) = intersection over the predecessors p of  out(p) | {(place, v): no definition of v reaches the end of p}
 
-started from everything and lowered to the fixed point; a value that no definition reaches may be read from anywhere,
-so it speaks against no fact. Within a block the steps are walked one by one. Between blocks only facts about values
-that the old function still reads are carried: leaving some out can only refuse, never accept.
+Within a block the steps are walked one by one. Between blocks only facts about values that the old function still
+reads are carried: a smaller set of facts can only refuse, never accept.
 
-Within a block, places that hold the same share one *bundle* of values, which changes with them: a copy then only hands
-on a bundle, and a value that changes is taken out of the few it is in.
+Within a block, places with the same values share one equivalence class: a copy then only adds a place to a class, and
+a value that changes is removed from the few classes it is in.
 
-A write under a guard leaves the new value in some lanes and what was there in the others. Where spills and reloads
-stand under the same guard right beside their instruction, what is so where the guard is true is followed up to there:
+A write under a guard leaves the new value in some lanes and the old one in the others. Where spills and reloads have
+the same guard and stand beside their instruction, the facts that hold where the guard is true are followed up to there:
 a place that had the old value and gets the new one in the other lanes has the value.
 
 Reference: G. Kildall, "A unified approach to global program optimization", 1973; C. Fallin, regalloc2's checker, 2021,
-after which the facts are modelled; S. Rideau, X. Leroy, "Validating register allocation and spilling", 2010.
+whose facts these are; S. Rideau, X. Leroy, "Validating register allocation and spilling", 2010.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ptxtool.analysis.flow.dataflow import solve
 from ptxtool.base.bits import from_indices, indices
@@ -30,23 +28,24 @@ from ptxtool.cfg.blocks import Cfg
 from ptxtool.ir.defuse import DefUse
 from ptxtool.validate.assignment.align import NONE
 from ptxtool.validate.assignment.steps import (
-    Constant,
     Equal,
-    Guard,
     GuardedMove,
     Kept,
     Known,
     Move,
+    Recompute,
     Restore,
     Save,
     Step,
+    StepGuard,
 )
 
 _NOTHING: frozenset[int] = frozenset()
+S = TypeVar("S")
 
 
-class Wrong(NamedTuple):
-    """A read in vain: of a value, by an item, through a place; what that holds, and where the value is."""
+class Violation(NamedTuple):
+    """A read of a value by an item through a place that may not hold it; what that holds, and where the value is."""
 
     item: int
     value: int
@@ -56,22 +55,21 @@ class Wrong(NamedTuple):
 
 
 class State(NamedTuple):
-    """The facts at a block's edge, and the values that some definition reaches, in bits of `Values.bit`."""
+    """The facts at a block's edge, and the values that some definition reaches, in bits of `LiveValues.bit`."""
 
     facts: frozenset[int]
     defined: int
 
 
-class Boundary:
-    """What is so outside the function: facts and values at its start, and what its end reads (value, place)."""
+class Boundary(NamedTuple):
+    """The facts at the function's start, and the reads at its end: (value, place) pairs."""
 
-    def __init__(self, at_start: Iterable[tuple[int, int]], at_end: Iterable[tuple[int, int]]) -> None:
-        self.at_start = tuple(at_start)
-        self.at_end = tuple(at_end)
+    at_start: tuple[tuple[int, int], ...]
+    at_end: tuple[tuple[int, int], ...]
 
 
-class Values:
-    """What the old function says about its registers between blocks, in bits of those that some block reads."""
+class LiveValues:
+    """The values that are live at the blocks' edges in the old function, in bits of those that some block reads."""
 
     def __init__(
         self,
@@ -92,7 +90,7 @@ class Values:
                 items[block.start : block.end], steps[block.start : block.end], strict=True
             ):
                 if i == NONE:
-                    if type(step) is Constant:  # its sources may be read longer than the original did
+                    if type(step) is Recompute:  # its sources may be read longer than the original did
                         sources = {source for _, sources in step.values for source, _ in sources}
                         use |= sources - kill
                     continue
@@ -124,32 +122,32 @@ class Values:
         return found
 
 
-_Bundle = set[int]
-"""The values that some places hold; only `Walk._forget` and `Walk._equate` change one."""
+_Class = set[int]
+"""An equivalence class of places: the values that they hold. Only `Checker._forget` and `_equate` change one."""
 
 
 class _Half(NamedTuple):
-    """What a write under a guard has left: the value in a place where the guard is true, and where it is the old one.
+    """The result of a write under a guard: the value in a place where the guard is true, the old one elsewhere.
 
-    `old` are the bundles that the old value was in, None if there is none yet, so that any place holds it.
+    `old` are the classes that the old value was in, None if there is none yet, so that any place holds it.
     """
 
     value: int
-    old: list[_Bundle] | None
+    old: list[_Class] | None
 
 
 class _Guarded(NamedTuple):
-    """What is so where a guard is true, between an instruction and what is inserted beside it under its guard.
+    """The facts where a guard is true, between an instruction and what is inserted beside it under its guard.
 
-    `loaded` are the values in places that were loaded in front of it, `halves` what it has written.
+    `loaded` are the values in places that were loaded before it, `halves` its results.
     """
 
-    guard: Guard
+    guard: StepGuard
     loaded: dict[int, frozenset[int]]
     halves: dict[int, _Half]
 
     def without(self, gone: tuple[int, ...]) -> "_Guarded":
-        """Without what is said of places that are overwritten."""
+        """Without the facts about places that are overwritten."""
         return _Guarded(
             self.guard,
             {place: values for place, values in self.loaded.items() if place not in gone},
@@ -157,7 +155,7 @@ class _Guarded(NamedTuple):
         )
 
     def equated(self, value: int, other: int) -> "_Guarded":
-        """With a value that becomes the same as another one."""
+        """With a value that becomes equal to another one."""
         return _Guarded(
             self.guard,
             {
@@ -168,63 +166,75 @@ class _Guarded(NamedTuple):
         )
 
 
-class Walk:
-    """The fixed point, and what is read in vain there."""
+def fixed_point(
+    cfg: Cfg, meet: Callable[[int, Mapping[int, S]], S], transfer: Callable[[int, S], S]
+) -> dict[int, S]:
+    """The states at the starts of blocks. Both functions get a block: `meet` the ends known so far, `transfer` a start.
+
+    Forward, in reverse post-order; for facts that gen and kill sets do not describe (`analysis.flow.dataflow`).
+    """
+    rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
+    out: dict[int, S] = {}
+    into = {cfg.entry: meet(cfg.entry, out)}
+    work = [(0, cfg.entry)]
+    waiting = {cfg.entry}
+    while work:
+        _, block = heappop(work)
+        waiting.discard(block)
+        left = transfer(block, into[block])
+        if out.get(block) == left:
+            continue
+        out[block] = left
+        for successor in cfg.successors[block]:
+            if successor == cfg.exit:
+                continue
+            met = meet(successor, out)
+            if into.get(successor) != met:
+                into[successor] = met
+                if successor not in waiting:
+                    waiting.add(successor)
+                    heappush(work, (rank[successor], successor))
+    return into
+
+
+class Checker:
+    """The fixed point, and the violations there."""
 
     def __init__(
         self,
         cfg: Cfg,
         steps: Sequence[Step],
-        values: Values,
-        sharing: dict[int, tuple[int, ...]],
+        values: LiveValues,
+        overlaps: dict[int, tuple[int, ...]],
         n_values: int,
         constants: frozenset[int],
         boundary: Boundary,
     ) -> None:
-        self._cfg, self._steps, self._values, self._sharing = cfg, steps, values, sharing
+        self._cfg, self._steps, self._values, self._overlaps = cfg, steps, values, overlaps
         self._n = n_values
         self._constants = constants
         self._width = 2 * n_values  # a fact is place * width + value
         self._has_words = any(type(step) is Save for step in steps)
         self._boundary = boundary
         # the state, while a block is walked
-        self._holds: dict[int, _Bundle] = {}  # by place
-        self._within: dict[
-            int, list[_Bundle]
-        ] = {}  # by value: bundles it is in, also of places overwritten since
-        self._has_value: dict[int, bool] = {}  # in this block, on top of what is so at its start
+        self._holds: dict[int, _Class] = {}  # by place
+        self._within: dict[int, list[_Class]] = {}  # by value: its classes, also of places overwritten since
+        self._has_value: dict[int, bool] = {}  # in this block, in addition to the state at its start
         self._defined = 0
         self._guarded: _Guarded | None = None
 
-    def run(self) -> list[Wrong]:
-        """Every read that goes wrong, in order."""
-        cfg = self._cfg
-        rank = {block: n for n, block in enumerate(cfg.reverse_postorder)}
-        out: dict[int, State] = {}
-        into = {cfg.entry: self._meet(cfg.entry, out)}
-        wrong: dict[int, list[Wrong]] = {}
-        work = [(0, cfg.entry)]
-        waiting = {cfg.entry}
-        while work:
-            _, block = heappop(work)
-            waiting.discard(block)
-            wrong[block] = self._walk(block, into[block])
-            left = self._left(block)
-            if out.get(block) == left:
-                continue
-            out[block] = left
-            for successor in cfg.successors[block]:
-                if successor == cfg.exit:
-                    continue
-                met = self._meet(successor, out)
-                if into.get(successor) != met:
-                    into[successor] = met
-                    if successor not in waiting:
-                        waiting.add(successor)
-                        heappush(work, (rank[successor], successor))
-        return [one for block in sorted(wrong) for one in wrong[block]]
+    def run(self) -> list[Violation]:
+        """Every violation, in order."""
+        violations: dict[int, list[Violation]] = {}
 
-    def _meet(self, block: int, out: dict[int, State]) -> State:
+        def transfer(block: int, state: State) -> State:
+            violations[block] = self._walk(block, state)
+            return self._left(block)
+
+        fixed_point(self._cfg, self._meet, transfer)
+        return [one for block in sorted(violations) for one in violations[block]]
+
+    def _meet(self, block: int, out: Mapping[int, State]) -> State:
         """The state at a block's start, as far as the ends of its predecessors are known."""
         bit, width, n = self._values.bit, self._width, self._n  # `fact % n`: the register, `width` is twice n
         ends = [out[p] for p in self._cfg.predecessors[block] if p in out]
@@ -246,34 +256,34 @@ class Walk:
         return State(frozenset([f for f in found if f % n in live]), defined)
 
     def _left(self, block: int) -> State:
-        """The state at the end of the block that was walked last, as far as its values are still read."""
+        """The state at the end of the block that was walked last, for the values that are live there."""
         width, n, bit = self._width, self._n, self._values.bit
         live = self._values.live_out[block]
         holds = self._holds.items()
         if self._has_words:
-            facts = [place * width + v for place, bundle in holds for v in bundle if v % n in live]
+            facts = [place * width + v for place, held in holds for v in held if v % n in live]
         else:
-            facts = [place * width + v for place, bundle in holds for v in bundle if v in live]
+            facts = [place * width + v for place, held in holds for v in held if v in live]
         gained = from_indices([bit[v] for v, has_value in self._has_value.items() if has_value and v in bit])
         lost = from_indices(
             [bit[v] for v, has_value in self._has_value.items() if not has_value and v in bit]
         )
         return State(frozenset(facts), (self._defined | gained) & ~lost)
 
-    def _walk(self, block: int, state: State) -> list[Wrong]:
-        """Take the steps of a block; what is read in vain."""
+    def _walk(self, block: int, state: State) -> list[Violation]:
+        """Apply the steps of a block; the violations."""
         width = self._width
-        holds: dict[int, _Bundle] = {}
-        within: dict[int, list[_Bundle]] = {}
+        holds: dict[int, _Class] = {}
+        within: dict[int, list[_Class]] = {}
         for fact in state.facts:
             place, value = divmod(fact, width)
             holds.setdefault(place, set()).add(value)
-        for bundle in holds.values():
-            for value in bundle:
-                within.setdefault(value, []).append(bundle)
+        for held in holds.values():
+            for value in held:
+                within.setdefault(value, []).append(held)
         self._holds, self._within, self._has_value, self._defined = holds, within, {}, state.defined
         self._guarded = None
-        wrong: list[Wrong] = []
+        violations: list[Violation] = []
         steps = self._steps
         item = 0
         for item in self._cfg.blocks[block].instructions:
@@ -282,26 +292,26 @@ class Walk:
                 for value, place in step.reads:
                     found = value in holds.get(place, _NOTHING) or self._is_loaded(value, place, step)
                     if not found and self._may_have_value(value):
-                        wrong.append(self._wrong(item, value, place))
+                        violations.append(self._violation(item, value, place))
                 self._write(step)
             elif type(step) is Move:
                 self._guarded = None
-                self._hand_on(step.to, step.source)
+                self._copy(step.to, step.source)
             elif type(step) is GuardedMove:
                 self._move_under_guard(step)
             else:
                 if not isinstance(step, Known | Equal):  # these write no place
                     self._guarded = None
-                self._rest(step)
+                self._other(step)
         if self._cfg.exit in self._cfg.successors[block]:
             for value, place in self._boundary.at_end:
                 if value not in holds.get(place, _NOTHING) and self._may_have_value(value):
-                    wrong.append(self._wrong(item, value, place))
-        return wrong
+                    violations.append(self._violation(item, value, place))
+        return violations
 
-    def _wrong(self, item: int, value: int, place: int) -> Wrong:
-        found_in = sorted(p for p, bundle in self._holds.items() if value in bundle)
-        return Wrong(item, value, place, frozenset(self._holds.get(place, _NOTHING)), tuple(found_in))
+    def _violation(self, item: int, value: int, place: int) -> Violation:
+        found_in = sorted(p for p, held in self._holds.items() if value in held)
+        return Violation(item, value, place, frozenset(self._holds.get(place, _NOTHING)), tuple(found_in))
 
     def _may_have_value(self, value: int) -> bool:
         """Whether some definition reaches this point."""
@@ -321,7 +331,7 @@ class Walk:
             return
         holds = self._holds
         guarded = self._written_under(guard, step) if guard is not None else None
-        # what a guarded or partial write leaves is the old value, which must be there
+        # a guarded or partial write leaves the old value, which must be there
         kept = [
             wholly or value in holds.get(place, _NOTHING) or not self._may_have_value(value)
             for value, place, wholly in writes
@@ -340,10 +350,10 @@ class Walk:
         if self._has_words:
             self._forget(value)
         else:
-            for bundle in within.pop(value, ()):
-                bundle.discard(value)
+            for held in within.pop(value, ()):
+                held.discard(value)
         self._has_value[value] = True
-        for other in self._sharing[place]:
+        for other in self._overlaps[place]:
             holds.pop(other, None)
         fresh = holds[place] = {value}
         within[value] = [fresh]
@@ -357,9 +367,9 @@ class Walk:
             and value in guarded.loaded.get(place, _NOTHING)
         )
 
-    def _written_under(self, guard: Guard, step: Kept) -> _Guarded | None:
-        """What a write is about to leave; None where it may overwrite its own guard, or parts of registers."""
-        if step.merges or any(guard.place in self._sharing[place] for _, place, _ in step.writes):
+    def _written_under(self, guard: StepGuard, step: Kept) -> _Guarded | None:
+        """The results of the write to come; None where it may overwrite its guard, or parts of registers."""
+        if step.merges or any(guard.place in self._overlaps[place] for _, place, _ in step.writes):
             return None
         halves: dict[int, _Half] = {}
         for value, place, _ in step.writes:
@@ -368,30 +378,30 @@ class Walk:
         return _Guarded(guard, {}, halves)
 
     def _move_under_guard(self, step: GuardedMove) -> None:
-        """A spill or reload: where its guard is false the place keeps what it had."""
+        """A spill or reload: where its guard is false the place keeps its values."""
         to, source, guard = step
         source_holds = frozenset(self._holds.get(source, _NOTHING))
         was = self._holds.get(to)
-        made = source_holds.intersection(was or ())
+        values = source_holds.intersection(was or ())
         guarded = self._guarded
         if guarded is None or guarded.guard != guard:
             guarded = _Guarded(guard, {}, {})
         half = guarded.halves.get(source)
-        if half is not None and (half.old is None or any(bundle is was for bundle in half.old)):
-            made |= {half.value}
-        self._put(to, made)
-        guarded = guarded.without(self._sharing[to])
+        if half is not None and (half.old is None or any(held is was for held in half.old)):
+            values |= {half.value}
+        self._put(to, values)
+        guarded = guarded.without(self._overlaps[to])
         guarded.loaded[to] = source_holds
-        self._guarded = None if guard.place in self._sharing[to] else guarded
+        self._guarded = None if guard.place in self._overlaps[to] else guarded
 
-    def _rest(self, step: Step) -> None:
+    def _other(self, step: Step) -> None:
         holds, n = self._holds, self._n
         match step:
             case Save(to, source):
                 self._put(to, [v + n for v in holds.get(source, _NOTHING) if v < n])
             case Restore(to, source):
                 self._put(to, [v - n for v in holds.get(source, _NOTHING) if v >= n])
-            case Constant(to, values):
+            case Recompute(to, values):
                 self._put(
                     to,
                     [v for v, sources in values if all(s in holds.get(p, _NOTHING) for s, p in sources)],
@@ -405,44 +415,44 @@ class Walk:
                 pass
 
     def _equate(self, value: int, other: int) -> None:
-        """A dropped copy: the value is wherever the other one is, as itself and as a word."""
+        """A dropped copy: the value is in every place of the other one, as itself and as a word."""
         self._has_value[value] = self._may_have_value(other)
         if self._guarded is not None:
             self._guarded = self._guarded.equated(value, other)
         if value not in self._constants:
             self._forget(value)
         for offset in (0, self._n) if self._has_words else (0,):
-            for bundle in self._within.get(other + offset, ()):
-                bundle.add(value + offset)
-                self._within.setdefault(value + offset, []).append(bundle)
+            for held in self._within.get(other + offset, ()):
+                held.add(value + offset)
+                self._within.setdefault(value + offset, []).append(held)
 
     def _forget(self, value: int) -> None:
         """The value changes: no place holds the new one."""
-        for x in (value, value + self._n) if self._has_words else (value,):
-            for bundle in self._within.pop(x, ()):
-                bundle.discard(x)
+        for changed in (value, value + self._n) if self._has_words else (value,):
+            for held in self._within.pop(changed, ()):
+                held.discard(changed)
 
     def _put(self, place: int, values: Collection[int]) -> None:
-        """A place is overwritten, with what shares bits with it."""
+        """Overwrite a place, and those that overlap it, with values."""
         holds, within = self._holds, self._within
-        for other in self._sharing[place]:
+        for other in self._overlaps[place]:
             holds.pop(other, None)
         if values:
-            made = {*values}
-            # of constants, which do not change, the same would be made again and again
-            known = within.get(next(iter(made)), ())
-            bundle = next((bundle for bundle in known if bundle == made), None) if known else None
-            if bundle is None:
-                bundle = made
-                for x in made:
-                    within.setdefault(x, []).append(bundle)
-            holds[place] = bundle
+            new = {*values}
+            # constants do not change: without the look-up, equal classes would pile up
+            known = within.get(next(iter(new)))
+            held = next((each for each in known if each == new), None) if known else None
+            if held is None:
+                held = new
+                for value in new:
+                    within.setdefault(value, []).append(held)
+            holds[place] = held
 
-    def _hand_on(self, place: int, source: int) -> None:
-        """The same with what another place holds."""
+    def _copy(self, place: int, source: int) -> None:
+        """Overwrite a place, and those that overlap it, with the values of another place."""
         holds = self._holds
-        bundle = holds.get(source)
-        for other in self._sharing[place]:
+        held = holds.get(source)
+        for other in self._overlaps[place]:
             holds.pop(other, None)
-        if bundle is not None:
-            holds[place] = bundle
+        if held is not None:
+            holds[place] = held

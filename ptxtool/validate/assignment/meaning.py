@@ -1,8 +1,8 @@
-"""From items to steps: which registers stand for each other in a kept instruction, what the other ones mean.
+"""From items to steps: the values and places of kept instructions, the meaning of dropped and inserted ones.
 
 For the check of register assignment. Kept instructions are compared operand by operand; roles are those of
-`ptxtool.ir.defuse`. An instruction may be dropped if it is a plain copy of a register or a constant definition. The
-inserted ones are understood by their own meaning alone, the pass is not asked what they are for:
+`ptxtool.ir.defuse`. An instruction may be dropped if it is a plain copy of a register or a constant definition. An
+inserted one means what its own text means, whatever the pass inserted it for:
 
     mov.b32 %r1, %r2;                              a copy                   mov.u32 $r1, $r2;
     st.local.b64 [__ptxtool_spill+8], %rd1;        a spill, a reload        (and `ld.local`)
@@ -10,8 +10,8 @@ inserted ones are understood by their own meaning alone, the pass is not asked w
     setp.ne.b32 %p2, %r1, 0;                       and back                 mov.pred $p2, $r1;
     mov.u32 %r1, %tid.x;                           a constant definition of the original, written again
 
-Anything else that was dropped or inserted is a problem, and so is an inserted instruction under a guard, but for spills
-and reloads.
+Anything else that was dropped or inserted is a problem, and so is an inserted instruction under a guard unless it is a
+spill or reload.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from functools import cache, cached_property
 
 from ptxtool.analysis.flow.constant_definitions import constant_definitions
 from ptxtool.base.diag import Diagnostic
-from ptxtool.ir.defuse import Operands
+from ptxtool.ir.defuse import OperandAccesses
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Name, Operand
 from ptxtool.ir.symbols import PTXPLUS_ZERO, Register
 from ptxtool.isa.types import TYPES
@@ -27,39 +27,39 @@ from ptxtool.validate.assignment.align import NONE, same_operation, same_shape
 from ptxtool.validate.assignment.plain import plain_pairs
 from ptxtool.validate.assignment.slots import slot_of, spill_variables
 from ptxtool.validate.assignment.steps import (
-    Constant,
     Equal,
-    Guard,
     GuardedMove,
     Kept,
     Known,
     Move,
-    Places,
+    PlaceTable,
+    Recompute,
     Restore,
     Save,
     Step,
+    StepGuard,
 )
 
 NEITHER = (-1, -1)
-"""In place of a value and a place: what is no register."""
+"""Stands for the value and the place of an operand that is no register."""
 _WORD = frozenset({"b32", "u32", "s32"})
 
 
-class Reader:
-    """Makes the steps of one function; complaints gather in `problems`."""
+class StepReader:
+    """Finds the steps of one function; collects `problems`."""
 
     def __init__(self, before: Function, after: Function) -> None:
         self.before, self.after = before, after
-        self._old, self._new = Operands(before), Operands(after)
+        self._old, self._new = OperandAccesses(before), OperandAccesses(after)
         self.def_uses = before.def_uses
-        self.places = Places(after)
+        self.places = PlaceTable(after)
         self.problems: list[Diagnostic] = []
         self.constants = constant_definitions(before, self.def_uses)
         self._resolve_old, self._resolve_new = before.registers.resolve_index, after.registers.resolve_index
         self._is_ptxplus = before.registers.is_ptxplus
         self._same_class: dict[tuple[int, int], bool] = {}  # of PTX, by the declarators
         self._spills = spill_variables(before, after)
-        # by identity and width, -1 for none: the places of addresses, and of registers that mean the same everywhere
+        # by identity and width, -1 for none: the places of addresses, and of names with one meaning everywhere
         self._slots: dict[tuple[int, int], int] = {}
         self._spilled: dict[tuple[int, int], int] = {}
         self._widths: dict[int, int] = {}  # of registers that may be spilled, 0 of others
@@ -105,7 +105,7 @@ class Reader:
     def _kept_step(
         self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
     ) -> Step:
-        """The step of what an instruction's operands read and write, and whether wholly."""
+        """The step of an instruction whose operands have these reads and writes (with whether wholly)."""
         old, new = self.before.instructions[i], self.after.instructions[j]
         guard, merges = None, False
         if old.guard is not None and new.guard is not None:
@@ -114,14 +114,14 @@ class Reader:
                 return self.complain(j, f"the guard of '{self.after.text(j)}' is no such register as before")
             if pair[0] >= 0:
                 reads.append(pair)
-                guard = Guard(pair[1], new.guard.negated, new.guard.condition)
+                guard = StepGuard(pair[1], new.guard.negated, new.guard.condition)
             merges = not all(writes.values())
             writes = dict.fromkeys(writes, False)
         if len(writes) > 1:
             self._apart(j, [place for _, place in writes])
-        made = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
+        results = tuple([(value, place, wholly) for (value, place), wholly in writes.items()])
         alike = self._alike(i) if i in self.constants else frozenset[int]()
-        return Kept(tuple(reads), made, alike, guard, merges)
+        return Kept(tuple(reads), results, alike, guard, merges)
 
     def _operands(
         self, i: int, j: int, reads: list[tuple[int, int]], writes: dict[tuple[int, int], bool]
@@ -178,7 +178,7 @@ class Reader:
         """Results of one instruction must not share bits."""
         for n, place in enumerate(places):
             for other in places[:n]:
-                if place == other or self.places.share(place, other):
+                if place == other or self.places.overlap(place, other):
                     names = f"'{self.places.name(other)}' and '{self.places.name(place)}'"
                     self.complain(j, f"{names}, results of one instruction, share a register")
 
@@ -226,7 +226,7 @@ class Reader:
             place = self.after.registers.resolve_index(node.guard.name, j)
             if place < 0 or not isinstance(spill, Move):
                 return self.complain(j, f"the inserted '{self.after.text(j)}' has a guard")
-            guard = Guard(self.places.register(place), node.guard.negated, node.guard.condition)
+            guard = StepGuard(self.places.register(place), node.guard.negated, node.guard.condition)
             return GuardedMove(spill.to, spill.source, guard)
         if spill is not None:
             return spill
@@ -283,18 +283,13 @@ class Reader:
         words = node.opcode.text.split(".")
         registers = [self._register(self.after, o, j) for o in node.operands]
         literals = [o.text if isinstance(o, Immediate) else "" for o in node.operands]
-        if self.after.registers.is_ptxplus:
+        if self._is_ptxplus:
             saves = words == ["mov", "u32"] and len(registers) == 2
             restores = words == ["mov", "pred"] and len(registers) == 2
         else:
-            saves = (
-                words[0] == "selp"
-                and len(words) == 2
-                and words[1] in _WORD
-                and literals == ["", "1", "0", ""]
-            )
-            restores = words[:2] == ["setp", "ne"] and len(words) == 3 and words[2] in _WORD
-            restores = restores and literals == ["", "", "0"]
+            has_word = words[-1] in _WORD
+            saves = has_word and words[:-1] == ["selp"] and literals == ["", "1", "0", ""]
+            restores = has_word and words[:-1] == ["setp", "ne"] and literals == ["", "", "0"]
         if not saves and not restores:
             return None
         to, source = registers[0], registers[-1 if saves else 1]
@@ -346,7 +341,7 @@ class Reader:
             reads: list[tuple[int, int]] = []
             if _same_class(self.before.registers[value], to) and self._operands(i, j, reads, {}):
                 values.append((value, tuple(reads)))
-        return Constant(self.places.register(to.index), tuple(values)) if values else None
+        return Recompute(self.places.register(to.index), tuple(values)) if values else None
 
 
 @cache

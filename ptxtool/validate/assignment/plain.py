@@ -1,29 +1,18 @@
-"""The registers of plain kept instructions of PTX, for all of them at once.
+"""The registers of plain kept instructions of PTX, in bulk.
 
-For `meaning.py`, which looks at every other instruction by itself: nearly all instructions write all of their first
+For `meaning.py`, which looks at every other instruction singly: nearly all instructions write all of their first
 operand, or nothing, and read the others, and their names mean the same at every instruction. Equal operand texts share
-a node, so an operand is understood once per function: its *shape*, a number that is the same for operands that differ
-in registers of one class alone, and the registers in it. Two instructions of one opcode then stand for each other if
-the shapes of their operands are the same, and their registers do in pairs. It says nothing of the rest, right or wrong.
+a node, so an operand is analysed once per function: its *shape*, a number that is the same for operands that differ
+only in registers of one class, and the registers in it. Two instructions with one opcode then correspond if the shapes
+of their operands are the same, and so do their registers in pairs. Other instructions are left to `meaning.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 
 from ptxtool.ir.defuse import accessed, plain_sources
-from ptxtool.ir.nodes import (
-    Binary,
-    Dual,
-    Function,
-    Group,
-    Instruction,
-    Memory,
-    Name,
-    Operand,
-    Unary,
-    Vector,
-)
-from ptxtool.validate.assignment.align import NONE, same_operation
+from ptxtool.ir.nodes import Function, Instruction, Name, Operand
+from ptxtool.validate.assignment.align import NONE, same_operation, structure
 
 Pairs = tuple[tuple[int, int], ...]
 """Registers before and after."""
@@ -49,7 +38,8 @@ class _Names(dict[str, Meaning]):
 
 
 class _Side:
-    """The operands of one function. Shapes have the same `numbers` on both sides, operands that are not plain none."""
+    """The operands of one function. Both sides use the same `numbers` of shapes; operands that are not plain have
+    none."""
 
     def __init__(self, function: Function, numbers: dict[object, int], no_shape: int):
         self.registers, self._numbers, self._no_shape = function.registers, numbers, no_shape
@@ -73,16 +63,16 @@ class _Side:
         return found
 
     def look(self, operand: Operand) -> Meaning:
-        """Find out about an operand."""
+        """The meaning of an operand that was not analysed before."""
         access = accessed(operand, "r")
         found = [self.registers.everywhere[name] for name in access.reads]
         if access.writes or None in found:
             return self._no_shape, ()
-        shape = self._numbers.setdefault(self._structure(operand), len(self._numbers))
+        shape = self._numbers.setdefault(structure(operand, self._class_of_name), len(self._numbers))
         return shape, tuple(chain.from_iterable([registers for registers in found if registers]))
 
     def _class(self, register: int) -> object:
-        """What registers have in common that can stand for each other; those of one declarator are alike."""
+        """The class of registers that can replace each other; those of one declarator are alike."""
         declarator = self.registers.declarator_of(register)
         found = self._classes.get(declarator)
         if found is None:
@@ -90,24 +80,10 @@ class _Side:
             found = self._classes[declarator] = one.is_predicate, one.bits, one.vector
         return found
 
-    def _structure(self, operand: Operand | None) -> object:
-        """What must be the same in an operand that stands for this one, as `align.same_shape` has it."""
-        structure = self._structure
-        if isinstance(operand, Name):
-            found = self.registers.everywhere[operand.text]
-            return (self._class(found[0]) if found else operand.text), operand.part
-        if isinstance(operand, Memory):
-            inside = structure(operand.base), structure(operand.offset), *map(structure, operand.coordinates)
-            return Memory, operand.symbol, operand.post_increment, *inside
-        if isinstance(operand, Vector | Group):
-            return type(operand), *map(structure, operand.items)
-        if isinstance(operand, Unary):
-            return Unary, operand.operator, structure(operand.operand)
-        if isinstance(operand, Binary):
-            return Binary, operand.operator, structure(operand.left), structure(operand.right)
-        if isinstance(operand, Dual):
-            return Dual, operand.separator, structure(operand.first), structure(operand.second)
-        return operand
+    def _class_of_name(self, name: Name) -> object:
+        """The part of a name that must be the same in one that stands for it."""
+        found = self.registers.everywhere[name.text]
+        return self._class(found[0]) if found else name.text, name.part
 
 
 def plain_pairs(
@@ -115,7 +91,7 @@ def plain_pairs(
 ) -> Iterator[tuple[int, Pairs, Pairs]]:
     """Kept instructions by their item, with the registers that they write, all of them wholly, and that they read.
 
-    Those of guards are not among them. `take` is told which registers of `after` there are.
+    Those of guards are not among them. `take` is called with each register of `after`.
     """
     olds, news = before.instructions, after.instructions
     written = _written(olds)
@@ -146,9 +122,9 @@ def plain_pairs(
     ends = [*accumulate(map(len, found), initial=0)]  # where the pairs of each operand end
     at = 0  # the operand
     for item, old, _, n_written in plain:
-        behind = at + len(old.operands)
-        start, middle, end = ends[at], ends[at + n_written], ends[behind]
-        at = behind
+        after_last = at + len(old.operands)
+        start, middle, end = ends[at], ends[at + n_written], ends[after_last]
+        at = after_last
         yield item, pairs[start:middle], pairs[middle:end]
 
 

@@ -1,7 +1,7 @@
-"""Spill slots: the `.local` variables that a rewriting may add, and the bytes of them that an instruction means.
+"""Spill slots: the `.local` variables that a pass may add, and the bytes of them that an instruction accesses.
 
-For the check of register assignment. Nothing but inserted loads and stores can reach a slot: in PTX its variable has a
-name that the text had not before (`__ptxtool_spill...`), so no instruction of the original can form its address.
+For the check of register assignment. Only inserted loads and stores can access a slot: in PTX the name of its variable
+(`__ptxtool_spill...`) is new in the text, so no instruction of the original can compute its address.
 PTXPlus addresses a thread's local memory by numbers from 0 on; there the one variable (`l0`) is allowed only in files
 whose original neither declares nor accesses local memory.
 """
@@ -36,11 +36,7 @@ class Spills(NamedTuple):
 
 def is_spill(statement: Statement, before: Function) -> bool:
     """Whether a statement of the new text declares spill slots that `before` has not."""
-    if (
-        not isinstance(statement, Declaration)
-        or statement.space != "local"
-        or statement.qualifiers != ("b8",)
-    ):
+    if type(statement) is not Declaration or (statement.space, statement.qualifiers) != ("local", ("b8",)):
         return False
     name = _PTXPLUS_NAME if before.registers.is_ptxplus else _NAME
     return all(
@@ -79,9 +75,9 @@ def _is_local(operand: Operand) -> bool:
 
 
 def spill_variables(before: Function, after: Function) -> dict[str, Spills]:
-    """The variables that `after` declares anew for spill slots; none of a name that it declares twice.
+    """The variables that `after` adds for spill slots, except names that it declares twice.
 
-    The one of PTXPlus, which addresses its slots without a name, is called "".
+    PTXPlus accesses slots without a name: its variable has the name "".
     """
     found: dict[str, Spills] = {}
     twice: set[str] = set()
@@ -98,7 +94,7 @@ def spill_variables(before: Function, after: Function) -> dict[str, Spills]:
 
 
 def slot_of(operand: Operand, bits: int, variables: Mapping[str, Spills]) -> Slot | None:
-    """The slot that `[__ptxtool_spill+4]`, in PTXPlus `[0x0004]`, means for a value of so many bits; None if none."""
+    """The slot of `bits` bits at `[__ptxtool_spill+4]`, in PTXPlus `[0x0004]`; None for another operand."""
     if not isinstance(operand, Memory) or operand.symbol or operand.post_increment or operand.coordinates:
         return None
     offset: int | float = 0

@@ -1,9 +1,9 @@
-"""What the items of an alignment do to values and places: the steps that the check of register assignment walks.
+"""The effects of an alignment's items on values and places: the steps that the check of register assignment walks.
 
-A *value* is what an old register holds now: its index in the function before; behind them, at `index + n_values`, come
-the same registers as words (1 for a true predicate, 0 for a false one). A *place* is a register of the function after,
-by its index, or a spill slot. Which places share bits follows from their names (`ptxtool.analysis.regalloc.physical`)
-and the slots' bytes; a register in a function's head, or one whose name has no number, shares with none.
+A *value* is the content of an old register: its index in the function before. The numbers from `n_values` on are the
+same registers as words (1 for a true predicate, 0 for a false one). A *place* is a register of the function after, by
+its index, or a spill slot. Places overlap by their names (`ptxtool.analysis.regalloc.physical`) and the slots' bytes; a
+register in a function's head, or one whose name has no number, overlaps none.
 """
 
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from ptxtool.ir.nodes import Function
 from ptxtool.validate.assignment.slots import Slot
 
 
-class Guard(NamedTuple):
-    """When an instruction runs: the place of a predicate, and how it is asked."""
+class StepGuard(NamedTuple):
+    """The guard of an instruction: the place of the predicate, its negation, its condition in PTXPlus."""
 
     place: int
     negated: bool
@@ -32,12 +32,12 @@ class Kept(NamedTuple):
     reads: tuple[tuple[int, int], ...]
     writes: tuple[tuple[int, int, bool], ...]
     alike: frozenset[int] = frozenset()
-    guard: Guard | None = None
+    guard: StepGuard | None = None
     merges: bool = False
 
 
 class Equal(NamedTuple):
-    """A dropped copy: from here on the value is the same as another one."""
+    """A dropped copy: from here on the value equals another one."""
 
     value: int
     other: int
@@ -50,49 +50,49 @@ class Known(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An inserted copy, spill or reload: a place holds what another one does."""
+    """An inserted copy, spill or reload: a place holds the values of another one."""
 
     to: int
     source: int
 
 
 class GuardedMove(NamedTuple):
-    """An inserted spill or reload under a guard: a place holds what another one does where the guard is true."""
+    """An inserted spill or reload under a guard: a place holds the values of another one where the guard is true."""
 
     to: int
     source: int
-    guard: Guard
+    guard: StepGuard
 
 
 class Save(NamedTuple):
-    """A predicate goes to a word."""
+    """An inserted copy of a predicate to a word."""
 
     to: int
     source: int
 
 
 class Restore(NamedTuple):
-    """A word goes to a predicate."""
+    """An inserted copy of a word to a predicate."""
 
     to: int
     source: int
 
 
-class Constant(NamedTuple):
-    """A definition written again: a place holds each of these values whose sources are where they are read.
+class Recompute(NamedTuple):
+    """A constant definition written again: a place holds each of these values whose sources are where they are read.
 
-    Per value the (value, place) pairs of its sources.
+    `values` has per value the (value, place) pairs of its sources.
     """
 
     to: int
     values: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
 
-Step = Kept | Equal | Known | Move | GuardedMove | Save | Restore | Constant
+Step = Kept | Equal | Known | Move | GuardedMove | Save | Restore | Recompute
 
 
-class Places:
-    """The numbers of the places in use, and which of them share bits."""
+class PlaceTable:
+    """The numbers of the places in use, and their overlaps."""
 
     def __init__(self, after: Function) -> None:
         self.registers = after.registers
@@ -103,16 +103,15 @@ class Places:
             for d in p.declarators
         )
         self._slots: dict[Slot, int] = {}
-        self._by_cell: dict[
-            tuple[str, int], list[int]
-        ] = {}  # a unit of a file or a byte of a variable -> places
+        # a cell is a unit of a register file or a byte of a spill variable
+        self._by_cell: dict[tuple[str, int], list[int]] = {}
         self._cells: dict[int, tuple[tuple[str, int], ...]] = {}
 
     def slot(self, slot: Slot) -> int:
         place = self._slots.get(slot)
         if place is None:
             place = self._slots[slot] = len(self.registers) + len(self._slots)
-            name = f"[{slot.variable}]"  # no file is called so
+            name = f"[{slot.variable}]"  # no register file has this name
             self._add(place, ((name, byte) for byte in range(slot.offset, slot.offset + slot.size)))
         return place
 
@@ -128,19 +127,19 @@ class Places:
         for cell in self._cells[place]:
             self._by_cell.setdefault(cell, []).append(place)
 
-    def share(self, a: int, b: int) -> bool:
+    def overlap(self, a: int, b: int) -> bool:
         """Whether two places have bits in common."""
         return not set(self._cells[a]).isdisjoint(self._cells[b])
 
-    def sharing(self) -> dict[int, tuple[int, ...]]:
-        """Per place those that a write to it overwrites, itself among them."""
+    def overlaps(self) -> dict[int, tuple[int, ...]]:
+        """Per place those that a write to it overwrites, including itself."""
         return {
             place: tuple(dict.fromkeys((place, *(p for cell in cells for p in self._by_cell[cell]))))
             for place, cells in self._cells.items()
         }
 
     def name(self, place: int) -> str:
-        """What a message calls it."""
+        """The name of a place in diagnostics."""
         if place < len(self.registers):
             return self.registers[place].name
         slot = next(s for s, number in self._slots.items() if number == place)

@@ -1,11 +1,11 @@
-"""Where machine code is kept on disk: a folder per compiled source, named by all that its code is made of.
+"""Where machine code is kept on disk: a folder per compiled source, named by everything that its code depends on.
 
-numba's disk cache hashes only the file a function stands in, so an edited callee would leave old code in its callers.
+numba's disk cache hashes only the file of a function, so after an edit of a callee its callers would keep old code.
 Here every source has a folder of its own, named by a hash of the source itself, of every source of ours that it
 imports, directly or not, and of the versions of Python, numba and numpy. An edit compiles what depends on it.
 
-What lies behind a boundary (execute/boundary.py) is called by its symbol and not linked in: a caller's folder does
-not depend on it. What only Python runs is left out too.
+A function called across a boundary (execute/boundary.py) is reached by its symbol and not linked in: the caller's
+folder does not depend on it. Modules that only Python runs are left out too.
 """
 
 import hashlib
@@ -54,19 +54,19 @@ HOST_ONLY = (
     "ptxsim.timing.run_record",
     "ptxsim.timing.simulation",
 )
-"""Modules (and those whose names begin so) that no compiled function takes anything from (a test holds this)."""
+"""Modules, and prefixes of modules, that no compiled function uses (a test checks this)."""
 
-BEHIND_BOUNDARY = (
+ACROSS_BOUNDARY = (
     "ptxsim.timing.core.reasons",
     "ptxsim.timing.timeline_events",
     "ptxsim.execute.calls",
     "ptxsim.execute.micro_operations",
     "ptxsim.execute.host",
 )
-"""Modules of which other modules import only boundaries (a test holds this)."""
+"""Modules from which other modules import only boundaries (a test checks this)."""
 
 FACTS = {"ptxtool.isa.conditions": (), "ptxtool.isa.lanes": ("lanes.toml",)}
-"""What compiled code takes from `ptxtool`, and the data files beside it (a test holds this)."""
+"""The modules of `ptxtool` that compiled code uses, and their data files (a test checks this)."""
 
 _IMPORT = re.compile(r"^[ \t]*(?:from (ptx[\w.]+) import (\([^)]*\)|.*)|import (ptx[\w.]+))", re.MULTILINE)
 _VERSIONS = f"{sys.version}|{numba.__version__}|{np.__version__}"
@@ -103,10 +103,10 @@ def _path(module: str) -> Path | None:
 
 
 @cache
-def _made_of(module: str) -> bool:
-    """True for a module that code which imports it is made of."""
+def _is_linked(module: str) -> bool:
+    """True for a module whose code is linked into the modules that import it."""
     if module.startswith("ptxsim."):
-        return not is_host_only(module) and module not in BEHIND_BOUNDARY and _path(module) is not None
+        return not is_host_only(module) and module not in ACROSS_BOUNDARY and _path(module) is not None
     return module in FACTS
 
 
@@ -119,12 +119,12 @@ def _text(module: str) -> str:
 
 
 def closure(text: str) -> list[str]:
-    """The modules of ours that code in a source is made of, without the source itself, by name."""
+    """The modules of ours whose code is linked into a source's, without the source itself, by name."""
     found: set[str] = set()
     left = list(imported(text))
     while left:
         module = left.pop()
-        if module not in found and _made_of(module):
+        if module not in found and _is_linked(module):
             found.add(module)
             left += imported(_text(module))
     return sorted(found)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -65,7 +65,7 @@ def _adapted() -> Iterator[None]:
             arrayobj.fix_integer_index, config.SLP_VECTORIZE = before
 
 
-class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
+class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
     """The folder of the machine code of a function's source (`code_cache.folder`)."""
 
     def __init__(self, function: FunctionType, file: str):
@@ -76,15 +76,15 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
         return self._path
 
 
-class _CacheFiles(CompileResultCacheImpl):
-    _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # a folder may not be writable
+class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes: ClassVar[list[Any]] = [_Locator, *CompileResultCacheImpl._locator_classes]
 
 
-class _FunctionCache(FunctionCache):
+class _FunctionCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheFiles
 
 
-class _Dispatcher(CPUDispatcher):
+class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
     """numba's dispatcher, for functions of this package."""
 
     def enable_caching(self) -> None:
@@ -143,7 +143,8 @@ def for_python(function: Any) -> Any:
 
 def _array_at(dtype: np.dtype[Any], address: Any, n: Any) -> Any:
     """An array over memory, without compilation."""
-    return np.frombuffer((ctypes.c_uint8 * (dtype.itemsize * int(n))).from_address(int(address)), dtype)
+    memory = (ctypes.c_uint8 * (dtype.itemsize * int(n))).from_address(int(address))
+    return np.frombuffer(memory, dtype)  # type: ignore[call-overload]
 
 
 def records(dtype: np.dtype[Any], columns: int = 0) -> Any:

@@ -1,7 +1,7 @@
-"""What is said on standard error before the simulator is compiled: when `run`, `launch` or `Machine` is first named.
+"""The note on standard error before the simulator is compiled: when `run`, `launch` or `Machine` is first used.
 
-The first run after installation takes long; without a word it looks as if the kernel hung. Modules are compiled when
-they are imported, so that this has to come before.
+The first run after installation takes long; without a note it looks as if the kernel hung. Modules are compiled when
+they are imported, so that the note has to come before the import.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ _LOOPS = {
 
 
 def say_if_compiling(function: str) -> None:
-    """Say so if the machine code of a function's loop has to be made first."""
+    """Print the note if a function's loop has no machine code yet."""
     if JIT_DISABLED or is_compiled(_LOOPS[function]):
         return
     if function != "run" and is_compiled(_LOOPS["run"]):

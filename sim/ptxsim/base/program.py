@@ -1,6 +1,6 @@
-"""What a kernel becomes before it runs: arrays of records that compiled code reads.
+"""The lowered form of a kernel: arrays of records that compiled code reads.
 
-`lower.py` makes a `Program` of a kernel; `core/` reads the timing half of an instruction record (unit, latency,
+`lower.py` lowers a kernel to a `Program`; `core/` reads the timing half of an instruction record (unit, latency,
 registers), `execute/` its micro-operations. An instruction is one `INSTRUCTION` record and the micro-operations
 `uop_start <= k < uop_end`; a micro-operation works on rows of 32 lanes.
 
@@ -22,7 +22,7 @@ NO_SPACE, GLOBAL, SHARED, LOCAL, CONST, PARAM, TEXTURE, GENERIC = range(8)
 # what a memory access does
 NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
 
-# what of an instruction's accesses passes the L1 by: none, those of global memory, those of local memory too
+# which of an instruction's accesses bypass the L1: none, those of global memory, those of local memory too
 BY_NONE, BY_GLOBAL, BY_ALL = range(3)
 
 # what a barrier instruction does: wait, only arrive, or wait and count or combine the predicates of all threads
@@ -35,17 +35,32 @@ GIVES_REGISTERS, GIVES_SCRATCHPAD, FALLEN_REGISTERS, FALLEN_SCRATCHPAD, LEADS_TO
     1 << k for k in range(5)
 )
 
-MAX_STACK = 64  # entries of a warp's SIMT stack in a timed run
+MAX_STACK = 64  # entries of a warp's SIMT stack
 COPY_GROUPS = 8  # groups of a warp's asynchronous copies that the timing model tells apart
 MAX_REGISTERS = 32  # registers of one instruction that the scoreboard sees
 MAX_DESTINATIONS = 12
 MAX_BANKS = 12  # source registers that the operand collector reads
 
+
 # first what issue and the units read, side by side
+def stack_fields(warps: int) -> list[tuple[str, str, tuple[int, int]]]:
+    """The entries of the stacks of so many warps: entries of one depth are adjacent, as few warps are deep in it."""
+    shape = MAX_STACK, warps
+    return [
+        ("stack_pc", "i4", shape),
+        ("stack_rpc", "i4", shape),
+        ("stack_mask", "i8", shape),
+        ("stack_call", "i4", shape),
+        ("stack_wait", "i4", shape),  # 1 + the barrier an entry waits at; 0: it does not
+        ("waits_since", "i4", shape),  # the barrier instruction
+        ("waiting_lanes", "i8", shape),
+    ]
+
+
 INSTRUCTION = record(
     [
         ("kind", "i4"),  # control kind
-        ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit behind it
+        ("exit_after", "i4"),  # PTXPlus `.exit`: the lanes exit after it
         ("guard_row", "i4"),  # predicate row of the guard; -1 unguarded
         ("guard_code", "i4"),  # condition code number 0..31 (PTXPlus), 32 "is true", 33 "is false" (PTX)
         ("uop_start", "i4"),
@@ -98,7 +113,7 @@ UOP = record([("op", "i4"), ("d", "i4"), ("a", "i4"), ("b", "i4"), ("c", "i4"), 
 uop_at = record_at(UOP)
 """`uop_at(address of the micro-operations, k)`"""
 
-# What a micro-operation can reach, and what it leaves behind for the timing model. One record a run.
+# What a micro-operation can access, and what it reports to the timing model. One record per run.
 CONTEXT = record(
     [
         # set at launch: addresses of arrays that Python keeps alive
@@ -135,14 +150,14 @@ CONTEXT = record(
         ("n_instructions", "i8"),
         ("uops", "u8"),
         ("n_uops", "i8"),
-        # set per instruction by whoever executes
+        # set per instruction by the loop
         ("warp", "i8"),  # warp slot of the whole GPU: SM * warps per SM + warp
         ("own32", "u8"),  # address of its first row; set by `execute`
         ("own64", "u8"),
         ("shared_memory", "u8"),  # address of the executing CTA's shared memory
         ("shared_bytes", "i8"),
         ("cycle", "i8"),
-        # left behind by a memory instruction
+        # set by a memory instruction
         ("lane_address", "u8", (32,)),  # byte address within its space
         ("access_mask", "u8"),  # lanes that access memory
         ("uniform", "i8"),  # all lanes at one address: one load serves them
@@ -150,11 +165,11 @@ CONTEXT = record(
         ("access_space", "i8"),  # space found (GENERIC resolved)
         ("lane_pointer", "u8", (32,)),  # where that byte lies in the simulator's own memory
         ("lane_target", "i8", (32,)),  # instruction index per lane of an INDIRECT jump
-        # left behind by a barrier instruction
+        # set by a barrier instruction
         ("barrier", "i8"),  # its number
         ("barrier_threads", "i8"),  # threads that take part; 0: all of the CTA
         ("barrier_votes", "i8"),  # lanes whose predicate holds
-        # left behind by a test of an mbarrier that has not completed: other warps should run first
+        # set by a test of an mbarrier that has not completed: other warps should run first
         ("yields", "i8"),
         # scratch of matrix instructions: the elements of both factors, and the result
         ("matrix_a", "i8", (2048,)),
@@ -197,7 +212,7 @@ BAD_BARRIER_TEXT = "a barrier number above 15, or a thread count that is no mult
 
 @dataclass(frozen=True)
 class Program:
-    """A lowered kernel, and behind it the functions it reaches. Arrays are read-only for everyone but `lower.py`."""
+    """A lowered kernel, followed by the functions it reaches. Only `lower.py` writes the arrays."""
 
     name: str
     instructions: Any  # array of INSTRUCTION
@@ -217,23 +232,23 @@ class Program:
     param_bytes: int
     prints: bool  # the program may print or assert
     allocates: bool  # it may take memory from the heap
-    call_words: int  # 64-bit words in which a warp puts things aside for calls; 0 without calls
+    call_words: int  # 64-bit words of a warp's stack of calls; 0 without calls
     texts: tuple[str, ...] = field(repr=False)  # one line of source per instruction
     first_registers: tuple[tuple[Any, int], ...] = field(
         repr=False
     )  # per function the number of its first register
-    places: tuple[tuple[Any, int], ...] = field(
+    positions: tuple[tuple[Any, int], ...] = field(
         repr=False
-    )  # per instruction its function and index; -1 behind its end
+    )  # per instruction its function and index; -1 for the end of a function
     register_names: tuple[str, ...] = field(repr=False)
     layout: Any = field(
         default=None, repr=False
-    )  # ptxsim.lowering.variable_layout.Layout: where variables lie
+    )  # ptxsim.lowering.variable_layout.VariableLayout: where variables lie
     is_ptxplus: bool = False
 
     def span(self, i: int) -> tuple[Any, int, int]:
         """The source, start and end of an instruction: for diagnostics."""
-        function, index = self.places[min(i, len(self.places) - 1)]
+        function, index = self.positions[min(i, len(self.positions) - 1)]
         if index < 0:
             return function.source, function.end - 1, function.end
         node = function.instructions[index]

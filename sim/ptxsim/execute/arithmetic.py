@@ -28,7 +28,7 @@ ZERO, DOWN, UP, NEAREST_AWAY = 1, 2, 3, 4
 
 
 def _emit(name: str, numba_type: Any, arity: int, flags: tuple[int, ...] = ()) -> Any:
-    """The code generator of a call of one LLVM intrinsic; `flags` are constant i1 operands behind the others."""
+    """The code generator of a call of one LLVM intrinsic; `flags` are constant i1 operands after the others."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         from llvmlite import ir

@@ -1,13 +1,13 @@
-"""Calls of functions: what a warp puts aside while its lanes are in a function, and takes back behind it.
+"""Calls of functions: the state that a warp saves while its lanes are in a function, and restores after it.
 
 A warp's functions end in the reverse order of their calls, so one stack per warp holds it all: the rows that a
 recursive call saves (micro-operations of the call), and a record of the call. The entries of a called function lie on
-the SIMT stack above those of its caller, whose top waits behind the call, one call deeper. Where that stack is deep
-already, its entries are put aside too, so that recursion is as deep as memory allows.
+the SIMT stack above those of its caller, whose top waits after the call, one call deeper. Where that stack is deep
+already, its entries are saved too, so that recursion is as deep as memory allows.
 
-A warp's stack: words in use, lanes that have exited, calls that are not over, lanes in entries put aside; then what was
-put aside. An entry of the SIMT stack is seven words. The record of a call is its instruction, the lanes that called,
-the number of entries put aside, and the lanes that were aside before.
+A warp's stack: words in use, lanes that have exited, calls that are not over, lanes in saved entries; then the saved
+state. An entry of the SIMT stack is seven words. The record of a call is its instruction, the lanes that called,
+the number of entries saved, and the lanes that were in saved entries before.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ from ptxsim.execute.codes import (
 )
 
 SPILL_DEPTH = 16
-"""Entries of a SIMT stack from which on a call puts them aside: what is left is for the function to diverge."""
+"""A call saves a SIMT stack with more entries than this: the rest of the stack is for divergence in the function."""
 
 _CONTEXT = record_type(CONTEXT)
 _UOP = record_type(UOP)
@@ -96,7 +96,7 @@ def _rows(x, u):
 def _aside(x, u, mask):
     """The micro-operations of calls. 0 after a fault."""
     if u.op != COPY_LOCAL and u.op != CHECK_STACK:
-        if mask == 0 and u.op <= SAVE_P:  # nobody calls
+        if mask == 0 and u.op <= SAVE_P:  # no lane calls
             return 1
         return _rows(x, u)
     r32 = rows_u32(x.r32, x.total_rows32)
@@ -130,7 +130,7 @@ _STACK = (
 def _enter(x, i, target, calling, depth, pcs, rpcs, calls, waits, since, masks, waiting):
     """Lanes `calling` enter functions from the top of a SIMT stack of `depth` entries; the new depth, 0 without room.
 
-    They go to `target`, or each to its own `lane_target` where that is -1; the top goes on behind instruction i.
+    They go to `target`, or each to its own `lane_target` where that is -1; the top continues after instruction i.
     """
     stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
     at = stack[0]
@@ -196,14 +196,14 @@ def _leave(x, depth, pcs, rpcs, calls, waits, since, masks, waiting):
 
 @njit(types.void(_CONTEXT, types.int64))
 def _note_exit(x, mask):
-    """Lanes that exit are to be taken out of what was put aside."""
+    """Note lanes that exit: they are taken out of the saved entries later."""
     stack = flat_i64(x.call_stack + np.uint64(x.warp * x.call_words * 8), x.call_words)
     stack[1] |= mask
 
 
 @njit(types.int64(_CONTEXT, types.int64))
 def _lanes_aside(x, warp):
-    """The lanes of a warp that have not exited and are in entries put aside."""
+    """The lanes of a warp that have not exited and are in saved entries."""
     stack = flat_i64(x.call_stack + np.uint64(warp * x.call_words * 8), x.call_words)
     return stack[3] & ~stack[1]
 

@@ -7,7 +7,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     LOAD_*        row d = what lies at the address + e
     STORE_*       what lies at the address + e = row a
     ATOMIC32/64   row d = old value; row a operand, row b second operand (cas), c operation | kind << 8, e offset
-    ATOMIC16/128  the same; 128 bits are a row and the one behind it
+    ATOMIC16/128  the same; 128 bits are a row and the one after it
     PREDICATE     predicate d = truth table e (bit 2 * a + b) of predicates a, b
     VOTE          predicate d = any (e 0), all (1), uniform (2) of predicate a
     BALLOT        row d = lanes whose predicate a holds
@@ -23,7 +23,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     TRAP          stops the run
     NARROW        the following ones execute for fewer lanes: those of the bits e and of predicate a
     MEMBERS       the following ones execute for one group of lanes after the other: those with the same mask in row a
-    NEXT_GROUP    where they end, for the next group; e: how many micro-operations behind MEMBERS
+    NEXT_GROUP    where they end, for the next group; e: how many micro-operations after MEMBERS
     BARRIER       leaves number (row a), thread count (row b) and the lanes of predicate c for the barrier
     KEEP          row d (64-bit) = where the addresses lie, for COPY
     COPY          bytes from the addresses to where row a says: row b of them, zeros up to e
@@ -32,7 +32,7 @@ micro-operation (program.UOP) by kind; rows are of the file the operation works 
     MATRIX_LOAD   row d = a lane's part of the 8 by 8 matrix whose rows lie at the addresses of lanes 8 * c ...
     MATRIX_STORE  the reverse, of row a; e for both: see `execute/tensor/mma.py`
     MATRIX_MOVE   row d = row a of all lanes as an 8 by 8 matrix, transposed
-    MULTIPLY      a product of matrices; the OPERANDS behind it say of what: see `execute/tensor/mma.py`
+    MULTIPLY      a product of matrices; its operands are in the OPERANDS after it: see `execute/tensor/mma.py`
     SAVE_*        put e rows from row d on aside; RESTORE_* take them back (rows of the 32-bit, 64-bit, predicate file)
     COPY_LOCAL    e bytes of local memory from row a + b to row a + d
     CHECK_STACK   stops the run where row a + e is more than c
@@ -79,7 +79,7 @@ FIRST_CALL_CODE = _CALLS
 _HOST = _CALLS + 32
 PRINT, ASSERT, MALLOC, FREE = range(_HOST, _HOST + 4)
 FIRST_HOST_CODE = _HOST
-# words of 64 bits on a warp's stack of calls: at its start, per entry of a SIMT stack, and behind one
+# words of 64 bits on a warp's stack of calls: at its start, per entry of a SIMT stack, and after one
 HEADER_WORDS, ENTRY_WORDS, FRAME_WORDS = 4, 7, 4
 
 # operations of atomics and reductions, and the kinds of their values

@@ -11,8 +11,8 @@ lanes inside, which it vectorises:
             store_u32(to32, n, left + np.int64(load_u32(own32, all32, b, n)))
 
 All 32 lanes are computed, so no expression may fail. If lanes are masked, the result goes to the last row of the file
-first, a scratch row, and those in the mask are copied from there. Everything the branches share stands before or
-behind them: numba's time goes with the number of statements.
+first, a scratch row, and those in the mask are copied from there. Code that the branches share stands before or
+after them: numba's compile time grows with the number of statements.
 """
 
 import ast
@@ -154,7 +154,7 @@ def module(name: str, text: str) -> ModuleType:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}")
         temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)  # whole or not at all, whoever else writes it
+        temporary.replace(path)  # atomically: other processes may write it too
     specification = importlib.util.spec_from_file_location(full_name, path)
     assert specification is not None
     assert specification.loader is not None

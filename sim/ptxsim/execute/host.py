@@ -66,7 +66,7 @@ def _fault(x, kind, lane, address):
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64, types.uint64))
 def _text(x, at, lane, address):
-    """Append a string at word `at`; the word behind it, -1 if the buffer is full, -2 if the address is bad."""
+    """Append a string at word `at`; the word after it, -1 if the buffer is full, -2 if the address is bad."""
     words = flat_i64(x.host_memory, x.host_bytes >> 3)
     if address == np.uint64(0):
         if (at + 1) * 8 > x.host_bytes:

@@ -1,10 +1,10 @@
 """Execution of one warp instruction: its guard and its micro-operations.
 
 The core calls `guard_mask` and `execute`; a run without time calls `straight` too, for many instructions at once, and
-sharing of scratchpad `reach`, before an instruction issues. They work on the warp that the context record names and
+scratchpad sharing `reach`, before an instruction issues. They work on the warp that the context record names and
 know nothing of time. `execute` goes through the micro-operations of an instruction; a fault ends it before anything is
-stored. All are behind boundaries (execute/boundary.py): callers
-do not compile them again. Nothing else is imported from here (machine_code.BEHIND_BOUNDARY).
+stored. All are called across boundaries (execute/boundary.py): callers do not compile them again. Nothing else is
+imported from here (code_cache.ACROSS_BOUNDARY).
 """
 
 from typing import Any
@@ -200,7 +200,7 @@ def _control(x, u, mask):
 
 @njit(types.int64(_CONTEXT, types.int64, types.int64))
 def _others(x, k, mask):
-    """What is no lane operation, access or predicate: micro-operation k. 0 after a fault."""
+    """Micro-operation k, which is no lane operation, access or predicate. 0 after a fault."""
     uops = _uops(x.uops, x.n_uops)
     op = uops[k].op
     if op < WARP_END:
@@ -317,7 +317,7 @@ guard_mask: Any = boundary("guard_mask", _guard_mask)
 execute: Any = boundary("execute", _execute)
 """`execute(x, i, mask)`: run the micro-operations of instruction i over lanes `mask`.
 
-`~i` instead of i: those behind a call, whose lanes have come back.
+`~i` instead of i: those after a call, whose lanes have returned.
 
 Leaves `lane_address`, `access_mask` and `access_space` of memory instructions, `lane_target` of indirect jumps, and
 `error` after a fault in the context; nothing is stored then.

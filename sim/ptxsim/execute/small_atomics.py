@@ -1,6 +1,6 @@
 """Atomics on 16 and 128 bits: lane by lane in ascending order, each on what the one before it left.
 
-For `execute.py`, behind a boundary of its own. 16 bits: f16 and bf16 are added in f64 and rounded once; for `min` and
+For `micro_operations.py`, across a boundary. 16 bits: f16 and bf16 are added in f64 and rounded once; for `min` and
 `max` their bits are made integers of the same order (-0 before +0), a NaN loses. 128 bits, in two rows of the
 64-bit file, are exchanged or compared and swapped.
 
@@ -41,7 +41,7 @@ def _combined(operation, form, old, a):
 
 @njit(types.void(record_type(CONTEXT), record_type(UOP), types.int64))
 def _wide(x, u, mask):
-    """ATOMIC128: exchange, compare and swap; each operand is a row and the one behind it."""
+    """ATOMIC128: exchange, compare and swap; each operand is a row and the one after it."""
     base = x.constant_rows64 + x.warp * x.rows64
     r = rows_u64(x.r64, x.total_rows64)
     rd, ra, rb = u.d + base, u.a + base, u.b + base

@@ -1,4 +1,4 @@
-"""What a barrier instruction leaves behind, asynchronous copies, and mbarriers.
+"""What a barrier instruction leaves in the context, asynchronous copies, and mbarriers.
 
 An asynchronous copy is made when it is issued, which is one of the orders that PTX allows: a program that waits as it
 should cannot tell. An mbarrier is 64 bits of shared memory whose layout PTX leaves open; here (execute/codes.py) they

@@ -1,17 +1,19 @@
 """The loop of a run without time: the warps of one CTA, from its start to its end.
 
-A warp runs until it ends, waits at a barrier, finds an mbarrier incomplete, or has had its share of instructions: so
-warps that spin on memory let the others of their CTA run. Instructions that only compute and access memory are executed
-many at a time (`semantics.execute.straight`), unless checks or a trace look at each. Reconvergence is that of the timed
-run: a stack of (pc, reconvergence pc, mask, call depth) per warp.
+A warp runs until it ends, waits at a barrier, finds an mbarrier incomplete, or has executed its share of instructions:
+so warps that spin on memory let the others of their CTA run. Instructions that only compute and access memory are
+executed many at a time (`micro_operations.straight`), unless checks or a trace look at each. Reconvergence is that of
+the timed run (execute/simt_stack.py).
 
-`functional/interpreter.py` calls `run_cta` and says what it is for.
+`functional/interpreter.py` fills a `CTA_RUN` record once per launch and calls `run_cta` for each CTA.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
-from ptxsim.base.jit import array_of, entry, flat_u8, njit
+from ptxsim.base.jit import array_of, entry, flat_u8, njit, record, records
 from ptxsim.base.program import (
     BARRIER,
     BRANCH,
@@ -25,21 +27,13 @@ from ptxsim.base.program import (
     OUT_OF_BOUNDS,
     RETURN,
 )
-from ptxsim.execute.calls import enter_call, leave_call, note_exit
+from ptxsim.execute import simt_stack
+from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask, straight
+from ptxsim.execute.simt_stack import FULL, advance, leave, let_outer_run, live_lanes, settle, take_turns
 from ptxsim.execute.start import init_warp
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
-from ptxsim.functional.barriers import (
-    DEPTH,
-    N_BARRIERS,
-    WARP,
-    advance,
-    arrive,
-    complete,
-    let_outer_run,
-    live_lanes,
-    take_turns,
-)
+from ptxsim.functional.barriers import N_BARRIERS, WARP, arrive, complete
 from ptxsim.sanitizer.inspect import (
     accessed,
     acquire,
@@ -70,107 +64,62 @@ from ptxsim.sanitizer.shadow_state import (
 SLICE = 20_000
 """Instructions of one warp before the next has its turn: a warp that spins on memory lets the others run."""
 _PATIENCE = 1 << 18
-_TESTS = 64  # rounds in which all test an mbarrier in vain, before other lanes of the warps have a turn
+_TESTS = 64  # rounds in which all warps test an mbarrier in vain, before other lanes of the warps have a turn
 _OVERFLOW = 100  # as in ptxsim/memory_image/faults.py
 TOO_LONG = 101
 DEADLOCK = 102
 PAUSED = -2  # the print buffer is half full, or a traced instruction is reached
 WATCHED = -3  # many instructions have passed
 
-_ARGUMENTS = (
-    array_of(CONTEXT),
-    array_of(INSTRUCTION),
-    array_of(WARP),
-    array_of(BARRIER_STATE),
-    array_of(CHECKS),
-    array_of(CHECKED),
-    array_of(REPORT),
+ARRAYS = {
+    "context": CONTEXT,
+    "instructions": INSTRUCTION,
+    "warps": WARP,
+    "barriers": BARRIER_STATE,
+    "checks": CHECKS,
+    "checked": CHECKED,
+    "reports": REPORT,
+    "special_rows": np.dtype(np.int32),
+    "shared_image": np.dtype(np.uint8),
+}
+"""The arrays of a launch, by the fields of `CTA_RUN` that have their addresses."""
+CTA_RUN = record(
+    [
+        *((name, "u8") for name in ARRAYS),
+        *((f"n_{name}", "i8") for name in ARRAYS),  # their lengths
+        ("block", "i8", (3,)),
+        ("grid", "i8", (3,)),
+        ("cta", "i8"),
+        ("limit", "i8"),  # the cycle, which is the number of instructions so far, that must not be passed
+    ]
 )
+_contexts, _instructions, _warps, _barriers = (
+    records(ARRAYS[name]) for name in ("context", "instructions", "warps", "barriers")
+)
+_checks, _checked, _reports = (records(ARRAYS[name]) for name in ("checks", "checked", "reports"))
+_special_rows = records(np.dtype(np.int32), 2)
+
+
+class Cta(NamedTuple):
+    """What the functions of the loop work on: the arrays of a `CTA_RUN`, and its only context and checks."""
+
+    x: Any
+    c: Any
+    instructions: Any
+    warps: Any
+    barriers: Any
+    checked: Any
+    reports: Any
+    n_warps: Any
 
 
 @njit
-def _split(warp, targets, active, rpc):
-    """Lanes go to their `targets`: an entry each above the one that waits at `rpc`. False if the stack is full."""
-    top = warp.depth - 1
-    call = warp.call[top]
-    first = np.int64(-1)
-    uniform = True
-    for n in range(32):
-        if (active >> n) & 1:
-            if first < 0:
-                first = targets[n]
-            elif targets[n] != first:
-                uniform = False
-    if uniform:
-        advance(warp, first)
-        return True
-    if rpc < 0 or warp.rpc[top] == rpc:
-        top -= 1
-    else:
-        warp.pc[top] = rpc
-    left = active
-    for n in range(31, -1, -1):
-        if (left >> n) & 1 == 0:
-            continue
-        group = np.int64(0)
-        for other in range(32):
-            if (left >> other) & 1 and targets[other] == targets[n]:
-                group |= np.int64(1) << other
-        left &= ~group
-        if targets[n] == rpc:
-            continue
-        top += 1
-        if top >= DEPTH:
-            return False
-        warp.pc[top], warp.rpc[top], warp.mask[top], warp.call[top] = targets[n], rpc, group, call
-        warp.waits[top] = 0
-    warp.depth = top + 1
-    return True
-
-
-@njit
-def _leave(warp, leaving, call):
-    """Lanes leave every entry of a call depth >= `call`."""
-    for k in range(warp.depth):
-        if warp.call[k] >= call:
-            warp.mask[k] &= ~leaving
-    top = warp.depth - 1
-    while top >= 0 and warp.mask[top] == 0:
-        top -= 1
-    warp.depth = top + 1
-
-
-@njit
-def _come_back(x, warp, c, checked):
-    """End the calls of which all lanes have come back or exited."""
-    while True:
-        depth = leave_call(
-            x,
-            warp.depth,
-            warp.pc[:],
-            warp.rpc[:],
-            warp.call[:],
-            warp.waits[:],
-            warp.waits_since[:],
-            warp.mask[:],
-            warp.waiting_lanes[:],
-        )
-        if depth < 0:
-            return
-        warp.depth = depth
-        execute(x, ~x.returned_call, x.returned_mask)
-        if c.what and x.returned_mask:
-            returned(c, checked, x, x.returned_call, x.returned_mask)
-        if depth > 0:
-            advance(warp, warp.pc[depth - 1])
-
-
-@njit
-def _attempt(x, c, reports, i, k, mask):
-    """Execute record k: instruction i or a piece of it. Lanes with a bad access are left out; those that are left."""
+def _attempt(cta, i, k, mask):
+    """Execute record k: instruction i or a piece of it. Lanes with a bad access are left out; returns the others."""
+    x, c = cta.x, cta.c
     execute(x, k, mask)
     while c.what & MEMORY and (x.error == OUT_OF_BOUNDS or x.error == MISALIGNED):
-        mask &= ~(np.int64(1) << fault(c, reports, x, i, k))
+        mask &= ~(np.int64(1) << fault(c, cta.reports, x, i, k))
         x.access_mask = np.uint64(0)
         if mask:
             execute(x, k, mask)
@@ -178,18 +127,19 @@ def _attempt(x, c, reports, i, k, mask):
 
 
 @njit
-def _execute_checked(x, c, checked, reports, i, active, mask):
+def _execute_checked(cta, i, active, mask):
     """Execute an instruction under the checks, whole or in pieces."""
+    x, c, checked, reports = cta.x, cta.c, cta.checked, cta.reports
     before(c, reports, checked, x, i, active, mask)
     if mask and (checked[i].call >= 0 or checked[i].allocates):
         stack(c, checked, x, i, mask)
     if checked[i].pieces == checked[i].pieces_end:
-        left = _attempt(x, c, reports, i, i, mask)
+        left = _attempt(cta, i, i, mask)
         accessed(c, reports, checked, x, i, i, left)
     else:
         left = mask
         for k in range(checked[i].pieces, checked[i].pieces_end):
-            left = _attempt(x, c, reports, i, k, left)
+            left = _attempt(cta, i, k, left)
             if x.error:
                 return
             accessed(c, reports, checked, x, i, k, left)
@@ -197,9 +147,10 @@ def _execute_checked(x, c, checked, reports, i, active, mask):
 
 
 @njit
-def _ordered(x, c, checked, i):
-    """What an instruction that was executed orders: for the checks."""
-    orders, own = checked[i].orders, np.int64(1) << x.warp
+def _note_order(cta, i):
+    """For the checks: the order that an executed instruction establishes."""
+    x, c = cta.x, cta.c
+    orders, own = cta.checked[i].orders, np.int64(1) << x.warp
     if orders & ORDERS_WARP:
         join(c, own, own)
     if orders & ACQUIRES and x.yields == 0:
@@ -209,155 +160,131 @@ def _ordered(x, c, checked, i):
 
 
 @njit
-def _open(c, barriers):
-    """Barriers that have ended since: for the checks."""
+def _note_released(cta):
+    """For the checks: barriers that have been completed since the last call."""
     for number in range(N_BARRIERS):
-        barrier = barriers[number]
+        barrier = cta.barriers[number]
         if barrier.released:
-            join(c, barrier.came, barrier.released)
+            join(cta.c, barrier.came, barrier.released)
             barrier.released = 0
 
 
 @njit
-def _step(x, instructions, barriers, warps, n_warps, w, c, checked, reports):
+def _step(cta, w):
     """Execute one instruction of warp w. False after a fault."""
-    warp = warps[w]
-    top = warp.depth - 1
-    i = warp.pc[top]
-    active = warp.mask[top]
-    instruction = instructions[i]
+    x, c, warp = cta.x, cta.c, cta.warps[w]
+    top = warp.depth[0] - 1
+    i = warp.stack_pc[top, 0]
+    active = warp.stack_mask[top, 0]
+    instruction = cta.instructions[i]
     mask = guard_mask(x, i, active) if instruction.guard_row >= 0 else active
     if c.what:
-        _execute_checked(x, c, checked, reports, i, active, mask)
+        _execute_checked(cta, i, active, mask)
     else:
         execute(x, i, mask)
     if x.error:
         return False
     kind = instruction.kind
     following = i + 1
-    if kind == BRANCH and (mask == active or mask == 0):
-        advance(warp, np.int64(instruction.target) if mask else following)
-        return True
     if kind == BRANCH or kind == INDIRECT:
-        for n in range(32):
-            taken = (mask >> n) & 1 != 0
-            if kind == BRANCH:
-                x.lane_target[n] = np.int64(instruction.target) if taken else following
-            elif not taken:
-                x.lane_target[n] = following
-        if not _split(warp, x.lane_target, active, np.int64(instruction.reconverge)):
+        target, meeting = np.int64(instruction.target), np.int64(instruction.reconverge)
+        if kind == BRANCH:
+            outcome = simt_stack.branch(warp, 0, target, following, meeting, mask, active, False)
+        else:
+            outcome = simt_stack.jump(warp, 0, x.lane_target, following, meeting, mask, active)
+        if outcome == FULL:
             x.error = _OVERFLOW
-            return False
-        return True
+        return outcome != FULL
     if kind == CALL and mask != 0:
-        warp.pc[top] = following
-        if top + 1 >= DEPTH:
+        fits = simt_stack.call(warp, 0, np.int64(instruction.target), following, mask)
+        if not fits:
             x.error = _OVERFLOW
-            return False
-        top += 1
-        warp.pc[top], warp.rpc[top], warp.mask[top] = np.int64(instruction.target), np.int64(-1), mask
-        warp.call[top], warp.waits[top] = warp.call[top - 1] + 1, 0
-        warp.depth = top + 1
-        return True
+        return fits
     if kind == INVOKE and mask != 0:
-        depth = enter_call(
-            x,
-            i,
-            instruction.target,
-            mask,
-            warp.depth,
-            warp.pc[:],
-            warp.rpc[:],
-            warp.call[:],
-            warp.waits[:],
-            warp.waits_since[:],
-            warp.mask[:],
-            warp.waiting_lanes[:],
-        )
-        if depth > 0:
-            warp.depth = depth
-        return depth > 0
+        return simt_stack.invoke(x, warp, 0, i, instruction.target, mask)
     if (kind == EXIT or kind == RETURN or instruction.exit_after) and mask != 0:
         if kind != RETURN and x.call_words:
             note_exit(x, mask)
-        call = warp.call[top] if kind == RETURN else np.int64(0)
-        _leave(warp, mask, call)
+        leave(warp, 0, mask, warp.stack_call[top, 0] if kind == RETURN else np.int64(0))
         if mask == active:
-            if warp.depth > 0:
-                advance(warp, warp.pc[warp.depth - 1])
-            if x.call_words:
-                _come_back(x, warp, c, checked)
+            settle(warp, 0)
+            while x.call_words and simt_stack.end_call(x, warp, 0):
+                if c.what and x.returned_mask:
+                    returned(c, cta.checked, x, x.returned_call, x.returned_mask)
             return True
     if kind == BARRIER and mask != 0:
         if c.what:
-            reach(c, reports, x, i, instruction.barrier_aligned, mask, live_lanes(x, warp, w))
-        arrive(x, barriers, warps, n_warps, w, instructions, i, mask)
+            reach(c, cta.reports, x, i, instruction.barrier_aligned, mask, live_lanes(warp, 0, x, w))
+        arrive(cta, w, i, mask)
         if c.what:
-            _open(c, barriers)
+            _note_released(cta)
     else:
-        advance(warp, following)
+        advance(warp, 0, following)
     if c.what and mask != 0:
-        if checked[i].copies:
-            copied(c, checked, x, i, mask)
-        if checked[i].orders:
-            _ordered(x, c, checked, i)
+        if cta.checked[i].copies:
+            copied(c, cta.checked, x, i, mask)
+        if cta.checked[i].orders:
+            _note_order(cta, i)
     return True
 
 
 @njit
-def _stops(x, instructions, warp, w, c, checked):
+def _stops(cta, w):
     """Whether the loop stops before the next instruction of warp w, which is traced."""
-    i = warp.pc[warp.depth - 1]
-    if checked[i].traced == 0 or (c.traced_warps >> w) & 1 == 0 or c.stage == BEFORE:
+    c, warp = cta.c, cta.warps[w]
+    top = warp.depth[0] - 1
+    i = warp.stack_pc[top, 0]
+    if cta.checked[i].traced == 0 or (c.traced_warps >> w) & 1 == 0 or c.stage == BEFORE:
         return False
     c.stage, c.traced_at, c.traced_warp = BEFORE, i, w
-    c.traced_lanes = guard_mask(x, i, warp.mask[warp.depth - 1])
+    c.traced_lanes = guard_mask(cta.x, i, warp.stack_mask[top, 0])
     return True
 
 
 @njit
-def _straight_on(x, instructions, warp, most):
-    """Execute the instructions from the top's on that only compute and access memory, at most `most`; how many were
-    executed. A fault leaves `error`, and where it was in `pc`."""
-    top = warp.depth - 1
-    first = np.int64(warp.pc[top])
-    last = first + min(np.int64(instructions[first].straight), most)
-    if first < warp.rpc[top] < last:
-        last = np.int64(warp.rpc[top])
+def _straight_on(cta, warp, most):
+    """Execute the instructions from the top's on that only compute and access memory, at most `most`; the number of
+    executed instructions. A fault leaves `error`, and the PC of the instruction in the stack."""
+    top = warp.depth[0] - 1
+    first, rpc = np.int64(warp.stack_pc[top, 0]), np.int64(warp.stack_rpc[top, 0])
+    last = first + min(np.int64(cta.instructions[first].straight), most)
+    if first < rpc < last:
+        last = rpc
     if last == first:
         return np.int64(0)
-    end = straight(x, first, last, warp.mask[top])
-    if x.error:
-        warp.pc[top] = end
+    end = straight(cta.x, first, last, warp.stack_mask[top, 0])
+    if cta.x.error:
+        warp.stack_pc[top, 0] = end
     else:
-        advance(warp, end)
+        advance(warp, 0, end)
     return end - first
 
 
 @njit
-def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, reports):
-    """Run a warp until it ends, waits, yields or has had its share; the instructions executed, -1 after a fault, or
-    PAUSED."""
-    warp = warps[w]
+def _run_warp(cta, w, limit):
+    """Run a warp until it ends, waits, yields or has executed `limit` instructions; the number of executed
+    instructions, -1 after a fault, or PAUSED."""
+    x, c, warp = cta.x, cta.c, cta.warps[w]
     x.warp = w
     x.yields = 0
     done = np.int64(0)
-    while warp.depth > 0 and warp.waits[warp.depth - 1] == 0 and done < limit:
-        if warp.pc[warp.depth - 1] >= len(instructions):
-            _leave(warp, warp.mask[warp.depth - 1], 0)
+    while warp.depth[0] > 0 and warp.stack_wait[warp.depth[0] - 1, 0] == 0 and done < limit:
+        top = warp.depth[0] - 1
+        if warp.stack_pc[top, 0] >= len(cta.instructions):
+            leave(warp, 0, warp.stack_mask[top, 0], 0)
             continue
         if c.what == 0:
-            executed = _straight_on(x, instructions, warp, limit - done)
+            executed = _straight_on(cta, warp, limit - done)
             if x.error:
-                x.cycle = warp.pc[warp.depth - 1]
+                x.cycle = warp.stack_pc[warp.depth[0] - 1, 0]
                 return np.int64(-1)
             if executed:
                 done += executed
                 continue
-        if c.what & TRACED and _stops(x, instructions, warp, w, c, checked):
+        if c.what & TRACED and _stops(cta, w):
             return np.int64(PAUSED)
-        if not _step(x, instructions, barriers, warps, n_warps, w, c, checked, reports):
-            x.cycle = warp.pc[max(warp.depth - 1, 0)]
+        if not _step(cta, w):
+            x.cycle = warp.stack_pc[max(warp.depth[0] - 1, 0), 0]
             return np.int64(-1)
         x.warp = w
         done += 1
@@ -367,27 +294,24 @@ def _turn(x, instructions, barriers, warps, n_warps, w, limit, c, checked, repor
             return np.int64(PAUSED)
         if x.yields:
             break
-    if warp.depth > 1 and (done == limit or (x.yields and c.in_vain > _TESTS)):
-        take_turns(warp)
+    if warp.depth[0] > 1 and (done == limit or (x.yields and c.in_vain > _TESTS)):
+        take_turns(warp, 0)
     return done
 
 
 @njit
-def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, limit):
-    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED.
-
-    `limit` is the cycle, which is the number of instructions so far, that must not be passed.
-    """
-    x, c = xs[0], cs[0]
+def _run(cta, limit):
+    """Run the warps of a CTA to their end; the instructions executed, -1 after a fault, PAUSED or WATCHED."""
+    x, c, warps = cta.x, cta.c, cta.warps
     half = x.host_bytes >> 1
     began = x.cycle
     first, c.next_warp = c.next_warp, 0  # where it paused
     while True:
         alive, ran, in_hope = False, first > 0, first > 0
         for w in range(first):
-            alive |= warps[w].depth > 0
-        for w in range(first, n_warps):
-            done = _turn(x, instructions, barriers, warps, n_warps, w, SLICE, c, checked, reports)
+            alive |= warps[w].depth[0] > 0
+        for w in range(first, cta.n_warps):
+            done = _run_warp(cta, w, SLICE)
             if x.cycle > limit and x.error == 0:
                 x.error = TOO_LONG
                 return np.int64(-1)
@@ -398,19 +322,19 @@ def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, l
                 return done
             ran |= done > 0
             in_hope |= done > 0 and x.yields == 0
-            alive |= warps[w].depth > 0
+            alive |= warps[w].depth[0] > 0
         first = 0
         if not alive:
             return x.cycle - began
         c.in_vain = 0 if in_hope else c.in_vain + 1
         for number in range(N_BARRIERS):  # threads that have ended are not waited for
-            if barriers[number].arrived and complete(x, barriers, warps, n_warps, instructions, number):
+            if cta.barriers[number].arrived and complete(cta, number):
                 ran = True
         if c.what:
-            _open(c, barriers)
+            _note_released(cta)
         if not ran:
-            for w in range(n_warps):
-                ran |= warps[w].depth > 1 and let_outer_run(warps[w])
+            for w in range(cta.n_warps):
+                ran |= warps[w].depth[0] > 1 and let_outer_run(warps[w], 0)
         if not ran or c.in_vain > _PATIENCE:
             x.error = DEADLOCK
             return np.int64(-1)
@@ -419,66 +343,45 @@ def _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, l
 
 
 @njit
-def _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps):
+def _start(cta, run):
     """Shared memory, stacks, barriers and registers of a CTA."""
-    x = xs[0]
+    x, block, grid = cta.x, run.block, run.grid
     for number in range(N_BARRIERS):
-        barrier = barriers[number]
+        barrier = cta.barriers[number]
         barrier.arrived, barrier.counted, barrier.expected, barrier.holds, barrier.seen = 0, 0, 0, 0, 0
         barrier.released = 0
     memory = flat_u8(x.shared_memory, x.shared_bytes)
-    for k in range(len(shared_image)):
-        memory[k] = shared_image[k]
+    initial = flat_u8(run.shared_image, run.n_shared_image)
+    for k in range(len(initial)):
+        memory[k] = initial[k]
+    special_rows = _special_rows(run.special_rows, run.n_special_rows)
     threads = block[0] * block[1] * block[2]
-    for w in range(n_warps):
-        warp = warps[w]
-        warp.depth, warp.waits[0] = 1, 0
-        warp.pc[0], warp.rpc[0], warp.call[0] = 0, -1, 0
+    cx, cy, cz = run.cta % grid[0], run.cta // grid[0] % grid[1], run.cta // (grid[0] * grid[1])
+    for w in range(cta.n_warps):
         lanes = min(32, threads - 32 * w)
-        warp.mask[0] = (np.int64(1) << lanes) - 1
+        simt_stack.start(cta.warps[w], 0, (np.int64(1) << lanes) - 1)
         x.warp = w
-        cx, cy = cta % grid[0], cta // grid[0] % grid[1]
-        init_warp(x, special_rows, w, cx, cy, cta // (grid[0] * grid[1]), block, grid, 0, w)
+        init_warp(x, special_rows, w, cx, cy, cz, block, grid, 0, w)
 
 
-_EXTENT = types.Array(types.int64, 1, "C")
-
-
-@entry(
-    types.int64(
-        *_ARGUMENTS,
-        types.Array(types.int32, 2, "C"),
-        types.Array(types.uint8, 1, "C"),
-        _EXTENT,
-        _EXTENT,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.boolean,
+@entry(types.int64(array_of(CTA_RUN), types.boolean))
+def run_cta(runs, goes_on):
+    """Run one CTA from its start to its end, or from where it paused."""
+    run = runs[0]
+    x, c = _contexts(run.context, 1)[0], _checks(run.checks, 1)[0]
+    cta = Cta(
+        x,
+        c,
+        _instructions(run.instructions, run.n_instructions),
+        _warps(run.warps, run.n_warps),
+        _barriers(run.barriers, run.n_barriers),
+        _checked(run.checked, run.n_checked),
+        _reports(run.reports, run.n_reports),
+        run.n_warps,
     )
-)
-def run_cta(
-    xs,
-    instructions,
-    warps,
-    barriers,
-    cs,
-    checked,
-    reports,
-    special_rows,
-    shared_image,
-    block,
-    grid,
-    cta,
-    n_warps,
-    limit,
-    goes_on,
-):
-    """One CTA from start to end, or from where it paused."""
-    c = cs[0]
     if not goes_on:
-        _start_cta(xs, warps, barriers, special_rows, shared_image, block, grid, cta, n_warps)
-        c.cta, c.in_vain = cta, 0
+        _start(cta, run)
+        c.cta, c.in_vain = run.cta, 0
         if c.what:
-            start(c, xs[0])
-    return _run_cta(xs, instructions, warps, barriers, cs, checked, reports, n_warps, limit)
+            start(c, x)
+    return _run(cta, run.limit)

@@ -2,120 +2,35 @@
 
 For checking that a kernel computes what it should, quickly, and for tests of the instruction semantics: it shares
 lowering and execution with the timing model and nothing else. The loop of one CTA is compiled (cta_loop.py). A CTA
-that can only repeat itself is put aside for the others (waiting.py); lanes of a warp wait for one another no longer
+that can only repeat itself is swapped out for the others (waiting.py); lanes of a warp wait for one another no longer
 than they must (divergence.py).
 
 Not handled: results that depend on time (the clock).
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ptxsim.base.options import HEAP_BYTES, MAX_SHARED, STACK_BYTES
 from ptxsim.base.program import Program
 from ptxsim.functional.barriers import BARRIER as BARRIER_STATE
 from ptxsim.functional.barriers import N_BARRIERS, WARP
-from ptxsim.functional.cta_loop import DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
+from ptxsim.functional.cta_loop import ARRAYS, CTA_RUN, DEADLOCK, PAUSED, TOO_LONG, WATCHED, run_cta
 from ptxsim.functional.divergence import loosen
-from ptxsim.functional.tracing import Trace, Tracer
-from ptxsim.functional.waiting import FIRST_LOOK, MOST_ASIDE, Residents, Watch, digest, standing
-from ptxsim.lowering.lower import lower
-from ptxsim.memory_image.device import Device
+from ptxsim.functional.tracing import Tracer
+from ptxsim.functional.waiting import FIRST_LOOK, MAX_SWAPPED_OUT, Residents, Watch, describe_progress, digest
 from ptxsim.memory_image.faults import fault as described
 from ptxsim.memory_image.image import MemoryImage
 from ptxsim.memory_image.printing import Printer
-from ptxsim.sanitizer.prepare import Checks, check_flags, in_lockstep
-from ptxsim.sanitizer.reports import diagnostics
-from ptxtool.base.diag import Diagnostic, PtxError, error
-from ptxtool.formats.gpu import Gpu, load_gpu
-from ptxtool.formats.gpu_names import DEFAULT_GPU
+from ptxsim.sanitizer.prepare import Checks, in_lockstep
+from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.nodes import Function
 
 LIMIT = 1 << 32
 """Warp instructions of a CTA, unless the caller sets another limit: some minutes."""
 
 
-@dataclass(frozen=True)
-class FunctionalResult:
-    """What a functional run counts."""
-
-    ctas: int
-    warp_instructions: int
-    problems: tuple[Diagnostic, ...] = ()
-    """What the checks found."""
-    lost_problems: int = 0
-    """Findings for which there was no room."""
-    printed: str = field(default="", repr=False)
-
-
-def run(
-    kernel: Function,
-    grid: Sequence[int],
-    block: Sequence[int],
-    args: Sequence[Any],
-    *,
-    gpu: str | Gpu = DEFAULT_GPU,
-    constants: Mapping[str, Any] | None = None,
-    textures: Mapping[str, Any] | None = None,
-    dynamic_shared: int = 0,
-    limit: int = LIMIT,
-    program: Program | None = None,
-    check: Collection[str] = (),
-    undefined: Sequence[Any] = (),
-    output: Callable[[str], object] | None = None,
-    trace: Trace | None = None,
-    ptxplus_semantics: str = "hardware",
-    names: Sequence[str] = (),
-    stack_bytes: int = STACK_BYTES,
-    heap_bytes: int = HEAP_BYTES,
-    device: Device | None = None,
-) -> FunctionalResult:
-    """Run a kernel without timing; arrays in `args` are updated in place. `names` are what reports call the arguments.
-
-    What the kernel prints is in the result; `output` is called with pieces of it as they come.
-    `limit` is the number of warp instructions of a CTA after which the run is given up (E408). Raises E401, E403 to
-    E406 as a timed run does.
-    """
-    machine = load_gpu(gpu) if isinstance(gpu, str) else gpu
-    block3, grid3 = (np.array([*v, *[1] * (3 - len(v))], np.int64) for v in (block, grid))
-    if program is None:
-        sizes = tuple(int(v) for v in block3)
-        program = lower(kernel, machine, sizes, ptxplus_semantics, stack_bytes, own_rows=bool(check))
-    n_warps = -(-int(block3.prod()) // 32)
-    image = MemoryImage.build(
-        program,
-        kernel,
-        machine,
-        args,
-        constants=constants,
-        textures=textures,
-        dynamic_shared=dynamic_shared,
-        warp_slots=n_warps,
-        names=names,
-        heap_bytes=heap_bytes,
-        device=device,
-    )
-    if len(image.shared_image) > MAX_SHARED:
-        declared = len(image.shared_image) - dynamic_shared
-        what = f"kernel '{kernel.name}' has {declared} bytes of shared memory"
-        what += f" and {dynamic_shared} dynamic ones" if dynamic_shared else ""
-        help_text = f"at most {MAX_SHARED} fit"
-        raise error("E402", what, kernel.source, kernel.start, kernel.body_start, help_text)
-    checks = Checks.build(kernel, program, image, n_warps, check_flags(check), undefined)
-    printer = Printer(output)
-    tracer = None if trace is None else Tracer(trace, program, image, checks, int(grid3.prod()), n_warps)
-    launched = _Launched(kernel, program, image, checks, grid3, block3, limit, printer, tracer)
-    launched.run()
-    image.read_back()
-    found = diagnostics(program, image, checks, block3.tolist(), grid3.tolist())
-    lost = int(checks.state[0]["lost_reports"])
-    return FunctionalResult(int(grid3.prod()), int(image.context[0]["cycle"]), found, lost, printer.text)
-
-
-class _Launched:
+class FunctionalLaunch:
     """The CTAs of a launch: one after the other, those that wait for others again behind them."""
 
     def __init__(
@@ -134,39 +49,61 @@ class _Launched:
         self.grid, self.block, self.limit = grid, block, limit
         self.in_step = in_lockstep(kernel)
         self.printer, self.tracer = printer, tracer
-        self.n_warps = -(-int(block.prod()) // 32)
-        self.warps, self.barriers = np.zeros(self.n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
+        n_warps = -(-int(block.prod()) // 32)
+        self.warps, self.barriers = np.zeros(n_warps, WARP), np.zeros(N_BARRIERS, BARRIER_STATE)
         self.shared = np.zeros(max(256, len(image.shared_image) + 256), np.uint8)
         self.x = image.context[0]
         self.x["shared_memory"] = self.shared.ctypes.data + -self.shared.ctypes.data % 256
         own = [self.warps, self.barriers, self.shared, *image.of_cta]
         self.watch = Watch([*own, image.arena])
         self.residents = Residents([*own, *checks.of_cta])
+        self.launched = self._record()
         self.executed: dict[int, int] = {}
-        """Of the CTAs that were put aside: their instructions."""
+        """The instructions executed by the CTAs that are swapped out."""
+
+    def _record(self) -> Any:
+        """The `CTA_RUN` record of the launch."""
+        arrays = {
+            "context": self.image.context,
+            "instructions": self.program.instructions,
+            "warps": self.warps,
+            "barriers": self.barriers,
+            "checks": self.checks.state,
+            "checked": self.checks.checked,
+            "reports": self.checks.reports,
+            "special_rows": self.program.special_rows,
+            "shared_image": self.image.shared_image,
+        }
+        launched = np.zeros(1, CTA_RUN)
+        for name, array in arrays.items():
+            assert array.dtype == ARRAYS[name], name
+            assert array.flags.c_contiguous, name
+            launched[0][name], launched[0][f"n_{name}"] = array.ctypes.data, len(array)
+        launched[0]["block"], launched[0]["grid"] = self.block, self.grid
+        return launched
 
     def run(self) -> None:
         """Run all CTAs to their end. Raises for a fault, for too many instructions, and for a deadlock."""
         for cta in range(int(self.grid.prod())):
             if not self._run_cta(cta, fresh=True):
-                self._put_aside(cta)
+                self._swap_out(cta)
         before = b""
-        while self.residents.aside:
+        while self.residents.swapped_out:
             memory = digest([self.image.arena])
             if memory == before:
-                raise self._deadlock(next(iter(self.residents.aside)))
+                raise self._deadlock(next(iter(self.residents.swapped_out)))
             before = memory
-            for cta in list(self.residents.aside):
-                self.residents.bring_back(cta)
+            for cta in list(self.residents.swapped_out):
+                self.residents.swap_in(cta)
                 if self._run_cta(cta, fresh=False):
                     before = b""
                 else:
-                    self._put_aside(cta)
+                    self._swap_out(cta)
 
-    def _put_aside(self, cta: int) -> None:
-        if len(self.residents.aside) == MOST_ASIDE:
+    def _swap_out(self, cta: int) -> None:
+        if len(self.residents.swapped_out) == MAX_SWAPPED_OUT:
             raise self._deadlock(cta)
-        self.residents.put_aside(cta)
+        self.residents.swap_out(cta)
 
     def _run_cta(self, cta: int, fresh: bool) -> bool:
         """Run a CTA to its end, or until it can only repeat itself: False."""
@@ -176,27 +113,12 @@ class _Launched:
         self.watch.begin()
         if self.tracer is not None:
             self.tracer.begin(cta)
-        last = begun + self.limit - self.executed.get(cta, 0)
+        self.launched[0]["cta"] = cta
+        self.launched[0]["limit"] = begun + self.limit - self.executed.get(cta, 0)
         goes_on = not fresh
         while True:
             with np.errstate(all="ignore"):
-                done = run_cta(
-                    self.image.context,
-                    self.program.instructions,
-                    self.warps,
-                    self.barriers,
-                    self.checks.state,
-                    self.checks.checked,
-                    self.checks.reports,
-                    self.program.special_rows,
-                    self.image.shared_image,
-                    self.block,
-                    self.grid,
-                    cta,
-                    self.n_warps,
-                    last,
-                    goes_on,
-                )
+                done = run_cta(self.launched, goes_on)
             goes_on = True
             self.printer.drain(self.image)
             if done == PAUSED:
@@ -213,7 +135,7 @@ class _Launched:
                 return True
 
     def _loosened(self) -> bool:
-        """Whether lanes of a warp can go on that wait for others of their warp."""
+        """Whether lanes that wait for others of their warp can proceed."""
         if self.in_step or not loosen(self.program, self.warps):
             return False
         self.watch.begin()
@@ -226,7 +148,7 @@ class _Launched:
             return self._deadlock(cta)
         where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
         if kind == TOO_LONG:
-            text, i, _ = standing(self.program, self.warps)
+            text, i, _ = describe_progress(self.program, self.warps)
             what = f"{self.limit} warp instructions are not enough: {where}{': ' if text else ''}{text}"
             help_text = "see whether the loop ends; --max-instructions (max_instructions) allows more"
             return error("E408", what, *self.program.span(i), help_text)
@@ -236,17 +158,19 @@ class _Launched:
         return error(code, f"{what} in '{self.program.texts[i]}': {where}", *self.program.span(i), help_text)
 
     def _deadlock(self, cta: int) -> PtxError:
-        """Nobody can go on: where the warps of a CTA are."""
-        if cta in self.residents.aside:
-            others = len(self.residents.aside) - 1
-            self.residents.bring_back(cta)
+        """The error for a CTA that can never proceed, with the places of its warps."""
+        if cta in self.residents.swapped_out:
+            others = len(self.residents.swapped_out) - 1
+            self.residents.swap_in(cta)
         else:
-            others = len(self.residents.aside)
-        text, i, at_barriers = standing(self.program, self.warps)
+            others = len(self.residents.swapped_out)
+        text, i, at_barriers = describe_progress(self.program, self.warps)
         code, title = ("E406", "a barrier can never complete") if at_barriers else ("E407", "deadlock")
         help_text = "every warp has to reach the same barrier"
         if not at_barriers:
-            help_text = "nobody is left who could change what the loop waits for: look who should"
+            help_text = (
+                "no warp is left that could change the value the loop waits for: find the one that should"
+            )
         more = f"; {others} more CTAs wait too" if others else ""
         where = f"kernel '{self.kernel.name}', CTA {_place(cta, self.grid)}"
         return error(code, f"{title}: {where}: {text}{more}", *self.program.span(i), help_text)

@@ -2,8 +2,8 @@
 
     ptxsim.run(kernel, grid, block, args, trace=Trace(selection("cta 0; warp 1; lane 0-3; line 40-60"), print))
 
-The loop stops before and behind every chosen instruction (sanitizer/shadow_state.py: TRACED), and the values are read
-here: those that the instruction reads before it runs, those it writes behind it.
+The loop stops before and after every chosen instruction (sanitizer/shadow_state.py: TRACED), and the values are read
+here: those that the instruction reads before it runs, those that it writes after it.
 """
 
 import re
@@ -27,7 +27,7 @@ _SHOWN_IN_HEX = 1 << 20
 
 
 @dataclass(frozen=True)
-class Selection:
+class TraceSelection:
     """What is traced: linear numbers of CTAs, warps of a CTA, lanes, source lines (None: all of them)."""
 
     ctas: frozenset[int] = frozenset({0})
@@ -37,7 +37,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Step:
+class TraceStep:
     """One instruction of one warp. `lanes` is the mask of those that executed it; values are by lane, in the order of
     `shown`, as text."""
 
@@ -68,13 +68,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Trace:
-    """A selection, and what is called with every `Step`."""
+    """A selection, and what is called with every `TraceStep`."""
 
-    selection: Selection
-    emit: Callable[[Step], object]
+    selection: TraceSelection
+    emit: Callable[[TraceStep], object]
 
 
-def selection(text: str) -> Selection:
+def selection(text: str) -> TraceSelection:
     """Read "cta 0; warp 0-3; lane 0,5; line 40-60"; what is left out is CTA 0, warp 0, lane 0, all lines.
 
     Raises E502.
@@ -90,7 +90,7 @@ def selection(text: str) -> Selection:
     if lanes[-1] > 31:
         raise error("E502", f"--trace: there is no lane {lanes[-1]}", help="lanes are 0 to 31")
     lines = chosen.get("line")
-    return Selection(
+    return TraceSelection(
         frozenset(chosen.get("cta", [0])),
         frozenset(chosen.get("warp", [0])),
         tuple(lanes),
@@ -111,7 +111,7 @@ def _numbers(text: str, part: str) -> Iterator[int]:
         yield from range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
-def _check_there(selection: Selection, program: Program, n_ctas: int, n_warps: int) -> None:
+def _check_there(selection: TraceSelection, program: Program, n_ctas: int, n_warps: int) -> None:
     """Raise E502 for a selection of which nothing is in the launch."""
     for key, chosen, n in (("cta", selection.ctas, n_ctas), ("warp", selection.warps, n_warps)):
         if chosen and min(chosen) >= n:
@@ -119,7 +119,7 @@ def _check_there(selection: Selection, program: Program, n_ctas: int, n_warps: i
             raise error("E502", f"--trace: there is no {key} {min(chosen)}", help=there)
     lines = {
         int(record["line"])
-        for record, (_, i) in zip(program.instructions, program.places, strict=True)
+        for record, (_, i) in zip(program.instructions, program.positions, strict=True)
         if i >= 0
     }
     if selection.lines is not None and lines and not selection.lines & lines:
@@ -139,31 +139,31 @@ class Tracer:
         self._firsts = {f.name: first for f, first in program.first_registers}
         self._reads: tuple[tuple[str, tuple[str, ...]], ...] = ()
         lines = self._selection.lines
-        for i, (_, index) in enumerate(program.places):
+        for i, (_, index) in enumerate(program.positions):
             line = int(program.instructions[i]["line"])
             checks.checked[i]["traced"] = index >= 0 and (lines is None or line in lines)
         warps = sum(1 << w for w in self._selection.warps if w < 32)
         checks.state[0]["traced_warps"] = np.uint32(warps).astype(np.int64)
 
     def begin(self, cta: int) -> None:
-        """A CTA begins: is it traced?"""
+        """Start a CTA, which may be traced or not."""
         what = int(self._state[0]["what"]) & ~TRACED
         self._state[0]["what"] = what | (TRACED if cta in self._selection.ctas else 0)
 
     def stopped(self, cta: int) -> None:
-        """The loop has stopped before or behind an instruction."""
+        """The loop has stopped before or after an instruction."""
         state = self._state[0]
         if state["stage"] == GOING:  # for the print buffer
             return
         i, warp = int(state["traced_at"]), int(state["traced_warp"])
-        function, index = self._program.places[i]
+        function, index = self._program.positions[i]
         facts, first = self._facts[function.name][index], self._firsts[function.name]
         if state["stage"] != AFTER:
             self._reads = self._values(function, index, first, facts.uses, warp, read=True)
             return
         state["stage"] = GOING
         self._emit(
-            Step(
+            TraceStep(
                 cta,
                 warp,
                 int(self._program.instructions[i]["line"]),
@@ -187,7 +187,11 @@ class Tracer:
             words = self._words(first + register, warp)
             bits = declared.bits // declared.vector
             kinds = (*own, declared.type) if self._program.is_ptxplus else (declared.type, *own)
-            kind = "pred" if declared.is_predicate else next((k for k in kinds if _says(k, bits)), f"b{bits}")
+            kind = (
+                "pred"
+                if declared.is_predicate
+                else next((k for k in kinds if _is_format_of(k, bits)), f"b{bits}")
+            )
             found.append((declared.name, tuple(_text(words, kind, lane) for lane in self._selection.lanes)))
         return tuple(found)
 
@@ -205,8 +209,8 @@ class Tracer:
         return [rows[at + k] for k in range(count)]
 
 
-def _says(kind: str, bits: int) -> bool:
-    """Whether a type says how to show a register of so many bits."""
+def _is_format_of(kind: str, bits: int) -> bool:
+    """Whether a type determines how a register of that many bits is shown."""
     known = TYPES.get(kind)
     return known is not None and known.bits == bits and known.kind != "b"
 

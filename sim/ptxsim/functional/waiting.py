@@ -1,13 +1,13 @@
-"""CTAs that wait: for one another, or for ever.
+"""CTAs that wait for other CTAs, or for ever.
 
-A run without time takes one CTA after the other. One that spins until another CTA has stored something (a barrier of
-the whole grid, a lock) must be put aside for the others; one that waits for what nobody will do must end. Both look
-the same from inside: the CTA's state, registers and memory and all, comes back to what it was, and then it always
-will, as nothing in it is left to chance. `Watch` notices that, by R. Brent's method: a state is remembered, and
-compared with those that follow; another one is remembered when twice as many have been compared. So a spin that
-counts its rounds is not noticed until the counter comes round; the limit of instructions is for that.
+A run without time takes one CTA after the other. A CTA that spins until another one has stored something (a barrier of
+the whole grid, a lock) must be swapped out for the others; one that waits for something that never happens must end.
+Both look the same from inside: the state of the CTA, registers and memory included, returns to an earlier one, and
+since execution is deterministic it will always return to it. `Watch` detects that by R. Brent's method: it keeps one
+state and compares it with those that follow, and keeps a newer one whenever twice as many have been compared. A spin
+that counts its rounds is not detected until the counter wraps around; the limit of instructions covers that case.
 
-`Residents` puts the state of a CTA aside and brings it back. `standing` says in words where warps are.
+`Residents` swaps the state of a CTA out and in. `describe_progress` reports in words where warps are.
 
 Reference: R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20 (1980), section 2.
 """
@@ -21,16 +21,16 @@ from ptxtool.analysis.flow.loops import Loops, loops
 from ptxtool.ir.nodes import Function
 
 FIRST_LOOK = 200_000
-"""Warp instructions of a CTA before its state is looked at."""
+"""Warp instructions of a CTA before the first look at its state."""
 BYTES_PER_INSTRUCTION = 10
-"""How much of its state is looked at for each instruction: a tenth of the time, about."""
-MOST_ASIDE = 4096
-"""CTAs that wait at a time."""
+"""Bytes of state hashed per executed instruction: about a tenth of the time."""
+MAX_SWAPPED_OUT = 4096
+"""CTAs that are swapped out at a time."""
 _SHOWN = 4
 
 
 class Watch:
-    """Whether a CTA has come back to a state that it was in before."""
+    """Detects that a CTA has returned to an earlier state."""
 
     def __init__(self, arrays: Sequence[Any]):
         self._arrays = arrays
@@ -43,7 +43,7 @@ class Watch:
         self._known, self._looks, self._next = b"", 0, 1
 
     def repeats(self) -> bool:
-        """Look at the state: is it the one that is remembered?"""
+        """Whether the present state is the kept one."""
         state = digest(self._arrays)
         if state == self._known:
             return True
@@ -62,22 +62,22 @@ def digest(arrays: Sequence[Any]) -> bytes:
 
 
 class Residents:
-    """The states of CTAs that were put aside, each a copy of the arrays that a CTA has for itself."""
+    """The states of CTAs that are swapped out: copies of the arrays that belong to a CTA."""
 
     def __init__(self, arrays: Sequence[Any]):
         self._arrays = arrays
-        self.aside: dict[int, list[Any]] = {}
+        self.swapped_out: dict[int, list[Any]] = {}
         """By the CTA's number."""
 
-    def put_aside(self, cta: int) -> None:
-        self.aside[cta] = [array.copy() for array in self._arrays]
+    def swap_out(self, cta: int) -> None:
+        self.swapped_out[cta] = [array.copy() for array in self._arrays]
 
-    def bring_back(self, cta: int) -> None:
-        for array, kept in zip(self._arrays, self.aside.pop(cta), strict=True):
+    def swap_in(self, cta: int) -> None:
+        for array, kept in zip(self._arrays, self.swapped_out.pop(cta), strict=True):
             array[...] = kept
 
 
-def standing(program: Program, warps: Any) -> tuple[str, int, bool]:
+def describe_progress(program: Program, warps: Any) -> tuple[str, int, bool]:
     """Where the warps of a CTA are, in words; an instruction for the report; and whether all are at barriers.
 
     The instruction is what the first warp that is not at a barrier waits for, or else the first warp's barrier.
@@ -86,21 +86,21 @@ def standing(program: Program, warps: Any) -> tuple[str, int, bool]:
     spinning: list[int] = []
     waiting: list[int] = []
     for w, warp in enumerate(warps):
-        depth = int(warp["depth"])
+        depth = int(warp["depth"][0])
         if depth == 0:
             continue
         top = depth - 1
-        waits = bool(warp["waits"][top])
-        i = int(warp["waits_since"][top] if waits else warp["pc"][top])
+        waits = bool(warp["stack_wait"][top, 0])
+        i = int(warp["waits_since"][top, 0] if waits else warp["stack_pc"][top, 0])
         (waiting if waits else spinning).append(i if waits else _what_it_waits_for(program, i))
-        lanes, alive = int(warp["mask"][top]), 0
+        lanes, alive = int(warp["stack_mask"][top, 0]), 0
         for k in range(depth):
-            alive |= int(warp["mask"][k])
+            alive |= int(warp["stack_mask"][k, 0])
         text = f"warp {w} {_doing(program, i, waits)}"
         if alive & ~lanes:
-            behind = _line(program, int(warp["pc"][top - 1]))
+            meeting = _line(program, int(warp["stack_pc"][top - 1, 0]))
             text = f"warp {w}, lanes {_lanes(lanes)}, {_doing(program, i, waits)}"
-            text += f", its lanes {_lanes(alive & ~lanes)} stand at line {behind} until they come"
+            text += f", its lanes {_lanes(alive & ~lanes)} wait for them at line {meeting}"
         shown.append(text)
     more = f"; and {len(shown) - _SHOWN} more warps" if len(shown) > _SHOWN else ""
     return "; ".join(shown[:_SHOWN]) + more, (spinning + waiting + [0])[0], not spinning
@@ -125,7 +125,7 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
 def _doing(program: Program, i: int, waits: bool) -> str:
     if waits:
         return f"waits at '{program.texts[i]}' in line {_line(program, i)}"
-    function, index = program.places[min(i, len(program.places) - 1)]
+    function, index = program.positions[min(i, len(program.positions) - 1)]
     around = _loop(function, index)
     if around is None:
         return f"comes back to line {_line(program, i)}"
@@ -135,7 +135,7 @@ def _doing(program: Program, i: int, waits: bool) -> str:
 
 def _what_it_waits_for(program: Program, i: int) -> int:
     """The first instruction of the loop around i that accesses memory; the first at all where none does."""
-    function, index = program.places[min(i, len(program.places) - 1)]
+    function, index = program.positions[min(i, len(program.positions) - 1)]
     around = _loop(function, index)
     if around is None:
         return i

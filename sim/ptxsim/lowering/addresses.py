@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ptxsim.base.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.execute import codes
 from ptxsim.execute.codes import ACCESS32, ACCESS64, LOAD_32, LOAD_64, LOCAL_WINDOW
-from ptxsim.lowering.frames import Place
+from ptxsim.lowering.frames import FrameVariable
 from ptxsim.lowering.rows import LONG, unsupported
 from ptxsim.lowering.sources import Sources
 from ptxsim.lowering.variable_layout import evaluate
@@ -21,7 +21,7 @@ class Address:
     is_long: bool
     second: int | None
     offset: int
-    increment: tuple[int, int] | None = None  # register row and row of what is added behind the access
+    increment: tuple[int, int] | None = None  # register row, and row of the value added after the access
 
 
 class Addresses(Sources):
@@ -73,7 +73,12 @@ class Addresses(Sources):
         return self._made_address(base, second, constant, increment)
 
     def _frame_address(
-        self, place: Place, space: int, second: int | None, constant: int, increment: tuple[int, int] | None
+        self,
+        place: FrameVariable,
+        space: int,
+        second: int | None,
+        constant: int,
+        increment: tuple[int, int] | None,
     ) -> Address:
         """A variable of the frame, in local or in generic addresses."""
         if space not in (LOCAL, GENERIC):

@@ -7,16 +7,15 @@ Rules (integer.py, floating.py, ...) turn one instruction each into micro-operat
     d.finish()                            halves merged, pairs split, condition codes set
 
 Values of 16 and 8 bits are read extended to 32 bits, by the sign of the type asked for, and 16-bit registers hold them
-zero-extended. Intermediate results go to temporary rows, which are free again behind the instruction; the register
+zero-extended. Intermediate results go to temporary rows, which are free again after the instruction; the register
 itself is written last, because it may be a source too.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from ptxsim.lowering.addresses import Addresses
-from ptxsim.lowering.rows import FALSE, OR_TABLE, WORD, Operation, unsupported
+from ptxsim.lowering.rows import FALSE, OR_TABLE, WORD, Operation, Rows, unsupported
 from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import Register
 from ptxtool.isa.types import TYPES, Type
@@ -24,13 +23,19 @@ from ptxtool.isa.types import TYPES, Type
 
 @dataclass
 class Destination:
-    """Where a result goes: compute into `row`, then call `finish`."""
+    """Where a result goes: compute into `row`, then call `finish`; `write` does both."""
 
+    builder: Rows
     row: int
-    finish: Callable[[], None]
+    finish: Callable[[], object] = lambda: None
+
+    def write(self, name: str, a: int = -1, b: int = -1, c: int = -1, e: int = 0) -> None:
+        """Compute the result by one lane operation."""
+        self.builder.emit(name, self.row, a, b, c, e)
+        self.finish()
 
 
-class Builder(Addresses):
+class UopBuilder(Addresses):
     """What the rules of instructions work with; it adds the destinations."""
 
     def destination(self, op: Operation, index: int = 0, type_: Type | None = None) -> Destination:
@@ -46,12 +51,12 @@ class Builder(Addresses):
             return self._pair_destination(operand.items, type_)
         if isinstance(operand, Memory):
             row = self.temporary(64 if wide else 32)
-            return Destination(row, lambda: self.store_operand(operand, row, type_))
+            return Destination(self, row, lambda: self.store_operand(operand, row, type_))
         if not isinstance(operand, Name):
             unsupported("this destination")
         register = self.register(operand.text)
         if operand.text == "_" or (register is not None and register.is_sink and not self.as_gpgpu_sim):
-            return Destination(self.temporary(64 if wide else 32), lambda: None)
+            return Destination(self, self.temporary(64 if wide else 32))
         if register is None:
             unsupported(f"'{operand.text}' as a destination")
         bits, row = self.row_of(register, operand.part)
@@ -59,28 +64,24 @@ class Builder(Addresses):
             if not self.ptxplus:
                 unsupported(f"predicate '{register.name}' as a destination")
             temporary = self.temporary(64 if wide else 32)
-            return Destination(temporary, lambda: self.set_flags(row, temporary, type_))
+            return Destination(self, temporary, lambda: self.set_flags(row, temporary, type_))
         if bits == 64:
             if wide:
-                return Destination(row, lambda: None)
+                return Destination(self, row)
             temporary = self.temporary()
             extension = "sext_u64" if type_.is_signed else "zext_u64"
             return Destination(
-                temporary, lambda: self._nothing(self.emit(extension, row, self.extend(temporary, type_)))
+                self, temporary, lambda: self.emit(extension, row, self.extend(temporary, type_))
             )
         if wide:
             return self._wide_destination(register, row)
         return self._word_destination(register, row, operand.part, type_)
 
-    @staticmethod
-    def _nothing(_: Any) -> None:
-        return None
-
     def _word_destination(self, register: Register, row: int, part: str, type_: Type) -> Destination:
         if part in ("lo", "hi"):
             half = self.temporary()
             merge = "merge_low_u32" if part == "lo" else "merge_high_u32"
-            return Destination(half, lambda: self._nothing(self.emit(merge, row, row, half)))
+            return Destination(self, half, lambda: self.emit(merge, row, row, half))
         if part and register.vector == 1:
             unsupported(f"the part '.{part}' of a register")
         if register.bits // register.vector == 16 or type_.bits < 32:
@@ -88,9 +89,9 @@ class Builder(Addresses):
             narrow = self.temporary()
             keep = type_ if register.bits // register.vector > 16 else TYPES["u16"]
             if type_.bits < keep.bits:  # an 8-bit result in a 16-bit register: extended by its sign first
-                return Destination(narrow, lambda: self._narrow(row, self.extend(narrow, type_), keep))
-            return Destination(narrow, lambda: self._narrow(row, narrow, keep))
-        return Destination(row, lambda: None)
+                return Destination(self, narrow, lambda: self._narrow(row, self.extend(narrow, type_), keep))
+            return Destination(self, narrow, lambda: self._narrow(row, narrow, keep))
+        return Destination(self, row)
 
     def _narrow(self, row: int, value: int, type_: Type) -> None:
         self.emit(f"{'sext' if type_.is_signed else 'zext'}{type_.bits}_u32", row, value)
@@ -105,7 +106,7 @@ class Builder(Addresses):
             if following is not None:
                 self.emit("high_u64", following, value)
 
-        return Destination(value, finish)
+        return Destination(self, value, finish)
 
     def _pair_destination(self, items: tuple[Operand, ...], type_: Type) -> Destination:
         if type_.bits != 64 or len(items) != 2:
@@ -118,7 +119,7 @@ class Builder(Addresses):
                 self.emit(split, place.row, value)
                 place.finish()
 
-        return Destination(value, finish)
+        return Destination(self, value, finish)
 
     def _dual(self, operand: Dual, type_: Type) -> Destination:
         """PTXPlus `$p0|$r1`, `$p0/$o127`: the result, and its flags in a condition-code register."""
@@ -134,7 +135,7 @@ class Builder(Addresses):
             self.emit("mov_u64" if type_.bits == 64 else "mov_u32", place.row, value)
             place.finish()
 
-        return Destination(value, finish)
+        return Destination(self, value, finish)
 
     def predicate_destination(self, operand: Operand) -> int:
         """The row of a PTX predicate to write; a sink gets a temporary one."""
@@ -178,7 +179,7 @@ class Builder(Addresses):
         self.combine(0, FALSE, FALSE, d=row + 3)
 
 
-Rule = Callable[[Builder, Operation], None]
+Rule = Callable[[UopBuilder, Operation], None]
 RULES: dict[str, Rule] = {}
 """The rule of every `sem` of the instruction table that can be simulated."""
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ptxsim.base.options import STACK_BYTES
-from ptxsim.lowering.frames import Formals, Frame, formals_of, frame_of, prototype
-from ptxsim.lowering.variable_layout import names_of
+from ptxsim.lowering.frames import Formals, FunctionFrame, formals_of, frame_of, prototype
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import Directive, Function, Group, Instruction, Label, Name, Operand
 from ptxtool.ir.variables import round_up
 
@@ -65,7 +65,7 @@ def calls_in(function: Function) -> Iterator[tuple[int, Call]]:
 
 
 def directive_at(function: Function, label: str) -> Directive | None:
-    """The directive behind a label: a prototype or a list of targets."""
+    """The directive after a label: a prototype or a list of targets."""
     for statement, following in pairwise(function.body or ()):
         if isinstance(statement, Label) and statement.name == label and isinstance(following, Directive):
             return following
@@ -100,7 +100,7 @@ class CallGraph:
             for declaration in module.declarations()
             for declarator in declaration.declarators
             if declarator.value is not None
-            for name in names_of(declarator.value)
+            for name in _texts(declarator.value)
         }
         reached = {self.kernel.name: self.kernel}
         moved: dict[str, set[str]] = {}
@@ -150,7 +150,7 @@ class CallGraph:
         if directive is None:  # the name of a table of functions
             declaration = caller.module.variables.get(label)
             values = [d.value for d in declaration.declarators if d.name == label] if declaration else []
-            return None, [n for v in values if v is not None for n in names_of(v)]
+            return None, [n for v in values if v is not None for n in _texts(v)]
         if directive.name == "callprototype":
             return prototype(directive), None
         return None, [word.strip() for word in directive.text.split(",")]
@@ -183,11 +183,11 @@ class CallGraph:
     # ---- frames
 
     @cached_property
-    def _frames(self) -> Mapping[str, Frame]:
+    def _frames(self) -> Mapping[str, FunctionFrame]:
         start = self.kernel_local_bytes
         return {f.name: frame_of(f, start if f is self.kernel else None) for f in self.functions}
 
-    def frame(self, function: Function) -> Frame:
+    def frame(self, function: Function) -> FunctionFrame:
         return self._frames[function.name]
 
     def frame_bytes(self, function: Function) -> int:
@@ -286,10 +286,9 @@ def _aliases(kernel: Function) -> dict[str, str]:
 
 def _moved(function: Function) -> set[str]:
     """The names in instructions other than calls."""
-    return {
-        name
-        for instruction in function.instructions
-        if instruction.opcode.base != "call"
-        for operand in instruction.operands
-        for name in names_of(operand)
-    }
+    moves = (i for i in function.instructions if i.opcode.base != "call")
+    return {name for i in moves for operand in i.operands for name in _texts(operand)}
+
+
+def _texts(operand: Operand) -> Iterator[str]:
+    return (name.text for name in names(operand))

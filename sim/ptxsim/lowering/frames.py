@@ -4,16 +4,16 @@ A frame is a piece of every thread's local memory, as large for all calls of the
 
     results | parameters | `.local` variables and `.param` variables of the body
 
-Results and parameters come first, each by its alignment, so that a caller, which lays its callee's frame right behind
-its own, knows their places from the prototype alone. Variables of the body live as long as the block `{ }` they are
-declared in; the blocks of calls that follow one another share their bytes. `.reg` parameters and results have places
-too: results travel there from the callee's registers to the caller's.
+Results and parameters come first, each by its alignment, so that a caller, which lays out its callee's frame after its
+own, knows their offsets from the prototype alone. Variables of the body live as long as the block `{ }` they are
+declared in; the blocks of calls that follow one another share their bytes. `.reg` parameters and results have
+offsets too: results are passed there from the callee's registers to the caller's.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", section 5.1.6 (parameter state space), 7.1 (functions).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,7 +30,7 @@ _PROTOTYPE = re.compile(r"(\([^)]*\))?\s*_?\s*(\([^)]*\))?")
 
 
 @dataclass(frozen=True)
-class Place:
+class FrameVariable:
     """A variable, parameter or result in a frame; instructions `first` to `last` (exclusive) see it."""
 
     name: str
@@ -47,39 +47,40 @@ class Place:
 class Formals:
     """The results and parameters of a function or prototype, and the bytes they take."""
 
-    returns: tuple[Place, ...]
-    params: tuple[Place, ...]
+    returns: tuple[FrameVariable, ...]
+    params: tuple[FrameVariable, ...]
     size: int
 
     @cached_property
     def shape(self) -> tuple[tuple[int, int], ...]:
-        """What has to agree between a call and what it calls."""
+        """Offsets and sizes, which must be equal for a call and its callee."""
         return tuple((p.offset, p.size) for p in (*self.returns, *self.params))
 
 
 @dataclass(frozen=True)
-class Frame:
+class FunctionFrame:
     """One function's frame: `size` bytes at a multiple of `alignment`."""
 
     formals: Formals
-    variables: dict[str, tuple[Place, ...]]
+    variables: dict[str, tuple[FrameVariable, ...]]
     size: int
     alignment: int
 
-    def find(self, name: str, position: int) -> Place | None:
+    def find(self, name: str, position: int) -> FrameVariable | None:
         """The innermost variable of a name that an instruction sees; a parameter or result, where there is none."""
         places = self.variables.get(name, ())
         return next((p for p in reversed(places) if p.first <= position < p.last), None)
 
 
-class _Layout:
-    """Lays variables out one behind the other."""
+class VariableSpace:
+    """Lays variables out one after the other."""
 
-    def __init__(self, start: int):
+    def __init__(self, start: int = 0):
         self.end = self.size = start
         self.alignment = FRAME_ALIGNMENT
 
     def place(self, size: int, alignment: int) -> int:
+        """The offset of the next variable; `size` and `alignment` of the space grow with it."""
         offset = round_up(self.end, alignment)
         self.end = offset + size
         self.size = max(self.size, self.end)
@@ -89,50 +90,51 @@ class _Layout:
 
 def formals_of(function: Function) -> Formals:
     """The results and parameters of a function."""
-    return _formals(function.returns, function.params)
 
-
-def _formals(returns: Sequence[Declaration], params: Sequence[Declaration]) -> Formals:
-    layout = _Layout(0)
-    lists: list[tuple[Place, ...]] = []
-    for declarations in (returns, params):
-        places: list[Place] = []
+    def listed(declarations: Sequence[Declaration]) -> Iterator[tuple[str, int, int, str, bool]]:
         for declaration in declarations:
             for declarator in declaration.declarators:
-                is_predicate = declaration.type == "pred"
-                size = PREDICATE_BYTES if is_predicate else declared_size(declaration, declarator)
-                alignment = PREDICATE_BYTES if is_predicate else alignment_of(declaration)
-                offset = layout.place(size, alignment)
-                is_register = declaration.space == "reg"
-                places.append(Place(declarator.name, offset, size, declaration.type, alignment, is_register))
-        lists.append(tuple(places))
-    return Formals(lists[0], lists[1], layout.end)
+                size, alignment = PREDICATE_BYTES, PREDICATE_BYTES
+                if declaration.type != "pred":
+                    size, alignment = declared_size(declaration, declarator), alignment_of(declaration)
+                yield declarator.name, size, alignment, declaration.type, declaration.space == "reg"
+
+    return _formals(listed(function.returns), listed(function.params))
 
 
 def prototype(directive: Directive) -> Formals:
-    """What a `.callprototype` says: `(results) _ (parameters)`."""
-    found = _PROTOTYPE.match(directive.text)
-    assert found is not None
-    layout = _Layout(0)
-    lists: list[tuple[Place, ...]] = []
-    for text in (found[1] or "", found[2] or ""):
-        places: list[Place] = []
+    """The formals of a `.callprototype`: `(results) _ (parameters)`."""
+
+    def listed(text: str) -> Iterator[tuple[str, int, int, str, bool]]:
         for space, align, words, count in _FORMAL.findall(text):
             kind = next((w for w in re.findall(r"\w+", words) if w in TYPES), "b32")
             width = PREDICATE_BYTES if kind == "pred" else TYPES[kind].bytes
-            size, alignment = width * int(count or 1), int(align or width)
-            offset = layout.place(size, alignment)
-            places.append(Place("_", offset, size, kind, alignment, space == "reg"))
-        lists.append(tuple(places))
-    return Formals(lists[0], lists[1], layout.end)
+            yield "_", width * int(count or 1), int(align or width), kind, space == "reg"
+
+    found = _PROTOTYPE.match(directive.text)
+    assert found is not None
+    return _formals(listed(found[1] or ""), listed(found[2] or ""))
 
 
-def frame_of(function: Function, start: int | None = None) -> Frame:
+def _formals(*lists: Iterable[tuple[str, int, int, str, bool]]) -> Formals:
+    """Lay out results and parameters: name, size, alignment, type, and whether it is a register."""
+    space = VariableSpace()
+    returns, params = (
+        tuple(
+            FrameVariable(name, space.place(size, alignment), size, kind, alignment, is_register)
+            for name, size, alignment, kind, is_register in formals
+        )
+        for formals in lists
+    )
+    return Formals(returns, params, space.end)
+
+
+def frame_of(function: Function, start: int | None = None) -> FunctionFrame:
     """The frame of a function; of a kernel the `.param` variables, above the `start` bytes of its `.local` ones."""
     formals = formals_of(function) if start is None else Formals((), (), 0)
-    layout = _Layout(formals.size if start is None else start)
+    layout = VariableSpace(formals.size if start is None else start)
     spaces = ("local", "param") if start is None else ("param",)
-    found: dict[str, list[Place]] = {p.name: [p] for p in (*formals.returns, *formals.params)}
+    found: dict[str, list[FrameVariable]] = {p.name: [p] for p in (*formals.returns, *formals.params)}
     open_blocks: list[tuple[int, list[tuple[str, int]]]] = [
         (layout.end, [])
     ]  # end, and what was declared inside
@@ -146,7 +148,7 @@ def frame_of(function: Function, start: int | None = None) -> Frame:
             layout.end, declared = open_blocks.pop()
             for name, k in declared:
                 place = found[name][k]
-                found[name][k] = Place(
+                found[name][k] = FrameVariable(
                     name, place.offset, place.size, place.type, place.alignment, False, place.first, position
                 )
         elif (
@@ -157,9 +159,11 @@ def frame_of(function: Function, start: int | None = None) -> Frame:
             for declarator in statement.declarators:
                 size, alignment = declared_size(statement, declarator), alignment_of(statement)
                 offset = layout.place(size, alignment)
-                place = Place(declarator.name, offset, size, statement.type, alignment, False, position)
+                place = FrameVariable(
+                    declarator.name, offset, size, statement.type, alignment, False, position
+                )
                 places = found.setdefault(declarator.name, [])
                 open_blocks[-1][1].append((declarator.name, len(places)))
                 places.append(place)
     variables = {name: tuple(places) for name, places in found.items()}
-    return Frame(formals, variables, round_up(layout.size, layout.alignment), layout.alignment)
+    return FunctionFrame(formals, variables, round_up(layout.size, layout.alignment), layout.alignment)

@@ -4,7 +4,7 @@ where in shared memory they go. For `lower.py`.
 The lock on shared scratchpad is asked for by address, before anything executes (timing-model section 5.2). So the
 micro-operations up to an instruction's last access to shared memory have to give the addresses without changing what
 the warp can see: they may write temporary rows, and no register. Where they write a register before the last access
-(PTXPlus increments behind the first of two), every byte counts as accessed.
+(PTXPlus increments after the first of two), every byte counts as accessed.
 """
 
 from collections.abc import Mapping, Set
@@ -34,7 +34,7 @@ def set_marks(function: Function, records: Any) -> None:
     for mark in release_marks(function):
         n = mark.instruction
         if n >= len(function.instructions):
-            continue  # behind the last instruction lies the exit, which gives back everything
+            continue  # the exit follows the last instruction and releases everything
         records[n]["marks"] |= _BITS[mark.release][mark.before_label]
         if mark.before_label and n:
             records[n - 1]["marks"] |= LEADS_TO_MARK

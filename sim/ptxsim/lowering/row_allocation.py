@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 
 from ptxsim.execute.codes import PACKED_TID
-from ptxsim.lowering.builder import Builder
+from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import NO_ROW
 from ptxtool.analysis.flow.liveness import Liveness
 from ptxtool.base.bits import indices
@@ -24,7 +24,7 @@ from ptxtool.ir.symbols import Register
 from ptxtool.isa.types import TYPES
 
 
-def assign_rows(b: Builder, own: bool = False) -> None:
+def assign_rows(b: UopBuilder, own: bool = False) -> None:
     """Rows of the declared registers, and of PTXPlus's packed thread id in `$r0`; `own`: none is shared."""
     own = own or b.ptxplus
     sizes = [_size(register, b.ptxplus) for register in b.registers]
@@ -56,7 +56,7 @@ def _size(register: Register, ptxplus: bool) -> tuple[int, int]:
     return (64, element // 64 * register.vector) if element >= 64 else (32, register.vector)
 
 
-def _parameters(b: Builder) -> Iterator[int]:
+def _parameters(b: UopBuilder) -> Iterator[int]:
     """The registers in which a function gets its parameters."""
     for parameter in b.kernel.params:
         if parameter.space == "reg":
@@ -90,7 +90,7 @@ def spans(live: Liveness) -> dict[int, tuple[int, int]]:
     return {register: (first[register], last[register]) for register in first}
 
 
-def _share(b: Builder, file: int, found: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+def _share(b: UopBuilder, file: int, found: Mapping[int, tuple[int, int]]) -> dict[int, int]:
     """A row of a file for each of these registers."""
     rows: dict[int, int] = {}
     free: list[int] = []

@@ -1,7 +1,7 @@
-"""Rows, constants and micro-operations of one kernel: what its lowering has made so far.
+"""Rows, constants and micro-operations of one kernel: the result of its lowering so far.
 
-For `sources.py`, `addresses.py` and `builder.py`, which add what operands mean, each upon the one before. Intermediate
-results go to temporary rows, which are free again behind the instruction.
+For `sources.py`, `addresses.py` and `builder.py`, which add the meaning of operands, each building on the one before.
+Intermediate results go to temporary rows, which are free again after the instruction.
 """
 
 from dataclasses import dataclass, field, replace
@@ -10,8 +10,8 @@ from typing import NoReturn, Self
 
 from ptxsim.execute.codes import PREDICATE
 from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.frames import Place
-from ptxsim.lowering.variable_layout import CallFrame, Layout, Symbol, own_name
+from ptxsim.lowering.frames import FrameVariable
+from ptxsim.lowering.variable_layout import CallFrame, Symbol, VariableLayout, own_name
 from ptxtool.analysis.flow.liveness import Liveness, liveness
 from ptxtool.ir.nodes import Function, Instruction, Memory, Name, Operand, Vector
 from ptxtool.ir.symbols import Register, hardware_register
@@ -35,7 +35,7 @@ LONG = TYPES["b64"]
 
 
 class Unsupported(Exception):
-    """What an instruction asks for and cannot be simulated."""
+    """A feature of an instruction that cannot be simulated."""
 
 
 def unsupported(what: str) -> NoReturn:
@@ -61,7 +61,7 @@ class Operation:
 
     @property
     def rounding(self) -> str:
-        """rn, rz, rm, rp; rn where none is given."""
+        """rn, rz, rm, rp; rn by default."""
         return self.match.one_of("rn", "rz", "rm", "rp") or "rn"
 
 
@@ -69,12 +69,12 @@ class Operation:
 class Rows:
     """The state of the lowering of a kernel, or of a function that it reaches.
 
-    All of them share micro-operations, rows, constants and what else `sibling` passes on; each function has rows of its
-    own for its registers.
+    All of them share micro-operations, rows, constants and the other fields that `sibling` passes on; each function has
+    rows of its own for its registers.
     """
 
     kernel: Function
-    layout: Layout
+    layout: VariableLayout
     graph: CallGraph
     start: int = 0  # its first instruction in the program
     first_register: int = 0  # the number of its first register in the program
@@ -104,7 +104,7 @@ class Rows:
     undeclared: dict[str, Register] = field(default_factory=dict)  # PTXPlus: the hardware's, by name
 
     invoked: int | None = None  # the instruction enters the function that begins there, -1: each lane its own
-    return_start: int = 0  # the first micro-operation behind the call
+    return_start: int = 0  # the first micro-operation after the call
     is_passing: bool = False  # the instruction reads or writes parameters in a frame
 
     def __post_init__(self: Self) -> None:
@@ -131,7 +131,7 @@ class Rows:
             carry_row=-1,
         )
 
-    # ---- what GPGPU-Sim does otherwise
+    # ---- differences of GPGPU-Sim
 
     def takes_absolute(self, op: Operation) -> bool:
         """Whether PTXPlus's `.abs` is about the first source; GPGPU-Sim looks at it in `set` only."""
@@ -149,7 +149,7 @@ class Rows:
         return row
 
     def temporary(self, bits: int = 32) -> int:
-        """A row that is free again behind the instruction."""
+        """A row that is free again after the instruction."""
         row = self.free[bits].pop() if self.free[bits] else self.new_row(bits)
         self.taken[bits].append(row)
         return row
@@ -165,7 +165,7 @@ class Rows:
         return ~table.setdefault(value & ((1 << bits) - 1), len(table))
 
     def launch_constant(self, name: str) -> int:
-        """The constant row of a special register whose value the launch gives; nobody else shares it."""
+        """The constant row of a special register whose value the launch determines; no other constant shares it."""
         if name not in self.launch_rows:
             table = self.constants[32]
             self.launch_rows[name] = table[-1 - len(self.launch_rows)] = len(
@@ -249,7 +249,7 @@ class Rows:
         own = None if self.is_kernel else self.layout.symbols.get(own_name(self.kernel, name))
         return own or self.layout.symbols.get(name)
 
-    def place_in_frame(self, name: str) -> Place | None:
+    def place_in_frame(self, name: str) -> FrameVariable | None:
         """The variable, parameter or result of a name in the function's frame."""
         return None if self.ptxplus else self.graph.frame(self.kernel).find(name, self.position)
 
@@ -259,7 +259,7 @@ class Rows:
             self.shared_rows[name] = self.new_row(32)
         return self.shared_rows[name]
 
-    def frame_address(self, place: Place) -> int:
+    def frame_address(self, place: FrameVariable) -> int:
         """The row of a local address in the frame."""
         offset = self.constant(place.offset)
         return offset if self.is_kernel else self.compute("add_u32", self.shared_row("frame"), offset)

@@ -25,19 +25,20 @@ from ptxsim.base.program import (
     SP,
     STORE,
 )
-from ptxsim.lowering.builder import Builder
+from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.rows import Operation
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
 from ptxtool.ir.defuse import DefUse
-from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Unary, Vector
+from ptxtool.ir.names import names
+from ptxtool.ir.nodes import Memory, Operand, Unary
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
 _PORTS = {"SP": SP, "SFU": SFU, "EITHER": EITHER}
 
 
-def set_access(b: Builder, op: Operation, record: np.void, gpu: Gpu) -> None:
+def set_access(b: UopBuilder, op: Operation, record: np.void, gpu: Gpu) -> None:
     """Whether it goes to the LDST unit. PTXPlus: `mov` with memory does, arithmetic with memory does not."""
     effects = op.match.form.effects
     access = NO_ACCESS
@@ -65,7 +66,7 @@ def _bypass(op: Operation, access: int, gpu: Gpu) -> int:
     return BY_GLOBAL if "global" in gpu.l1d.bypass else BY_NONE
 
 
-def set_timing(b: Builder, match: Match, record: np.void, gpu: Gpu) -> None:
+def set_timing(b: UopBuilder, match: Match, record: np.void, gpu: Gpu) -> None:
     """Port, latency and initiation interval, by the table's unit and the class of the first type."""
     unit = match.form.unit
     if b.is_passing:
@@ -89,7 +90,7 @@ def set_unit(record: np.void, timing: Timing) -> None:
     )
 
 
-def set_registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
+def set_registers(b: UopBuilder, op: Operation, record: np.void, facts: DefUse, gpu: Gpu) -> None:
     """What the scoreboard and the operand collector see: destinations first."""
     registers = b.registers
     sinks = [r for r in facts.touched if registers[r].is_sink]
@@ -103,23 +104,23 @@ def set_registers(b: Builder, op: Operation, record: np.void, facts: DefUse, gpu
     record["max_sequence"] = max((b.first_register + r + 1 for r in facts.touched), default=0)
     sources = [name for name in _source_names(op) if registers.resolve_index(name, op.index) >= 0]
     if not gpu.pipeline.collector_duplicates:
-        by_number = {architectural_number(name): name for name in sources}  # they are told apart by it
+        by_number = {architectural_number(name): name for name in sources}  # the key
         sources = list(by_number.values())
     sources = sources[:MAX_BANKS]
     record["n_sources"] = len(sources)
     record["bank"][: len(sources)] = [architectural_number(name) for name in sources]
 
 
-def _incremented(b: Builder, op: Operation) -> set[int]:
+def _incremented(b: UopBuilder, op: Operation) -> set[int]:
     """The registers that only a post-increment writes, which GPGPU-Sim's scoreboard does not see."""
     bases: list[str] = []
     written: list[str] = []
     for operand in op.operands:
         memory = operand.operand if isinstance(operand, Unary) else operand
         if isinstance(memory, Memory) and memory.post_increment:
-            _collect(memory.base, bases)
+            bases += _names(memory.base)
     if op.operands and not isinstance(op.operands[0], Memory):
-        _collect(op.operands[0], written)
+        written = _names(op.operands[0])
     return {b.registers.resolve_index(name, op.index) for name in bases if name not in written}
 
 
@@ -135,27 +136,10 @@ def _source_names(op: Operation) -> list[str]:
     for k, operand in enumerate(op.operands):
         specs = op.match.form.operands
         role = specs[k].role if k < len(specs) else "r"
-        if role in ("w", "p"):
-            if isinstance(operand, Memory):
-                _collect(operand, found)
-        elif role in ("r", "rw", "m"):
-            _collect(operand, found)
+        if role in ("r", "rw", "m") or (role in ("w", "p") and isinstance(operand, Memory)):
+            found += _names(operand)
     return found
 
 
-def _collect(operand: Operand | None, found: list[str]) -> None:
-    if isinstance(operand, Name):
-        found.append(operand.text)
-    elif isinstance(operand, Unary):
-        _collect(operand.operand, found)
-    elif isinstance(operand, Memory):
-        _collect(operand.base, found)
-        _collect(operand.offset, found)
-        for coordinate in operand.coordinates:
-            _collect(coordinate, found)
-    elif isinstance(operand, Vector):
-        for item in operand.items:
-            _collect(item, found)
-    elif isinstance(operand, Dual):
-        _collect(operand.first, found)
-        _collect(operand.second, found)
+def _names(operand: Operand | None) -> list[str]:
+    return [] if operand is None else [name.text for name in names(operand)]

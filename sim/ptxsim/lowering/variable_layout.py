@@ -3,7 +3,7 @@
 For lowering (addresses) and for the memory image of a launch (bytes). Global variables are laid out from
 GLOBAL_BASE on, each on its own 256-byte boundary; constants, shared and local variables and parameters from 0 on,
 by their alignment, in textual order. Global variables and constants lie at the same places for every kernel of a
-module; those of a second module on one machine lie behind the first's (`Origin`). Only shared variables that the
+module; those of a second module on one machine follow the first's (`ModuleBase`). Only shared variables that the
 kernel or a function it reaches names take room; an
 unsized one (`.extern .shared .b8 x[]`) begins where the sized ones end, which is where dynamic shared memory lies. The
 address of a function is a number below GLOBAL_BASE; local variables of functions lie in frames (lowering/frames.py).
@@ -18,26 +18,21 @@ Reference: PTX ISA, section 5.4 (variables, initializers, alignment); GPGPU-Sim'
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ptxsim.base.program import CONST, GLOBAL, LOCAL, NO_SPACE, PARAM, SHARED, TEXTURE
 from ptxsim.execute.codes import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
 from ptxsim.execute.texture.texture_table import HANDLE_BASE, HANDLE_STEP
+from ptxsim.lowering.frames import FunctionFrame, VariableSpace
 from ptxtool.base.diag import PtxError, error
 from ptxtool.ir.constants import constant
+from ptxtool.ir.names import names
 from ptxtool.ir.nodes import (
     Apply,
-    Binary,
-    Cast,
-    Conditional,
     Declaration,
     Declarator,
     Directive,
-    Dual,
     Function,
-    Group,
     Immediate,
-    Instruction,
     Memory,
     Module,
     Name,
@@ -48,9 +43,6 @@ from ptxtool.ir.nodes import (
 from ptxtool.ir.variables import alignment_of, declared_size, element_type, round_up
 from ptxtool.isa.literals import integer, literal
 from ptxtool.isa.types import TYPES, Type
-
-if TYPE_CHECKING:
-    from ptxsim.lowering.frames import Frame
 
 GLOBAL_BASE = 0x1000_0000
 CODE_BASE, CODE_BYTES = 0x10_0000, 16
@@ -125,7 +117,7 @@ class CallFrame:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ModuleBase:
     """Where a module begins on its machine: its global variables, its constants (not PTXPlus's), its code."""
 
     variables: int = GLOBAL_BASE
@@ -133,12 +125,12 @@ class Origin:
     code: int = 0
 
 
-AT_BEGINNING = Origin()
+AT_BEGINNING = ModuleBase()
 
 
 @dataclass(frozen=True)
-class Layout:
-    """All of it. `global_bytes` begins at the origin's `variables`, `constant_bytes` at constant address 0."""
+class VariableLayout:
+    """Addresses and initial bytes: `global_bytes` from the origin's `variables`, `constant_bytes` from 0."""
 
     symbols: dict[str, Symbol]
     parameters: tuple[Parameter, ...]
@@ -149,7 +141,7 @@ class Layout:
     global_bytes: bytes = field(repr=False)
     constant_bytes: bytes = field(repr=False)
     address_bits: int = 64
-    origin: Origin = AT_BEGINNING
+    origin: ModuleBase = AT_BEGINNING
     launch_rows: Mapping[str, int] = field(default_factory=dict)
     """Rows of 32-bit constants that hold one of LAUNCH_REGISTERS: its value is known when the launch is."""
     calls: Mapping[int, CallFrame] = field(default_factory=dict, repr=False)
@@ -159,7 +151,7 @@ class Layout:
     frame_end: int = 0
     stack_bytes: int = 0
     """What a thread has for recursion, and for `alloca`."""
-    frames: Mapping[str, "Frame"] = field(default_factory=dict, repr=False)
+    frames: Mapping[str, FunctionFrame] = field(default_factory=dict, repr=False)
     """Of every function of the program."""
 
 
@@ -170,49 +162,7 @@ def address_bits(module: Module) -> int:
 
 def names_in(function: Function) -> set[str]:
     """Every identifier that occurs in a function's operands."""
-    found: set[str] = set()
-    for instruction in function.instructions:
-        for operand in instruction.operands:
-            found.update(names_of(operand))
-    return found
-
-
-def names_of(operand: Operand | None) -> Iterator[str]:
-    if isinstance(operand, Name):
-        yield operand.text
-    elif isinstance(operand, Memory):
-        yield operand.symbol
-        for part in (operand.base, operand.offset, *operand.coordinates):
-            yield from names_of(part)
-    elif isinstance(operand, (Vector, Group)):
-        for item in operand.items:
-            yield from names_of(item)
-    elif isinstance(operand, (Unary, Cast)):
-        yield from names_of(operand.operand)
-    elif isinstance(operand, Binary):
-        yield from names_of(operand.left)
-        yield from names_of(operand.right)
-    elif isinstance(operand, Dual):
-        yield from names_of(operand.first)
-        yield from names_of(operand.second)
-    elif isinstance(operand, Conditional):
-        for part in (operand.condition, operand.then, operand.otherwise):
-            yield from names_of(part)
-    elif isinstance(operand, Apply):
-        for group in operand.arguments:
-            yield from names_of(group)
-
-
-class _Space:
-    """Lays variables out one behind the other."""
-
-    def __init__(self, start: int = 0):
-        self.end = start
-
-    def place(self, size: int, alignment: int) -> int:
-        address = round_up(self.end, alignment)
-        self.end = address + size
-        return address
+    return {name.text for i in function.instructions for operand in i.operands for name in names(operand)}
 
 
 def own_name(function: Function, name: str) -> str:
@@ -220,19 +170,21 @@ def own_name(function: Function, name: str) -> str:
     return f"{function.name}::{name}"
 
 
-def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin = AT_BEGINNING) -> Layout:
+def lay_out(
+    kernel: Function, functions: Sequence[Function] = (), origin: ModuleBase = AT_BEGINNING
+) -> VariableLayout:
     """The layout of a kernel, the functions it reaches, and their module.
 
-    Raises `PtxError` for an initialiser that means nothing.
+    Raises `PtxError` for an invalid initialiser.
     """
     module = kernel.module
     ptxplus = module.is_ptxplus
     parameters, param_bytes = _parameters(kernel, PARAM_START if ptxplus else 0)
     spaces = {
-        GLOBAL: _Space(origin.variables),
-        CONST: _Space(0 if ptxplus else origin.constants),
-        SHARED: _Space(PARAM_START + param_bytes if ptxplus else 0),
-        LOCAL: _Space(),
+        GLOBAL: VariableSpace(origin.variables),
+        CONST: VariableSpace(0 if ptxplus else origin.constants),
+        SHARED: VariableSpace(PARAM_START + param_bytes if ptxplus else 0),
+        LOCAL: VariableSpace(),
     }
     symbols: dict[str, Symbol] = {}
     initialised: list[tuple[Symbol, Declaration, Declarator]] = []
@@ -288,7 +240,7 @@ def lay_out(kernel: Function, functions: Sequence[Function] = (), origin: Origin
         at = symbol.address - starts[symbol.space]
         _initialise(memory[symbol.space], at, declaration, declarator, symbols, module)
     static_shared = spaces[SHARED].end
-    return Layout(
+    return VariableLayout(
         symbols=symbols,
         parameters=parameters,
         param_bytes=param_bytes,
@@ -326,17 +278,14 @@ def _code_addresses(module: Module) -> dict[str, Symbol]:
 def _parameters(kernel: Function, start: int) -> tuple[tuple[Parameter, ...], int]:
     """The parameters and the bytes they take, from `start` on (which is a multiple of 16)."""
     made: list[Parameter] = []
-    space = _Space()
+    space = VariableSpace()
     for declaration in kernel.parameters:
         for declarator in declaration.declarators:
             size = declared_size(declaration, declarator)
             address = start + space.place(size, alignment_of(declaration))
             is_pointer = "ptr" in declaration.qualifiers
-            made.append(
-                Parameter(
-                    declarator.name, address, size, declaration.type, bool(declarator.dimensions), is_pointer
-                )
-            )
+            is_array = bool(declarator.dimensions)
+            made.append(Parameter(declarator.name, address, size, declaration.type, is_array, is_pointer))
     return tuple(made), round_up(space.end, 4)
 
 
@@ -349,25 +298,14 @@ def _alias_constants(module: Module, symbols: dict[str, Symbol]) -> None:
         base = symbols.get(words[1]) if len(words) == 3 else None
         old = symbols.get(words[0])
         if base is None or old is None:
-            raise error(
-                "E201",
-                f"'.constptr {item.text}' names a variable that is not declared",
-                module.source,
-                item.start,
-                item.end,
-                help="declare both variables before it",
-            )
+            what = f"'.constptr {item.text}' names a variable that is not declared"
+            help_text = "declare both variables before it"
+            raise error("E201", what, module.source, item.start, item.end, help=help_text)
         try:
             offset = int(words[2], 0)
         except ValueError:
-            raise error(
-                "E206",
-                f"'{words[2]}' is no offset",
-                module.source,
-                item.start,
-                item.end,
-                help="give a number",
-            ) from None
+            what = f"'{words[2]}' is no offset"
+            raise error("E206", what, module.source, item.start, item.end, help="give a number") from None
         symbols[words[0]] = Symbol(old.name, base.space, base.address + offset, old.size, old.type)
 
 
@@ -375,14 +313,12 @@ def _local_bytes(kernel: Function, declared: int, ptxplus: bool) -> int:
     """Local memory per thread; PTXPlus names local memory by absolute addresses, declared or not."""
     if not ptxplus:
         return round_up(declared, 16)
-    uses_local = any(_uses_local(i) for i in kernel.instructions)
-    return round_up(max(declared, UNDECLARED_LOCAL_BYTES), 16) if uses_local else round_up(declared, 16)
-
-
-def _uses_local(instruction: Instruction) -> bool:
-    if "local" in instruction.opcode.modifiers:
-        return True
-    return any(isinstance(o, Memory) and o.symbol.startswith("l") for o in instruction.operands)
+    uses_local = any(
+        "local" in i.opcode.modifiers
+        or any(isinstance(o, Memory) and o.symbol.startswith("l") for o in i.operands)
+        for i in kernel.instructions
+    )
+    return round_up(max(declared, UNDECLARED_LOCAL_BYTES) if uses_local else declared, 16)
 
 
 # ---- initialisers
@@ -406,14 +342,10 @@ def _initialise(
             start = at + index * type_.bytes
             memory[start : start + type_.bytes] = bits.to_bytes(type_.bytes, "little")
     except ValueError as problem:
-        raise error(
-            "E206",
-            f"initial value of '{declarator.name}': {problem}",
-            module.source,
-            declaration.start,
-            declaration.end,
-            help="give literals, or addresses of variables declared before",
-        ) from None
+        what = f"initial value of '{declarator.name}': {problem}"
+        help_text = "give literals, or addresses of variables declared before"
+        start, end = declaration.start, declaration.end
+        raise error("E206", what, module.source, start, end, help=help_text) from None
 
 
 def _elements(
@@ -449,7 +381,7 @@ def evaluate(value: Operand, symbols: dict[str, Symbol]) -> int:
 
 
 def _named(value: Operand, symbols: dict[str, Symbol]) -> int:
-    """The worth of a name, `generic(x)` or a byte of an address, `0xff00(x)`."""
+    """The value of a name, `generic(x)` or a byte of an address, `0xff00(x)`."""
     if isinstance(value, Name) and not value.part:
         if value.text == "WARP_SZ":
             return 32
@@ -466,4 +398,13 @@ def _named(value: Operand, symbols: dict[str, Symbol]) -> int:
     raise ValueError("it is no constant expression")
 
 
-__all__ = ["Layout", "Parameter", "PtxError", "Symbol", "constant_bits", "evaluate", "lay_out", "round_up"]
+__all__ = [
+    "Parameter",
+    "PtxError",
+    "Symbol",
+    "VariableLayout",
+    "constant_bits",
+    "evaluate",
+    "lay_out",
+    "round_up",
+]

@@ -39,7 +39,7 @@ def variable_at(program: Program, offset: int) -> str:
 
 def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: int) -> str:
     """A byte of local memory, seen from instruction i of a function whose frame begins at `frame`."""
-    function, index = program.places[i]
+    function, index = program.positions[i]
     offset = address - frame
     known = program.layout.frames.get(function.name)
     if known is not None and 0 <= offset < known.size:
@@ -48,7 +48,7 @@ def in_frame(program: Program, image: MemoryImage, i: int, frame: int, address: 
                 if place.offset <= offset < place.offset + place.size and place.first <= index < place.last:
                     what = f"variable '{name}' ({_bytes(place.size)})"
                     return f"byte {offset - place.offset} of {what} of '{function.name}'"
-    in_kernel = function is program.places[0][0]
+    in_kernel = function is program.positions[0][0]
     if known is None or (in_kernel and (offset < known.size or not program.layout.calls)):
         return describe(program, image, LOCAL, address)
     if offset < known.size:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ptxsim.lowering.instructions.control import code_bytes
-from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, Layout, Origin, round_up
+from ptxsim.lowering.variable_layout import ALIGNMENT, GLOBAL_BASE, ModuleBase, VariableLayout, round_up
 from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.ir.nodes import Module
@@ -35,7 +35,7 @@ class _Loaded:
     """A module whose variables are on the device."""
 
     module: Module
-    origin: Origin
+    origin: ModuleBase
     constants: Any
     """uint8: its constant memory, from constant address 0 on."""
 
@@ -73,15 +73,15 @@ class Device:
         self._heap = (0, 0)
         self._workspace = 0
 
-    def origin(self, module: Module) -> Origin:
+    def origin(self, module: Module) -> ModuleBase:
         """Where a module's variables and code begin, or would begin if it were loaded."""
         loaded = self._modules.get(id(module))
         if loaded is not None:
             return loaded.origin
         code = sum(code_bytes(each.module) for each in self._modules.values())
-        return Origin(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
+        return ModuleBase(round_up(self.end, ALIGNMENT), round_up(self._constants_end, ALIGNMENT), code)
 
-    def load(self, module: Module, layout: Layout) -> Any:
+    def load(self, module: Module, layout: VariableLayout) -> Any:
         """Place the variables of a module, laid out at its origin, with their initial values; its constant memory."""
         loaded = self._modules.get(id(module))
         if loaded is None:

@@ -22,8 +22,8 @@ from ptxsim.lowering.variable_layout import (
     RESERVED_BYTES,
     RESERVED_REGISTERS,
     WORKSPACE_REGISTERS,
-    Layout,
     Parameter,
+    VariableLayout,
     round_up,
 )
 from ptxsim.memory_image.device import WORKSPACE_BYTES, Device, aligned
@@ -93,7 +93,7 @@ class MemoryImage:
         is the number of warps that can be resident at a time (default: the machine's). `names` are the arguments' names
         in reports (default: those of the parameters). Raises E401 for arguments that do not match the parameters.
         """
-        layout: Layout = program.layout
+        layout: VariableLayout = program.layout
         _check_arguments(layout, kernel, args)
         given = [a for p, a in zip(layout.parameters, args, strict=True) if _is_buffer(p, a)]
         device = device or Device(gpu)
@@ -141,7 +141,7 @@ class MemoryImage:
     def _fill_context(
         self, program: Program, heap: tuple[int, int], table: TextureHandles, slots: int, dynamic_shared: int
     ) -> None:
-        layout: Layout = program.layout
+        layout: VariableLayout = program.layout
         r32, constant32 = _rows(program.constants32, program.rows32 * slots, np.uint32)
         for name, row in layout.launch_rows.items():
             if name in RESERVED_REGISTERS:
@@ -233,7 +233,7 @@ def _is_buffer(parameter: Parameter, value: Any) -> bool:
 
 
 def _fill_variables(
-    layout: Layout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
+    layout: VariableLayout, kernel: Function, constants: Mapping[str, Any], arena: Any, constant_memory: Any
 ) -> None:
     """Write the values given for module variables."""
     for name, value in constants.items():
@@ -260,7 +260,7 @@ def _fill_variables(
 # ---- arguments
 
 
-def _check_arguments(layout: Layout, kernel: Function, args: Sequence[Any]) -> None:
+def _check_arguments(layout: VariableLayout, kernel: Function, args: Sequence[Any]) -> None:
     """E401, with one diagnostic per wrong argument."""
     parameters = layout.parameters
     names = ", ".join(p.name for p in parameters)

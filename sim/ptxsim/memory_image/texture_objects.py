@@ -16,7 +16,7 @@ import numpy as np
 from ptxsim.execute.codes import FLOAT, SIGNED, UNSIGNED
 from ptxsim.execute.texture import texture_table as columns
 from ptxsim.lowering.callgraph import CallGraph
-from ptxsim.lowering.variable_layout import OPAQUE, Layout, names_in, round_up, textures_of_head
+from ptxsim.lowering.variable_layout import OPAQUE, VariableLayout, names_in, round_up, textures_of_head
 from ptxtool.base.diag import error
 from ptxtool.ir.nodes import Binary, Declaration, Declarator, Directive, Function, Immediate, Name, Vector
 
@@ -275,7 +275,7 @@ def fits(kind: str, value: Any) -> bool:
 class TextureHandles:
     """The texture objects of a launch: those of the module's variables first, then those of the arguments."""
 
-    def __init__(self, layout: Layout, kernel: Function, textures: Mapping[str, Any]):
+    def __init__(self, layout: VariableLayout, kernel: Function, textures: Mapping[str, Any]):
         self.rows = [np.zeros(columns.ROW_WORDS, np.int64)]
         self.keep: list[Any] = []
         self._end = TEXTURE_BASE
@@ -308,7 +308,7 @@ class TextureHandles:
 
 
 def opaque_values(
-    layout: Layout, kernel: Function, textures: Mapping[str, Any]
+    layout: VariableLayout, kernel: Function, textures: Mapping[str, Any]
 ) -> list[TextureObject | None]:
     """The objects of the variables of opaque types, in their order; None for an unused variable. Raises E401."""
     variables = {s.name: s for s in layout.symbols.values() if s.type in OPAQUE}

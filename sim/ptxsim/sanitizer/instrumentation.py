@@ -75,7 +75,7 @@ class Tables:
         parts: list[tuple[int, int, Any]] = []
         firsts = {function.name: first for function, first in program.first_registers}
         facts = {function.name: function.def_uses for function, _ in program.first_registers}
-        for i, (function, index) in enumerate(program.places):
+        for i, (function, index) in enumerate(program.positions):
             record, first = checked[i], firsts[function.name]
             record["reads"] = record["writes"] = record["end"] = len(registers)
             if index < 0:  # the end of a function, where results go to its frame

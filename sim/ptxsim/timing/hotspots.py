@@ -42,7 +42,7 @@ def read_hotspots(program: Program, sms: Any, arrays: dict[str, Any], lock_as_st
     slots = np.asarray(sms["slots"]).sum(axis=1)  # [SMs][kinds]
     issued = slots[:, STALL + 1 :].sum(axis=1)
     per_sm = [{ISSUED: int(n), **_named(row)} for n, row in zip(issued, counted["slots"], strict=True)]
-    functions = {id(function): function for function, _ in program.places}
+    functions = {id(function): function for function, _ in program.positions}
     cuda = {key: cuda_lines(function) for key, function in functions.items()}
     spots = tuple(_spot(program, arrays, i, cuda) for i in range(len(program.instructions)))
     total = {name: sum(reasons[name] for reasons in per_sm) for name in (ISSUED, *REASONS)}
@@ -64,7 +64,7 @@ def _nonzero(row: Any) -> dict[str, int]:
 
 def _spot(program: Program, arrays: dict[str, Any], i: int, cuda: Mapping[int, tuple[str, ...]]) -> Hotspot:
     counted = arrays["hotspots"]
-    function, index = program.places[i]
+    function, index = program.positions[i]
     return Hotspot(
         instruction=i,
         function=function.name,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxsim.base.program import MAX_STACK
+from ptxsim.base.program import MAX_STACK, stack_fields
 from ptxsim.base.record_pool import PooledRecords, RestoreStep
 from ptxsim.timing.memory import texture_cache as texture
 from ptxsim.timing.memory.counts import NETWORKS
@@ -30,7 +30,6 @@ from ptxsim.timing.sm_state import (
     QUEUED_BITS,
     SHARED_PIPE,
     SM,
-    STACK,
     UNITS,
     WHEEL,
     WHEEL_MARGIN,
@@ -39,7 +38,7 @@ from ptxtool.base.diag import error
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import L2, Fetch, L1c, L1d, L1t
 
-_STACKS = [name for name, _ in STACK]
+_STACKS = [name for name, *_ in stack_fields(1)]
 _DEPTH = 4
 """Entries of a stack that are put back or looked at together."""
 _REQUESTS = 256

@@ -5,7 +5,7 @@ the kernel are reached by address (`jit.flat_*`). Nothing here allocates; `build
 """
 
 from ptxsim.base.jit import record, record_at
-from ptxsim.base.program import COPY_GROUPS, MAX_STACK
+from ptxsim.base.program import COPY_GROUPS, stack_fields
 from ptxsim.timing.memory.memory_state import MAX_SMS
 from ptxsim.timing.memory.readonly import READONLY
 from ptxsim.timing.memory.texture_cache import TEXTURES
@@ -42,17 +42,6 @@ LONG = FOREVER + 1  # the same for a register that a load from beyond the SM wil
 # why a scheduler issued nothing (timing-model section 4.1); 2 + n is "issued with n active lanes"
 IDLE, SCOREBOARD, STALL = 0, 1, 2
 SLOT_KINDS = 3 + 32
-
-STACK = (
-    ("stack_pc", "i4"),
-    ("stack_rpc", "i4"),
-    ("stack_mask", "i8"),
-    ("stack_call", "i4"),
-    ("stack_wait", "i4"),  # 1 + the barrier that an entry waits at; 0: it does not wait
-    ("waits_since", "i4"),  # the barrier instruction
-    ("waiting_lanes", "i8"),
-)
-"""Fields of an entry of the SIMT stack."""
 
 RUN = record(
     [
@@ -256,8 +245,7 @@ SM = record(
         ("front_banks", "i8", (FRONT,)),  # banks still to be read, where all sources are read at once
         # events of a cycle, modulo the part of the wheel in use
         ("wheel", "i8", (WHEEL, WHEEL_KINDS)),
-        # SIMT stack: entries of one depth are adjacent, as few warps are deep in it
-        *[(name, kind, (MAX_STACK, MAX_WARPS)) for name, kind in STACK],
+        *stack_fields(MAX_WARPS),
         ("l1i", READONLY),
         ("l1c", READONLY),
         ("l1t", TEXTURES),

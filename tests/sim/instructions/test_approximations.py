@@ -11,7 +11,7 @@ from checkout import CHECKOUT
 from exact_functions import error_in_places, exact
 from reference.interpreter import run_reference
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.parse import parse
 
 # format: bits of the word, significand bits, smallest normal exponent, numpy's view

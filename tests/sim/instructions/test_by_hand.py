@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from reference.interpreter import run_reference
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.parse import parse
 
 Case = tuple[str, tuple[int, ...], int]

@@ -10,7 +10,7 @@ from hand_kernels import files, hand_kernels
 from ptxas import needs_ptxas, ptxas_errors
 from reference.interpreter import run_reference
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxsim.lowering.builder import RULES
 from ptxtool.isa.table import table
 

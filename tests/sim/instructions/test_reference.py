@@ -340,7 +340,7 @@ HEAD = """.version 7.0
 
 
 def test_divergent_lanes_rejoin() -> None:
-    """Odd lanes take one side, even lanes the other; behind the join all 32 are active."""
+    """Odd lanes take one side, even lanes the other; after the join all 32 are active."""
     text = (
         HEAD
         + """
@@ -414,7 +414,7 @@ def test_warp_wide_instructions() -> None:
 
 
 def test_atomics_and_barriers_between_warps() -> None:
-    """Three warps count themselves in shared memory; behind the barrier everyone sees the sum."""
+    """Three warps count themselves in shared memory; after the barrier every thread sees the sum."""
     text = (
         HEAD.replace("{", "{\n\t.shared .align 4 .u32 total;", 1)
         + """

@@ -37,7 +37,7 @@ def test_a_fence_forgets_the_lines_of_the_l1() -> None:
 
 
 def test_an_sm_without_threads_forgets_the_lines_of_its_l1() -> None:
-    # the last load is in the pipe before the L1 when its warp exits: nobody waits for it
+    # the last load is in the pipe before the L1 when its warp exits: nothing waits for it
     words = np.zeros(32, np.uint32)
     result = run("\tld.global.u32 %r1, [%l3];\n", 5, words)
     assert result.stats["l1d_misses"] == 2

@@ -11,7 +11,7 @@ import pytest
 from checkout import TESTS
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse
 

@@ -7,7 +7,9 @@ from ptxtool.analysis.flow.liveness import liveness
 from ptxtool.analysis.flow.loops import loops
 from ptxtool.analysis.flow.pressure import pressure
 from ptxtool.analysis.sharing.first_use import first_use
-from ptxtool.cfg import build, dominators, post_dominators, reconvergence_points
+from ptxtool.cfg.blocks import build
+from ptxtool.cfg.dominance import dominators, post_dominators
+from ptxtool.cfg.reconvergence import reconvergence_points
 from ptxtool.ir.defuse import def_use
 
 

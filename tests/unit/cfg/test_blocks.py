@@ -4,7 +4,7 @@ import pytest
 from kernels import ptx, ptxplus
 
 from ptxtool.base.diag import PtxError
-from ptxtool.cfg import Cfg, build
+from ptxtool.cfg.blocks import Cfg, build
 
 
 def shape(cfg: Cfg) -> list[str]:

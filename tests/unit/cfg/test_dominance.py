@@ -2,7 +2,8 @@
 
 from kernels import ptx
 
-from ptxtool.cfg import build, dominators, post_dominators
+from ptxtool.cfg.blocks import build
+from ptxtool.cfg.dominance import dominators, post_dominators
 
 # 0 -> 1, 2;  1 -> 3;  2 -> 3;  3 -> 0, 4;  4 -> exit (5)
 LOOP_WITH_IF = """

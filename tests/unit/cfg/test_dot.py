@@ -2,7 +2,8 @@
 
 from kernels import ptx
 
-from ptxtool.cfg import build, to_dot
+from ptxtool.cfg.blocks import build
+from ptxtool.cfg.dot import to_dot
 
 
 def test_a_divergent_branch() -> None:

@@ -2,7 +2,7 @@
 
 from kernels import ptx, ptxplus
 
-from ptxtool.cfg import reconvergence_points
+from ptxtool.cfg.reconvergence import reconvergence_points
 
 
 def test_if_else_rejoins_behind_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ptxtool.isa.legacy import settled
+from ptxtool.isa.legacy import with_defaults
 from ptxtool.isa.table import table
 
 
@@ -32,4 +32,4 @@ from ptxtool.isa.table import table
 def test_implied(opcode: str, n: int, version: tuple[int, int], target: str, implied: set[str]) -> None:
     match = table().match(opcode, n, False)
     assert match is not None
-    assert settled(match, version, target).modifiers - match.modifiers == implied
+    assert with_defaults(match, version, target).modifiers - match.modifiers == implied

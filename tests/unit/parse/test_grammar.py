@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ptxtool.parse import grammar, parse
-from ptxtool.parse.grammar import Shape, grammar_text, lark_parse, terminals
+from ptxtool.parse.grammar import FlatRule, grammar_text, lark_parse, terminals
 
 TYPICAL = """\
 .version 8.6
@@ -53,18 +53,18 @@ def test_lark_has_the_same_terminals() -> None:
 
 
 def test_a_shape_reads_the_longest_stretch_that_follows_its_rule() -> None:
-    tokens = Shape("version").match("  .version /* c */ 1.4+ .target", 0)
+    tokens = FlatRule("version").match("  .version /* c */ 1.4+ .target", 0)
     assert tokens is not None
     kinds = [("VERSION", ".version"), ("VERSION_NUMBER", "1.4"), ("PLUS", "+")]
     assert [(t.kind, t.text) for t in tokens] == kinds
-    assert Shape("version").match(".version sm_20", 0) is None
-    target = Shape("target").match(".target sm_10, debug .address_size", 0)
+    assert FlatRule("version").match(".version sm_20", 0) is None
+    target = FlatRule("target").match(".target sm_10, debug .address_size", 0)
     assert target is not None
     assert [t.text for t in target] == [".target", "sm_10", ",", "debug"]
 
 
 def test_a_shape_prefers_the_terminal_of_higher_priority() -> None:
-    head = Shape("function_head").match(".entry k (.param .align 8 .b8 a[4]) .maxntid 1 {", 0)
+    head = FlatRule("function_head").match(".entry k (.param .align 8 .b8 a[4]) .maxntid 1 {", 0)
     assert head is not None
     kinds = [t.kind for t in head]
     assert kinds.count("ALIGN") == 1

@@ -1,4 +1,4 @@
-"""`ptxsim.launch` as a user calls it: options that cannot be are told apart, in words, before anything runs."""
+"""`ptxsim.launch` as a user calls it: wrong options are reported before anything runs."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def launch(**changes: Any) -> ptxsim.SimResult:
 
 
 def test_registers_are_counted_as_for_occupancy() -> None:
-    """With a call, whose registers stand behind what lives across it, too."""
+    """With a call, too: its registers come after those that live across it."""
     functions = """.func f(.param .u32 a)
 {
     .reg .b32 %x<7>;
@@ -67,7 +67,7 @@ def test_constants_fill_module_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"grid": 2.5}, "E401.*grid 2.5 is not one to three positive whole numbers.*grid=128"),
         ({"grid": None}, "E401.*grid None"),
@@ -95,8 +95,8 @@ def test_constants_fill_module_variables() -> None:
     ],
     ids=lambda value: str(value)[:24] if isinstance(value, dict) else "",
 )
-def test_what_cannot_be_is_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(PtxError, match=f"(?s){told}"):
+def test_what_cannot_be_is_told(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PtxError, match=f"(?s){message}"):
         launch(**changes)
 
 
@@ -106,7 +106,7 @@ def test_a_name_is_no_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"block": 1600}, "1600 threads in whole warps of 1536"),
         ({"block": (32, 32), "registers": 33}, "36864 registers of 32768"),
@@ -114,12 +114,12 @@ def test_a_name_is_no_kernel() -> None:
     ],
     ids=["threads", "registers", "scratchpad"],
 )
-def test_a_cta_that_does_not_fit_is_told_at_the_kernel(changes: dict[str, Any], told: str) -> None:
+def test_a_cta_that_does_not_fit_is_told_at_the_kernel(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PtxError) as caught:
         launch(**changes)
     text = str(caught.value)
     assert text.startswith(
-        "k.ptx:5:1: error[E402]: one CTA does not fit on an SM of tesla-c2050: it needs " + told
+        "k.ptx:5:1: error[E402]: one CTA does not fit on an SM of tesla-c2050: it needs " + message
     )
     assert "\n    5 | .visible .entry k(.param .u64 x)\n      | ^^^^" in text
     assert "\n   help: use fewer threads" in text

@@ -6,14 +6,13 @@ import re
 from ptxtool.base.diag import Diagnostic, Note
 from ptxtool.base.render import render
 from ptxtool.base.source import Source
-from ptxtool.report.listing import Listing, Part
-from ptxtool.report.tables import Column, Table, table
+from ptxtool.report.tables import Column, Listing, Part, TextTable, table
 from ptxtool.report.terminal import fit, show, show_diagnostics
 
 NUMBERS = (Column("name"), Column("a", "right"), Column("b", "right"), Column("c", "right"))
 
 
-def widths(pieces: list[Table]) -> list[int]:
+def widths(pieces: list[TextTable]) -> list[int]:
     return [max(map(len, str(piece).splitlines())) for piece in pieces]
 
 

@@ -29,7 +29,9 @@ def test_one_broken_token_makes_no_errors_elsewhere(sample: str) -> None:
         changed = text[: token.start()] + choice.choice(OTHERS) + text[token.end() :]
         problem = syntax_errors(changed)
         broken += problem is not None
-        assert problem is None or not api.check_rest(problem), changed[token.start() - 80 : token.end() + 80]
+        assert problem is None or not api.check_recovered(problem), changed[
+            token.start() - 80 : token.end() + 80
+        ]
     assert broken > 50
 
 
@@ -38,10 +40,12 @@ def test_statements_around_a_broken_instruction_are_checked() -> None:
     problem = syntax_errors(head + "mov.u32 %r1 1;\nand.s32 %r1, %r1, 3;\nret;\n}\n")
     assert problem is not None
     assert [d.code for d in problem.diagnostics] == ["E101"]
-    assert [(d.code, d.source and d.source.line(d.start)) for d in api.check_rest(problem)] == [("E203", 7)]
+    assert [(d.code, d.source and d.source.line(d.start)) for d in api.check_recovered(problem)] == [
+        ("E203", 7)
+    ]
 
 
 def test_errors_that_are_none_of_the_text_have_no_rest() -> None:
     with pytest.raises(PtxError) as problem:
         api.load("/no/such/file.ptx")
-    assert api.check_rest(problem.value) == ()
+    assert api.check_recovered(problem.value) == ()

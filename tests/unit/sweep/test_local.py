@@ -138,6 +138,7 @@ def test_a_bug_of_ours_is_told_and_run_again(tmp_path: Path, monkeypatch: pytest
     assert swept(path).counts() == {"done": 1}
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     path = write(tmp_path)
     one = swept(path, store=tmp_path / "one.db")

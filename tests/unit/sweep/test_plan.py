@@ -11,6 +11,7 @@ from tinysweep import write
 from ptxtool import api
 from ptxtool.base.diag import PtxError
 from ptxtool.results.sweeps import Configuration
+from ptxtool.sweep import plan as planning
 from ptxtool.sweep import version
 from ptxtool.sweep.plan import labelled, plan
 from ptxtool.sweep.spec import read_spec
@@ -86,7 +87,7 @@ def test_another_content_is_another_key(tmp_path: Path, run: Configuration) -> N
 
 def test_another_simulator_is_another_key(run: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
     before = key(run)
-    monkeypatch.setattr("ptxtool.sweep.plan.simulator_version", lambda: "another")
+    monkeypatch.setattr(planning, "simulator_version", lambda: "another")
     assert key(run) != before
 
 
@@ -189,9 +190,9 @@ def test_a_sweep_file_has_the_place_of_what_its_kernels_lack(
     (tmp_path / "two.toml").write_text(LAUNCH.removeprefix('kernel = "scale"\n'))
     with pytest.raises(PtxError) as problem:
         plan(read_spec(path).configurations, api.kernel)
-    (told,) = problem.value.diagnostics
-    assert (told.code, message in told.message, help in told.help) == (code, True, True)
-    assert str(told).startswith(f"{path}:{place}: ")
+    (diagnostic,) = problem.value.diagnostics
+    assert (diagnostic.code, message in diagnostic.message, help in diagnostic.help) == (code, True, True)
+    assert str(diagnostic).startswith(f"{path}:{place}: ")
 
 
 def test_several_kernels_in_a_text_of_a_program(run: Configuration) -> None:

@@ -225,11 +225,11 @@ def test_what_is_wrong_is_said_at_its_place(
     path = write(tmp_path, text + "\n")
     with pytest.raises(PtxError) as problem:
         read_spec(path)
-    told = problem.value.diagnostics[0]
-    assert told.code == code
-    assert message in told.message
-    assert told.help
-    assert str(told).startswith(f"{path}:{place}: ")
+    diagnostic = problem.value.diagnostics[0]
+    assert diagnostic.code == code
+    assert message in diagnostic.message
+    assert diagnostic.help
+    assert str(diagnostic).startswith(f"{path}:{place}: ")
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:

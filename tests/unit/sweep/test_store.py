@@ -13,12 +13,12 @@ from tinysweep import write
 
 from ptxtool import api
 from ptxtool.base.diag import PtxError
-from ptxtool.results.sweeps import Configuration, Outcome
+from ptxtool.results.sweeps import Configuration, StoredResult
 from ptxtool.sweep.plan import Planned, plan
 from ptxtool.sweep.store import Store
 
-DONE = Outcome("done", {"cycles": 7, "stats": {}}, ("x",), (), "digest")
-LOST = Outcome("lost", problems=({"code": "E504", "message": "gone", "text": "gone"},))
+DONE = StoredResult("done", {"cycles": 7, "stats": {}}, ("x",), (), "digest")
+LOST = StoredResult("lost", problems=({"code": "E504", "message": "gone", "text": "gone"},))
 
 
 @pytest.fixture

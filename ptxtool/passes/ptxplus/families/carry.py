@@ -44,7 +44,7 @@ def chain(isel: InstructionSelection) -> None:
 def _link(
     isel: InstructionSelection, is_difference: bool, a: str, b: str, carry: str, gives: bool
 ) -> tuple[str, str]:
-    """A sum or difference of words, and its carry if wanted; `carry` is what comes in, "" for none."""
+    """A sum or difference of words, and its carry if wanted; `carry` is the carry in, "" for none."""
     if not carry:
         result = isel.compute("sub.u32" if is_difference else "add.u32", a, b)
         pair = ("ge", a, b) if is_difference else ("lt", result, a)

@@ -1,7 +1,7 @@
 """Control flow, barriers, fences and votes.
 
-A kernel's `ret` is `exit`; a callee's, which stands in its caller's place, jumps behind it. A jump through a table is
-a chain of comparisons. GPGPU-Sim and this simulator reconverge by the control flow graph: no `ssy` is needed. A warp's
+A kernel's `ret` is `exit`; an inlined callee's is a jump to the end of its body. A jump through a table is a chain of
+comparisons. GPGPU-Sim and this simulator reconverge by the control flow graph: no `ssy` is needed. A warp's
 own barrier has nothing to do where a warp runs in lock step.
 
 Refused: barriers that count predicates, votes of some lanes only, shuffles.

@@ -456,7 +456,7 @@ def _move(x, u):
                 row, column = 2 * t + (j & 1), g + 8 * (j >> 1)
             elif transposed:
                 row, column = 4 * t + j, g + 8 * half
-            if (np.int64(x.access_mask) >> (u.c + row)) & 1 == 0:  # nobody gives this row
+            if (np.int64(x.access_mask) >> (u.c + row)) & 1 == 0:  # no lane gives this row
                 continue
             pointer = x.lane_pointer[u.c + row] + np.uint64(column * width // 8)
             place = flat_u8(pointer, 2)

@@ -2,12 +2,12 @@
 
 A micro-operation here is followed by OPERANDS with further rows, d a b c:
 
-    FETCH        a handle (64-bit row), b handle of the sampler, d shape, c gathered component + 1, e results; behind it
+    FETCH        a handle (64-bit row), b handle of the sampler, d shape, c gathered component + 1, e results; after it
                  rows of layer x y z, of depth and offsets x y z, of the four results
     QUERY        row d = word e of the table's row of handle a; b 1: zero where there is none
-    SURFACE      a handle, d shape | clamping << 4, b bytes of an element, c of all, e flags; behind
+    SURFACE      a handle, d shape | clamping << 4, b bytes of an element, c of all, e flags; after
                  it layer x y z. Leaves the lanes' addresses as an access to memory does
-    STORE_TEXEL  a handle, e components; behind it the rows of the components. Stores where SURFACE has found
+    STORE_TEXEL  a handle, e components; after it the rows of the components. Stores where SURFACE has found
 
 A shape is the number of axes, with LAYERED, CUBE, FLOATING, SAMPLED (z is the sample's number), COMPARES: every channel
 of a texel counts as 1 where the depth compares with it, otherwise as 0. A coordinate becomes a place with 8 bits of

@@ -1,14 +1,14 @@
 """Calls of functions, their results, and the stack.
 
 A call writes its arguments to the callee's frame, which begins where the caller's ends, moves the frame row up and
-enters; behind it, when all lanes have come back, the row moves down and the results are read from the callee's frame.
+enters; after it, when all lanes have returned, the row moves down and the results are read from the callee's frame.
 Arguments for `.reg` parameters go straight to the callee's registers. A call that may lead back to its own function
 puts the caller's live registers aside first, one that may lead to an `alloca` what that has taken so far.
 
 A call through a register compares the address with those of the functions it may reach; the lanes of each target enter
 together. What the simulator has itself (`vprintf` and the like) is in lowering/instructions/host.py.
 
-`alloca` takes local memory above all frames; what a function takes is free again behind its call.
+`alloca` takes local memory above all frames; what a function takes is free again after its call.
 
 Reference: NVIDIA, "Parallel Thread Execution ISA", sections 7.1 to 7.3 (ABI, variadic functions, alloca), 9.7.12.
 """
@@ -30,9 +30,9 @@ from ptxsim.execute.codes import (
     TARGET,
 )
 from ptxsim.lowering.addresses import load_code, store_code
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.callgraph import BUILTINS, Call, parts
-from ptxsim.lowering.frames import Formals, Place
+from ptxsim.lowering.frames import Formals, FrameVariable
 from ptxsim.lowering.instructions.host import builtin
 from ptxsim.lowering.rows import COPY_TABLE, NOT_TABLE, WORD, Operation, unsupported
 from ptxsim.lowering.variable_layout import CallFrame
@@ -47,7 +47,7 @@ _DEFAULT_ALIGNMENT = 8
 
 
 @rule("call")
-def _call(b: Builder, op: Operation) -> None:
+def _call(b: UopBuilder, op: Operation) -> None:
     call = parts(op.instruction)
     if call is None:
         unsupported("this form of a call")
@@ -98,12 +98,12 @@ def _call(b: Builder, op: Operation) -> None:
     )
 
 
-def _copies(b: Builder, first: int, last: int) -> tuple[tuple[int, int, int], ...]:
+def _copies(b: UopBuilder, first: int, last: int) -> tuple[tuple[int, int, int], ...]:
     """What micro-operations copy within the stack: to, from, bytes."""
     return tuple((to, of, size) for op, to, _, of, _, size in b.uops[first:last] if op == COPY_LOCAL)
 
 
-def _formals(b: Builder, call: Call, targets: tuple[Function, ...]) -> Formals:
+def _formals(b: UopBuilder, call: Call, targets: tuple[Function, ...]) -> Formals:
     """What the target takes, or what the prototype says."""
     if targets:
         return b.graph.formals(targets[0])
@@ -113,7 +113,7 @@ def _formals(b: Builder, call: Call, targets: tuple[Function, ...]) -> Formals:
     return expected
 
 
-def _choose(b: Builder, target: Operand, targets: tuple[Function, ...]) -> None:
+def _choose(b: UopBuilder, target: Operand, targets: tuple[Function, ...]) -> None:
     """The first instruction of each lane's function; a fault where there is none."""
     address = b.value(target, TYPES["u32"])
     zero = b.constant(0)
@@ -127,18 +127,20 @@ def _choose(b: Builder, target: Operand, targets: tuple[Function, ...]) -> None:
 # ---- arguments and results
 
 
-def _access(b: Builder, offset: int, n_bytes: int) -> None:
+def _access(b: UopBuilder, offset: int, n_bytes: int) -> None:
     """The address of what lies in the executing function's frame, or beyond it."""
     b.emit_code(ACCESS32, 0, b.shared_row("frame"), b.constant(0), LOCAL | n_bytes << 8, offset)
 
 
-def _type_of(place: Place) -> Type:
+def _type_of(place: FrameVariable) -> Type:
     return WORD if place.type == "pred" else TYPES[place.type]
 
 
-def _arguments(b: Builder, call: Call, formals: Formals, caller_bytes: int) -> list[tuple[Place, int]]:
+def _arguments(
+    b: UopBuilder, call: Call, formals: Formals, caller_bytes: int
+) -> list[tuple[FrameVariable, int]]:
     """Write arguments to the callee's frame; those for registers as rows, of the file of their type."""
-    rows: list[tuple[Place, int]] = []
+    rows: list[tuple[FrameVariable, int]] = []
     for operand, place in zip(call.arguments, formals.params, strict=True):
         source = b.place_in_frame(operand.text) if isinstance(operand, Name) else None
         is_variable = source is not None and isinstance(operand, Name) and b.register(operand.text) is None
@@ -157,14 +159,14 @@ def _arguments(b: Builder, call: Call, formals: Formals, caller_bytes: int) -> l
     return rows
 
 
-def _loaded(b: Builder, source: Place, place: Place) -> int:
+def _loaded(b: UopBuilder, source: FrameVariable, place: FrameVariable) -> int:
     """The value of a `.param` variable, for a parameter in a register."""
     type_ = _type_of(place)
     _access(b, source.offset, type_.bytes)
     return b.emit_code(load_code(type_), b.temporary(64 if type_.bits == 64 else 32))
 
 
-def _copied(b: Builder, operand: Operand, place: Place) -> int:
+def _copied(b: UopBuilder, operand: Operand, place: FrameVariable) -> int:
     """The value of a register or constant, in a row that nothing else changes before the callee's is written."""
     if place.type == "pred":
         return b.combine(COPY_TABLE, b.predicate(operand))
@@ -172,7 +174,7 @@ def _copied(b: Builder, operand: Operand, place: Place) -> int:
     return b.compute("mov_u64" if type_.bits == 64 else "mov_u32", b.value(operand, type_))
 
 
-def _fill_registers(callee: Builder, rows: Iterable[tuple[Place, int]]) -> None:
+def _fill_registers(callee: UopBuilder, rows: Iterable[tuple[FrameVariable, int]]) -> None:
     """Write the parameters that are registers of the callee."""
     names = [d.name for p in callee.kernel.params if p.space == "reg" for d in p.declarators]
     for name, (_, row) in zip(names, rows, strict=True):
@@ -186,7 +188,7 @@ def _fill_registers(callee: Builder, rows: Iterable[tuple[Place, int]]) -> None:
             callee.emit(f"mov_u{bits}", first, row)
 
 
-def _take_result(b: Builder, operand: Operand, place: Place, caller_bytes: int) -> None:
+def _take_result(b: UopBuilder, operand: Operand, place: FrameVariable, caller_bytes: int) -> None:
     """Move a result from the callee's frame to where the call wants it."""
     if isinstance(operand, Name) and operand.text == "_":
         return
@@ -206,8 +208,8 @@ def _take_result(b: Builder, operand: Operand, place: Place, caller_bytes: int) 
     d.finish()
 
 
-def _saved_rows(b: Builder, index: int) -> Iterable[tuple[int, int, int]]:
-    """File, first row and number of the rows that have to outlast a call: those of the registers live behind it."""
+def _saved_rows(b: UopBuilder, index: int) -> Iterable[tuple[int, int, int]]:
+    """File, first row and number of the rows to keep during a call: those of the registers that are live after it."""
     live = b.live.after_bits[index]
     rows: list[tuple[int, int]] = []
     for r in indices(live):
@@ -224,11 +226,11 @@ def _saved_rows(b: Builder, index: int) -> Iterable[tuple[int, int, int]]:
 
 
 @rule("ret")
-def _ret(b: Builder, op: Operation) -> None:
+def _ret(b: UopBuilder, op: Operation) -> None:
     leave_results(b)
 
 
-def leave_results(b: Builder) -> None:
+def leave_results(b: UopBuilder) -> None:
     """Put the results that a function has in registers where its caller reads them."""
     if b.is_kernel:
         return
@@ -250,7 +252,7 @@ def leave_results(b: Builder) -> None:
 
 
 @rule("alloca")
-def _alloca(b: Builder, op: Operation) -> None:
+def _alloca(b: UopBuilder, op: Operation) -> None:
     """Local memory above all frames, from the first multiple of the alignment on."""
     end = b.graph.frame_end
     alignment = _DEFAULT_ALIGNMENT
@@ -267,18 +269,16 @@ def _alloca(b: Builder, op: Operation) -> None:
 
 
 @rule("stacksave")
-def _stacksave(b: Builder, op: Operation) -> None:
+def _stacksave(b: UopBuilder, op: Operation) -> None:
     _give(b, op, b.compute("add_u32", b.shared_row("grown"), b.constant(b.graph.frame_end)))
 
 
 @rule("stackrestore")
-def _stackrestore(b: Builder, op: Operation) -> None:
+def _stackrestore(b: UopBuilder, op: Operation) -> None:
     b.emit(
         "sub_u32", b.shared_row("grown"), b.value(op.operands[0], TYPES["u32"]), b.constant(b.graph.frame_end)
     )
 
 
-def _give(b: Builder, op: Operation, address: int) -> None:
-    d = b.destination(op)
-    b.emit("zext_u64" if op.type.bits == 64 else "mov_u32", d.row, address)
-    d.finish()
+def _give(b: UopBuilder, op: Operation, address: int) -> None:
+    b.destination(op).write("zext_u64" if op.type.bits == 64 else "mov_u32", address)

@@ -3,7 +3,7 @@
 A comparison is one of `eq`, `lt`, `le`, "both are numbers", perhaps with operands exchanged or the result inverted.
 """
 
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.floating import compare_type, float_source
 from ptxsim.lowering.instructions.packed import element_type, is_packed, merge, split
 from ptxsim.lowering.rows import (
@@ -65,7 +65,7 @@ _FLOAT = {
 }
 
 
-def compare(b: Builder, name: str, first: int, second: int, type_: Type) -> int:
+def compare(b: UopBuilder, name: str, first: int, second: int, type_: Type) -> int:
     """The predicate row of a comparison of two values of a type (as `float_source` or `source` gives them)."""
     if type_.is_float:
         kind = f"f{type_.bits}"
@@ -90,7 +90,7 @@ def compare(b: Builder, name: str, first: int, second: int, type_: Type) -> int:
     return b.compute(f"{base}_{kind}", first, second, e=inverted)
 
 
-def _conditions(b: Builder, op: Operation, type_: Type) -> list[int]:
+def _conditions(b: UopBuilder, op: Operation, type_: Type) -> list[int]:
     """The comparison of operands 1 and 2, of each element where they are packed."""
     if type_.is_float:
         pair = [split(b, float_source(b, op, k, type_), type_) for k in (1, 2)]
@@ -105,7 +105,7 @@ def _conditions(b: Builder, op: Operation, type_: Type) -> list[int]:
     return [compare(b, op.match.one_of(*_COMPARISONS), first, second, type_)]
 
 
-def _with_predicate(b: Builder, op: Operation, condition: int) -> int:
+def _with_predicate(b: UopBuilder, op: Operation, condition: int) -> int:
     """The comparison combined with operand 3, where there is one."""
     if len(op.operands) < 4:
         return condition
@@ -113,7 +113,7 @@ def _with_predicate(b: Builder, op: Operation, condition: int) -> int:
     return b.combine(table, condition, b.predicate(op.operands[3]))
 
 
-def write_predicates(b: Builder, operand: Operand, first: int, second: int | None = None) -> None:
+def write_predicates(b: UopBuilder, operand: Operand, first: int, second: int | None = None) -> None:
     """Write a predicate (PTXPlus: as condition code, Z inverted) and, for `p|q`, a second one."""
     operands = (operand.first, operand.second) if isinstance(operand, Dual) else (operand,)
     for target, value in zip(operands, (first, second), strict=False):
@@ -129,7 +129,7 @@ def write_predicates(b: Builder, operand: Operand, first: int, second: int | Non
 
 
 @rule("setp")
-def _setp(b: Builder, op: Operation) -> None:
+def _setp(b: UopBuilder, op: Operation) -> None:
     conditions = _conditions(b, op, op.type)
     first = _with_predicate(b, op, conditions[0])
     second = None
@@ -143,7 +143,7 @@ _ONE = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000
 
 
 @rule("set")
-def _set(b: Builder, op: Operation) -> None:
+def _set(b: UopBuilder, op: Operation) -> None:
     conditions = [_with_predicate(b, op, c) for c in _conditions(b, op, op.stype)]
     type_ = element_type(op.type)
     width = 64 if type_.bits == 64 else 32
@@ -171,29 +171,29 @@ def _set(b: Builder, op: Operation) -> None:
 
 
 @rule("selp")
-def _selp(b: Builder, op: Operation) -> None:
+def _selp(b: UopBuilder, op: Operation) -> None:
     condition = op.operands[3]
     if b.as_gpgpu_sim and isinstance(condition, Unary):
         condition = condition.operand  # which ignores the `!`
     chosen = b.predicate(condition)
-    d = b.destination(op)
-    b.emit("sel_u64" if op.type.bits == 64 else "sel_u32", d.row, b.source(op, 1), b.source(op, 2), chosen)
-    d.finish()
+    b.destination(op).write(
+        "sel_u64" if op.type.bits == 64 else "sel_u32", b.source(op, 1), b.source(op, 2), chosen
+    )
 
 
 @rule("slct")
-def _slct(b: Builder, op: Operation) -> None:
+def _slct(b: UopBuilder, op: Operation) -> None:
     if op.stype.is_float:
         chosen = b.compute("le_f32", b.constant(0), float_source(b, op, 3, op.stype))
     else:
         chosen = b.compute("le_s32", b.constant(0), b.source(op, 3, TYPES["s32"]))
-    d = b.destination(op)
-    b.emit("sel_u64" if op.type.bits == 64 else "sel_u32", d.row, b.source(op, 1), b.source(op, 2), chosen)
-    d.finish()
+    b.destination(op).write(
+        "sel_u64" if op.type.bits == 64 else "sel_u32", b.source(op, 1), b.source(op, 2), chosen
+    )
 
 
 @rule("testp")
-def _testp(b: Builder, op: Operation) -> None:
+def _testp(b: UopBuilder, op: Operation) -> None:
     width = op.type.bits
     infinity, smallest = (0x7F800000, 0x00800000) if width == 32 else (0x7FF << 52, 1 << 52)
     size = b.compute(f"abs_f{width}", b.source(op, 1))
@@ -233,7 +233,7 @@ _FLAG_TABLES = {
 }
 
 
-def predicate_logic(b: Builder, op: Operation, name: str) -> None:
+def predicate_logic(b: UopBuilder, op: Operation, name: str) -> None:
     """and, or, xor, not, cnot, ... of `.pred`."""
     if not b.ptxplus:
         values = [b.predicate(o) for o in op.operands[1:]]

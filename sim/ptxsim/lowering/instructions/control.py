@@ -30,7 +30,7 @@ from ptxsim.base.program import (
 )
 from ptxsim.execute.codes import BARRIER as BARRIER_OPERANDS
 from ptxsim.execute.codes import CHECK_TARGET, POP_BREAK, PUSH_BREAK, TARGET, TRAP
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.callgraph import directive_at
 from ptxsim.lowering.rows import TRUE, Operation, unsupported
 from ptxtool.ir.nodes import Function, Immediate, Instruction, Module, Name, Operand, Vector
@@ -69,7 +69,7 @@ def instruction_bytes(instruction: Instruction, ptxplus: bool) -> int:
 
 
 def code_addresses(module: Module) -> dict[str, int]:
-    """Where each function's code begins: one behind the other, in the order of the text."""
+    """Where each function's code begins: one after the other, in the order of the text."""
     found: dict[str, int] = {}
     address = 0
     for name, function in module.functions.items():
@@ -89,7 +89,7 @@ def _code_bytes(function: Function) -> int:
     return PC_BYTES * len(function.instructions)
 
 
-def set_control(b: Builder, op: Operation, record: np.void) -> None:
+def set_control(b: UopBuilder, op: Operation, record: np.void) -> None:
     """Kind, target and barrier of a record."""
     sem = op.match.form.sem
     record["kind"] = _KINDS.get(sem, PLAIN)
@@ -111,19 +111,19 @@ def set_control(b: Builder, op: Operation, record: np.void) -> None:
         record["barrier_aligned"] = op.match.form.base.startswith("bar.") or op.has("aligned")
 
 
-def _label(b: Builder, operand: Operand) -> int:
+def _label(b: UopBuilder, operand: Operand) -> int:
     if isinstance(operand, Name) and operand.text in b.kernel.labels:
         return b.start + b.kernel.labels[operand.text]
     unsupported("a target that is no label of the kernel")
 
 
 @rule("bra", "callp", "retp", "exit", "membar", "nop")
-def _no_values(b: Builder, op: Operation) -> None:
+def _no_values(b: UopBuilder, op: Operation) -> None:
     """Nothing but control."""
 
 
 @rule(*BARRIER_KINDS)
-def _barrier(b: Builder, op: Operation) -> None:
+def _barrier(b: UopBuilder, op: Operation) -> None:
     """Leave number, thread count and predicate; the result of a reduction comes when the barrier is complete."""
     operands = list(op.operands)
     votes = TRUE
@@ -141,12 +141,12 @@ def _barrier(b: Builder, op: Operation) -> None:
 
 
 @rule("trap")
-def _trap(b: Builder, op: Operation) -> None:
+def _trap(b: UopBuilder, op: Operation) -> None:
     b.emit_code(TRAP)
 
 
 @rule("brx_idx")
-def _brx_idx(b: Builder, op: Operation) -> None:
+def _brx_idx(b: UopBuilder, op: Operation) -> None:
     """Jump to one of a list of labels; an index beyond it is undefined, and goes to the last."""
     targets = _branch_targets(b.kernel, op.operands[1])
     index = b.source(op, 0, TYPES["u32"])
@@ -169,7 +169,7 @@ def _branch_targets(kernel: Function, operand: Operand) -> list[str]:
 
 
 @rule("brx")
-def _brx(b: Builder, op: Operation) -> None:
+def _brx(b: UopBuilder, op: Operation) -> None:
     """PTXPlus: to an absolute PC."""
     places: dict[int, int] = {}
     pc = 0
@@ -190,7 +190,7 @@ def _brx(b: Builder, op: Operation) -> None:
     b.emit_code(CHECK_TARGET)
 
 
-def _break_stack(b: Builder) -> tuple[int, int]:
+def _break_stack(b: UopBuilder) -> tuple[int, int]:
     """The rows of depth and of the first target."""
     if b.break_row < 0:
         b.break_row = b.n_rows[32]
@@ -199,12 +199,12 @@ def _break_stack(b: Builder) -> tuple[int, int]:
 
 
 @rule("breakaddr")
-def _breakaddr(b: Builder, op: Operation) -> None:
+def _breakaddr(b: UopBuilder, op: Operation) -> None:
     depth, first = _break_stack(b)
     b.emit_code(PUSH_BREAK, first, depth, c=BREAK_DEPTH, e=_label(b, op.operands[0]))
 
 
 @rule("break")
-def _break(b: Builder, op: Operation) -> None:
+def _break(b: UopBuilder, op: Operation) -> None:
     depth, first = _break_stack(b)
     b.emit_code(POP_BREAK, first, depth)

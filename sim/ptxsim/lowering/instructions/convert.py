@@ -16,7 +16,7 @@ from ptxsim.execute.codes import (
     WINDOW_BYTES,
     WINDOWS_END,
 )
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import write_predicates
 from ptxsim.lowering.instructions.floating import (
     MODES,
@@ -39,7 +39,7 @@ _F32, _F64 = TYPES["f32"], TYPES["f64"]
 
 
 @rule("mov")
-def _mov(b: Builder, op: Operation) -> None:
+def _mov(b: UopBuilder, op: Operation) -> None:
     target, operand = op.operands[0], op.operands[1]
     type_ = b.loaded_type(op.type) if isinstance(operand, Memory) else op.type
     if type_.kind == "pred":
@@ -68,7 +68,7 @@ def _mov(b: Builder, op: Operation) -> None:
     d.finish()
 
 
-def _mov_elements(b: Builder, op: Operation, n: int) -> None:
+def _mov_elements(b: UopBuilder, op: Operation, n: int) -> None:
     """mov.v2, mov.v4 and mov.b128 (n = 0): element by element, all read before any is written."""
     if n == 0:
         type_ = LONG
@@ -79,12 +79,10 @@ def _mov_elements(b: Builder, op: Operation, n: int) -> None:
     mov = "mov_u64" if type_.bits == 64 else "mov_u32"
     rows = [b.compute(mov, b.value(o, type_)) for o in pair[1]]
     for row, target in zip(rows, pair[0], strict=True):
-        d = b.place(target, type_)
-        b.emit(mov, d.row, row)
-        d.finish()
+        b.place(target, type_).write(mov, row)
 
 
-def _components(b: Builder, operand: Operand, n: int) -> tuple[Operand, ...]:
+def _components(b: UopBuilder, operand: Operand, n: int) -> tuple[Operand, ...]:
     """The elements of a vector: in braces, or those of a vector register or special register."""
     if isinstance(operand, Vector) and len(operand.items) == n:
         return operand.items
@@ -95,7 +93,7 @@ def _components(b: Builder, operand: Operand, n: int) -> tuple[Operand, ...]:
     unsupported(f"this operand as a vector of {n}")
 
 
-def _mov_predicate(b: Builder, target: Operand, operand: Operand) -> None:
+def _mov_predicate(b: UopBuilder, target: Operand, operand: Operand) -> None:
     register = b.register(operand.text) if isinstance(operand, Name) else None
     if not b.ptxplus:
         source = b.predicate(operand)
@@ -113,7 +111,7 @@ def _mov_predicate(b: Builder, target: Operand, operand: Operand) -> None:
             b.emit("ebit_u32", row + k, value, e=k << 1)
 
 
-def _pack(b: Builder, op: Operation, target: Operand, vector: Vector) -> None:
+def _pack(b: UopBuilder, op: Operation, target: Operand, vector: Vector) -> None:
     """mov.b32 d, {a, b}; mov.b64 d, {a, b} or {a, b, c, d}."""
     bits = op.type.bits // max(1, len(vector.items))
     type_ = (
@@ -138,7 +136,7 @@ def _pack(b: Builder, op: Operation, target: Operand, vector: Vector) -> None:
     d.finish()
 
 
-def _unpack(b: Builder, op: Operation, target: Vector, operand: Operand) -> None:
+def _unpack(b: UopBuilder, op: Operation, target: Vector, operand: Operand) -> None:
     bits = op.type.bits // max(1, len(target.items))
     type_ = (
         TYPES.get(f"b{bits}") if bits in (8, 16, 32) and bits * len(target.items) == op.type.bits else None
@@ -155,9 +153,7 @@ def _unpack(b: Builder, op: Operation, target: Vector, operand: Operand) -> None
         value = words[k // per_word]
         if bits < 32:
             value = b.compute("shr_u32", value, b.constant(k % per_word * bits))
-        d = b.place(item, type_)
-        b.emit("mov_u32", d.row, value)
-        d.finish()
+        b.place(item, type_).write("mov_u32", value)
 
 
 # ---- cvt
@@ -167,7 +163,7 @@ _PTXPLUS_INTEGRAL = {"rn": "rint", "rz": "trunc", "rm": "floor", "rp": "ceil"}
 
 
 @rule("cvt")
-def _cvt(b: Builder, op: Operation) -> None:
+def _cvt(b: UopBuilder, op: Operation) -> None:
     to, from_ = op.type, op.stype
     if from_.is_float:
         source = float_source(b, op, 1, from_)
@@ -191,7 +187,7 @@ def _cvt(b: Builder, op: Operation) -> None:
         _integer_to_integer(b, op, source, from_, to)
 
 
-def _integer_to_integer(b: Builder, op: Operation, source: int, from_: Type, to: Type) -> None:
+def _integer_to_integer(b: UopBuilder, op: Operation, source: int, from_: Type, to: Type) -> None:
     if op.has("sat"):
         source = _saturate(b, source, from_, to)
     d = b.destination(op, 0, to)
@@ -211,7 +207,7 @@ def _limits(type_: Type) -> tuple[int, int]:
     return 0, (1 << type_.bits) - 1
 
 
-def _saturate(b: Builder, source: int, from_: Type, to: Type) -> int:
+def _saturate(b: UopBuilder, source: int, from_: Type, to: Type) -> int:
     """A value of type `from_` limited to the range of `to`."""
     low, high = _limits(from_)
     to_low, to_high = _limits(to)
@@ -224,7 +220,7 @@ def _saturate(b: Builder, source: int, from_: Type, to: Type) -> int:
     return source
 
 
-def _integer_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Type) -> None:
+def _integer_to_float(b: UopBuilder, op: Operation, source: int, from_: Type, to: Type) -> None:
     mode = MODES[op.rounding]
     d = b.destination(op, 0, to)
     sign = "s" if from_.is_signed else "u"
@@ -247,13 +243,13 @@ def _integer_to_float(b: Builder, op: Operation, source: int, from_: Type, to: T
     d.finish()
 
 
-def _integral(b: Builder, op: Operation) -> str | None:
+def _integral(b: UopBuilder, op: Operation) -> str | None:
     """The rounding to an integral value that the modifiers ask for, None if there is none."""
     found = op.match.one_of(*_INTEGRAL)
     return _INTEGRAL[found] if found else None
 
 
-def _float_to_integer(b: Builder, op: Operation, source: int, from_: Type, to: Type) -> None:
+def _float_to_integer(b: UopBuilder, op: Operation, source: int, from_: Type, to: Type) -> None:
     rounding = _integral(b, op)
     if rounding is None and b.ptxplus:
         rounding = "trunc" if b.as_gpgpu_sim else _PTXPLUS_INTEGRAL[op.rounding]
@@ -277,7 +273,7 @@ def _float_to_integer(b: Builder, op: Operation, source: int, from_: Type, to: T
     d.finish()
 
 
-def _float_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Type) -> None:
+def _float_to_float(b: UopBuilder, op: Operation, source: int, from_: Type, to: Type) -> None:
     mode = MODES[op.rounding]
     rounding = _integral(b, op)
     if rounding is None and b.ptxplus and from_.bits == to.bits and op.match.one_of(*_PTXPLUS_INTEGRAL):
@@ -311,7 +307,7 @@ def _float_to_float(b: Builder, op: Operation, source: int, from_: Type, to: Typ
 
 
 @rule("cvt_pack_int")
-def _cvt_pack_int(b: Builder, op: Operation) -> None:
+def _cvt_pack_int(b: UopBuilder, op: Operation) -> None:
     """cvt.pack.sat: two s32 saturated and put together, the rest of the word from operand 3."""
     signed = TYPES["s32"]
     bits = op.type.bits
@@ -322,9 +318,7 @@ def _cvt_pack_int(b: Builder, op: Operation) -> None:
     if len(op.operands) > 3:
         above = b.compute("shl_u32", b.source(op, 3, WORD), b.constant(2 * bits))
         value = b.compute("or_u32", above, value)
-    d = b.destination(op, 0, WORD)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.destination(op, 0, WORD).write("mov_u32", value)
 
 
 # ---- generic addresses
@@ -349,7 +343,7 @@ def _window(op: Operation) -> tuple[str, int]:
 
 
 @rule("cvta")
-def _cvta(b: Builder, op: Operation) -> None:
+def _cvta(b: UopBuilder, op: Operation) -> None:
     _, start = _window(op)
     width = "u64" if op.type.bits == 64 else "u32"
     d = b.destination(op)
@@ -363,7 +357,7 @@ def _cvta(b: Builder, op: Operation) -> None:
 
 
 @rule("isspacep")
-def _isspacep(b: Builder, op: Operation) -> None:
+def _isspacep(b: UopBuilder, op: Operation) -> None:
     space, start = _window(op)
     operand = op.operands[1]
     register = b.register(operand.text) if isinstance(operand, Name) else None

@@ -10,7 +10,7 @@ Packed values are computed element by element (packed.py).
 """
 
 from ptxsim.execute.arithmetic import DOWN, NEAREST, NEAREST_AWAY, TO_ODD, UP, ZERO
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.packed import each, element_type, is_packed, merge, split
 from ptxsim.lowering.rows import Operation
 from ptxtool.isa.types import TYPES, Type
@@ -20,7 +20,7 @@ _ERRORS = {"add": "add_error", "mul": "mul_error", "div": "div_error", "sqrt": "
 _F64 = TYPES["f64"]
 
 
-def float_source(b: Builder, op: Operation, index: int, type_: Type | None = None) -> int:
+def float_source(b: UopBuilder, op: Operation, index: int, type_: Type | None = None) -> int:
     """A floating-point operand, subnormals flushed where the instruction says `.ftz`, `.abs` applied (PTXPlus)."""
     type_ = type_ or op.type
     row = b.source(op, index, type_)
@@ -30,7 +30,7 @@ def float_source(b: Builder, op: Operation, index: int, type_: Type | None = Non
     return flushed(b, row, type_) if op.has("ftz") and not (is_cvt and type_.name != "f32") else row
 
 
-def flushed(b: Builder, row: int, type_: Type) -> int:
+def flushed(b: UopBuilder, row: int, type_: Type) -> int:
     """A value whose subnormals are zero; bf16 and f64 keep theirs."""
     if type_.name == "f32x2":
         return merge(b, [b.compute("flush_f32", part) for part in split(b, row, type_)], type_)
@@ -38,7 +38,7 @@ def flushed(b: Builder, row: int, type_: Type) -> int:
     return row if name is None else b.compute(name, row)
 
 
-def to_double(b: Builder, row: int, type_: Type) -> int:
+def to_double(b: UopBuilder, row: int, type_: Type) -> int:
     """The value as f64, exactly."""
     if type_.bits == 64:
         return row
@@ -49,7 +49,7 @@ def to_double(b: Builder, row: int, type_: Type) -> int:
     return b.compute("h2d", row)
 
 
-def from_double(b: Builder, row: int, type_: Type, mode: int, d: int | None = None) -> int:
+def from_double(b: UopBuilder, row: int, type_: Type, mode: int, d: int | None = None) -> int:
     """An f64 rounded to a type, into row `d` or a temporary one."""
     if type_.bits == 64:
         return row if d is None else b.emit("mov_u64", d, row)
@@ -59,7 +59,7 @@ def from_double(b: Builder, row: int, type_: Type, mode: int, d: int | None = No
     return b.emit("d2b" if type_.name == "bf16" else "d2h", target, row, e=mode)
 
 
-def compare_type(b: Builder, first: int, second: int, type_: Type) -> tuple[int, int, Type]:
+def compare_type(b: UopBuilder, first: int, second: int, type_: Type) -> tuple[int, int, Type]:
     """Halves as f32 for comparison; others as they are."""
     if type_.bits != 16:
         return first, second, type_
@@ -67,7 +67,7 @@ def compare_type(b: Builder, first: int, second: int, type_: Type) -> tuple[int,
 
 
 def in_double(
-    b: Builder, name: str, rows: list[int], mode: int, exact: bool = False, down: bool = False
+    b: UopBuilder, name: str, rows: list[int], mode: int, exact: bool = False, down: bool = False
 ) -> int:
     """add, mul, div, sqrt or fma in f64, rounded by `mode` (TO_ODD too, for a further rounding).
 
@@ -91,7 +91,9 @@ def in_double(
     return value
 
 
-def arithmetic(b: Builder, name: str, rows: list[int], type_: Type, mode: int, d: int | None = None) -> int:
+def arithmetic(
+    b: UopBuilder, name: str, rows: list[int], type_: Type, mode: int, d: int | None = None
+) -> int:
     """add, mul, div, sqrt, fma of values of a type, rounded once; into `d` or a temporary row."""
     if type_.bits >= 32 and mode == NEAREST:
         target = b.temporary(type_.bits) if d is None else d
@@ -105,7 +107,7 @@ def arithmetic(b: Builder, name: str, rows: list[int], type_: Type, mode: int, d
     return from_double(b, value, type_, mode, d)
 
 
-def _float_rule(b: Builder, op: Operation, name: str, rows: list[int]) -> None:
+def _float_rule(b: UopBuilder, op: Operation, name: str, rows: list[int]) -> None:
     """An arithmetic instruction: packed or not, with `.sat`, `.relu`, `.ftz` and `.oob`."""
     type_, element = op.type, element_type(op.type)
     mode = MODES[op.rounding]
@@ -132,7 +134,7 @@ OOB_NAN = 0xFFFF
 """What fills an f16 or bf16 outside of a tensor where NaNs are asked for. guess: no manual gives the bits."""
 
 
-def _without_oob(b: Builder, values: list[int], result: int) -> int:
+def _without_oob(b: UopBuilder, values: list[int], result: int) -> int:
     """`.oob`: +0 where an operand is the NaN that stands for "out of bounds"."""
     for value in values:
         found = b.compute("eq_u32", value, b.constant(OOB_NAN))
@@ -140,7 +142,7 @@ def _without_oob(b: Builder, values: list[int], result: int) -> int:
     return result
 
 
-def _finish(b: Builder, op: Operation, value: int, type_: Type, d: int | None = None) -> int:
+def _finish(b: UopBuilder, op: Operation, value: int, type_: Type, d: int | None = None) -> int:
     """`.ftz`, `.sat` and `.relu` of a result of a scalar type, into row `d` or a temporary one."""
     if op.has("ftz"):
         value = flushed(b, value, type_)
@@ -151,7 +153,7 @@ def _finish(b: Builder, op: Operation, value: int, type_: Type, d: int | None = 
     return value
 
 
-def _finish_small(b: Builder, op: Operation, row: int, type_: Type) -> int:
+def _finish_small(b: UopBuilder, op: Operation, row: int, type_: Type) -> int:
     """`.sat` and `.relu` of a 16-bit result."""
     if not (op.has("sat") or op.has("relu")):
         return row
@@ -160,13 +162,13 @@ def _finish_small(b: Builder, op: Operation, row: int, type_: Type) -> int:
     return from_double(b, value, type_, NEAREST)
 
 
-def relu(b: Builder, double: int) -> int:
+def relu(b: UopBuilder, double: int) -> int:
     """Negative values and -0 become +0, NaNs stay."""
     zero = b.constant(0, 64)
     return b.compute("sel_u64", zero, double, b.compute("le_f64", double, zero))
 
 
-def float_binary(b: Builder, op: Operation, name: str) -> None:
+def float_binary(b: UopBuilder, op: Operation, name: str) -> None:
     """add, sub, mul, div, fma of floats; in mixed precision all but the last operand are halves."""
     n = 3 if name == "fma" else 2
     rows = [float_source(b, op, k, _operand_type(op, k, n)) for k in range(1, n + 1)]
@@ -187,7 +189,7 @@ def float_binary(b: Builder, op: Operation, name: str) -> None:
     _float_rule(b, op, name, rows)
 
 
-def _with_reciprocal(b: Builder, divisor: int) -> int:
+def _with_reciprocal(b: UopBuilder, divisor: int) -> int:
     """A divisor of `div.approx`: above 2^126, where its reciprocal would be subnormal, an infinity."""
     is_far = b.compute("lt_f32", b.constant_float(2.0**126, 32), b.compute("abs_f32", divisor))
     infinity = b.compute("copysign_f32", divisor, b.constant(0x7F800000))
@@ -198,7 +200,7 @@ def _operand_type(op: Operation, index: int, n: int) -> Type:
     return op.stype if op.match.stype in ("f16", "bf16") and index < n else op.type
 
 
-def negated(b: Builder, row: int, type_: Type) -> int:
+def negated(b: UopBuilder, row: int, type_: Type) -> int:
     if type_.name == "f32x2":
         return b.compute("xor_u64", row, b.constant(0x8000000080000000, 64))
     if is_packed(type_):
@@ -206,7 +208,7 @@ def negated(b: Builder, row: int, type_: Type) -> int:
     return b.negate(row, type_)
 
 
-def _float_sub(b: Builder, op: Operation, rows: list[int]) -> None:
+def _float_sub(b: UopBuilder, op: Operation, rows: list[int]) -> None:
     d = b.destination(op)
     name = f"sub_f{op.type.bits}"
     if op.has("sat") or (op.has("ftz") and op.type.bits == 32):
@@ -219,12 +221,12 @@ def _float_sub(b: Builder, op: Operation, rows: list[int]) -> None:
 
 
 @rule("fma")
-def _fma(b: Builder, op: Operation) -> None:
+def _fma(b: UopBuilder, op: Operation) -> None:
     float_binary(b, op, "fma")
 
 
 @rule("rcp")
-def _rcp(b: Builder, op: Operation) -> None:
+def _rcp(b: UopBuilder, op: Operation) -> None:
     bits = op.type.bits
     one = b.constant_float(1.0, bits)
     source = float_source(b, op, 1)
@@ -236,7 +238,7 @@ def _rcp(b: Builder, op: Operation) -> None:
     _float_rule(b, op, "div", [one, source])
 
 
-def _upper_half(b: Builder, d: int | None, row: int) -> int:
+def _upper_half(b: UopBuilder, d: int | None, row: int) -> int:
     """`.approx.ftz.f64`: only the upper word of a value counts, and subnormals are zero."""
     upper = b.compute("keep20_f64", row)
     size = b.compute("abs_f64", upper)
@@ -245,19 +247,19 @@ def _upper_half(b: Builder, d: int | None, row: int) -> int:
     return b.emit("sel_u64", b.temporary(64) if d is None else d, zero, upper, tiny)
 
 
-def _upper_result(b: Builder, d: int, row: int) -> None:
+def _upper_result(b: UopBuilder, d: int, row: int) -> None:
     """The result of `.approx.ftz.f64`, NaNs as one."""
     nan = b.constant(0x7FFFFFFF << 32, 64)
     b.emit("sel_u64", d, _upper_half(b, None, row), nan, b.compute("num_f64", row, row))
 
 
 @rule("sqrt")
-def _sqrt(b: Builder, op: Operation) -> None:
+def _sqrt(b: UopBuilder, op: Operation) -> None:
     _float_rule(b, op, "sqrt", [float_source(b, op, 1)])
 
 
 @rule("rsqrt", "sin", "cos", "lg2", "ex2", "tanh")
-def _function(b: Builder, op: Operation) -> None:
+def _function(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     element = element_type(op.type)
 
@@ -275,9 +277,7 @@ def _function(b: Builder, op: Operation) -> None:
     source = float_source(b, op, 1)
     if is_packed(op.type):
         value = each(b, op.type, [source], one)
-        d = b.destination(op)
-        b.emit("mov_u32", d.row, value)
-        d.finish()
+        b.destination(op).write("mov_u32", value)
         return
     d = b.destination(op)
     if op.type.bits == 64:
@@ -293,13 +293,11 @@ def _function(b: Builder, op: Operation) -> None:
 
 
 @rule("copysign")
-def _copysign(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit(f"copysign_f{op.type.bits}", d.row, b.source(op, 1), b.source(op, 2))
-    d.finish()
+def _copysign(b: UopBuilder, op: Operation) -> None:
+    b.destination(op).write(f"copysign_f{op.type.bits}", b.source(op, 1), b.source(op, 2))
 
 
-def float_sign(b: Builder, op: Operation, name: str) -> None:
+def float_sign(b: UopBuilder, op: Operation, name: str) -> None:
     """abs and neg of floats."""
     type_ = op.type
     source = float_source(b, op, 1)
@@ -312,17 +310,15 @@ def float_sign(b: Builder, op: Operation, name: str) -> None:
     d.finish()
 
 
-def float_extreme(b: Builder, op: Operation, name: str) -> None:
+def float_extreme(b: UopBuilder, op: Operation, name: str) -> None:
     """min and max of floats, of two or three operands."""
     type_ = op.type
     sources = [float_source(b, op, k) for k in range(1, len(op.operands))]
     value = each(b, type_, sources, lambda rows: _extreme(b, op, name, rows, element_type(type_)))
-    d = b.destination(op)
-    b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, value)
-    d.finish()
+    b.destination(op).write("mov_u64" if type_.bits == 64 else "mov_u32", value)
 
 
-def _extreme(b: Builder, op: Operation, name: str, sources: list[int], type_: Type) -> int:
+def _extreme(b: UopBuilder, op: Operation, name: str, sources: list[int], type_: Type) -> int:
     sizes = sources
     with_sign = op.has("xorsign.abs")
     if (with_sign or op.has("abs")) and not b.ptxplus:

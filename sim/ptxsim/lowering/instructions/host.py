@@ -11,20 +11,20 @@ from collections.abc import Callable
 from ptxsim.base.program import LOCAL
 from ptxsim.execute.codes import ACCESS32, ASSERT, FREE, MALLOC, PRINT
 from ptxsim.lowering.addresses import load_code, store_code
-from ptxsim.lowering.builder import Builder
+from ptxsim.lowering.builder import UopBuilder
 from ptxsim.lowering.callgraph import Call
 from ptxsim.lowering.rows import LONG, WORD, unsupported
 from ptxtool.ir.nodes import Name, Operand
 from ptxtool.isa.types import Type
 
 
-def builtin(b: Builder, call: Call) -> None:
+def builtin(b: UopBuilder, call: Call) -> None:
     """A call of a function that the simulator has itself."""
     assert isinstance(call.target, Name)
     _BUILTINS[call.target.text](b, call)
 
 
-def _argument(b: Builder, call: Call, index: int, type_: Type) -> int:
+def _argument(b: UopBuilder, call: Call, index: int, type_: Type) -> int:
     """The row of an argument: a register, a constant, or a `.param` variable."""
     if index >= len(call.arguments):
         unsupported(f"{len(call.arguments)} arguments of '{call.target}'")
@@ -36,45 +36,43 @@ def _argument(b: Builder, call: Call, index: int, type_: Type) -> int:
     return b.emit_code(load_code(type_), b.temporary(64 if type_.bits == 64 else 32))
 
 
-def _access(b: Builder, offset: int, n_bytes: int) -> None:
+def _access(b: UopBuilder, offset: int, n_bytes: int) -> None:
     base = b.constant(0) if b.is_kernel else b.shared_row("frame")
     b.emit_code(ACCESS32, 0, base, b.constant(0), LOCAL | n_bytes << 8, offset)
 
 
-def _result(b: Builder, call: Call, row: int, type_: Type) -> None:
+def _result(b: UopBuilder, call: Call, row: int, type_: Type) -> None:
     if not call.results:
         return
     operand: Operand = call.results[0]
     place = b.place_in_frame(operand.text) if isinstance(operand, Name) else None
     if place is None:
-        d = b.place(operand, type_)
-        b.emit("mov_u64" if type_.bits == 64 else "mov_u32", d.row, row)
-        d.finish()
+        b.place(operand, type_).write("mov_u64" if type_.bits == 64 else "mov_u32", row)
         return
     _access(b, place.offset, type_.bytes)
     b.emit_code(store_code(type_), a=row)
 
 
-def _vprintf(b: Builder, call: Call) -> None:
+def _vprintf(b: UopBuilder, call: Call) -> None:
     text, values = _argument(b, call, 0, LONG), _argument(b, call, 1, LONG)
     _result(b, call, b.emit_code(PRINT, b.temporary(), text, values), WORD)
 
 
-def _assertfail(b: Builder, call: Call) -> None:
+def _assertfail(b: UopBuilder, call: Call) -> None:
     message, file, function = (_argument(b, call, k, LONG) for k in (0, 1, 3))
     b.emit_code(ASSERT, _argument(b, call, 2, WORD), message, file, function)
 
 
-def _malloc(b: Builder, call: Call) -> None:
+def _malloc(b: UopBuilder, call: Call) -> None:
     size = _argument(b, call, 0, LONG)
     _result(b, call, b.emit_code(MALLOC, b.temporary(64), size), LONG)
 
 
-def _free(b: Builder, call: Call) -> None:
+def _free(b: UopBuilder, call: Call) -> None:
     b.emit_code(FREE, a=_argument(b, call, 0, LONG))
 
 
-_BUILTINS: dict[str, Callable[[Builder, Call], None]] = {
+_BUILTINS: dict[str, Callable[[UopBuilder, Call], None]] = {
     "vprintf": _vprintf,
     "__assertfail": _assertfail,
     "malloc": _malloc,

@@ -6,7 +6,7 @@ ones cut their operands. docs/ptxplus-semantics.md lists where GPGPU-Sim does ot
 `b.as_gpgpu_sim` asks for.
 """
 
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import predicate_logic, write_predicates
 from ptxsim.lowering.instructions.floating import float_binary, float_extreme, float_sign
 from ptxsim.lowering.instructions.packed import each, is_packed
@@ -26,18 +26,14 @@ from ptxtool.isa.types import TYPES, Type
 _U32, _S32 = TYPES["u32"], TYPES["s32"]
 
 
-def _binary(b: Builder, op: Operation, name: str, type_: Type | None = None) -> None:
+def _binary(b: UopBuilder, op: Operation, name: str, type_: Type | None = None) -> None:
     """d = a op b by one lane operation."""
     type_ = type_ or op.type
-    d = b.destination(op, 0, type_)
-    b.emit(name, d.row, b.source(op, 1, type_), b.source(op, 2, type_))
-    d.finish()
+    b.destination(op, 0, type_).write(name, b.source(op, 1, type_), b.source(op, 2, type_))
 
 
-def _unary(b: Builder, op: Operation, name: str, result: Type | None = None) -> None:
-    d = b.destination(op, 0, result)
-    b.emit(name, d.row, b.source(op, 1))
-    d.finish()
+def _unary(b: UopBuilder, op: Operation, name: str, result: Type | None = None) -> None:
+    b.destination(op, 0, result).write(name, b.source(op, 1))
 
 
 def _width(type_: Type) -> str:
@@ -48,17 +44,39 @@ def _signed(type_: Type) -> str:
     return ("s" if type_.is_signed else "u") + ("64" if type_.bits == 64 else "32")
 
 
+_PLAIN: dict[str, tuple[str, tuple[Type | None, ...], Type | None]] = {
+    "rem": ("rem_{signed}", (None, None), None),
+    "shl": ("shl_{width}", (None, _U32), None),
+    "shr": ("shr_{signed}", (None, _U32), None),
+    "popc": ("popc_{width}", (None,), _U32),
+    "clz": ("clz_{width}", (None,), _U32),
+    "brev": ("brev_{width}", (None,), None),
+    "bfe": ("bfe_{signed}", (None, _U32, _U32), None),
+    "fns": ("fns_u32", (None, _U32, _S32), None),
+}
+"""Instructions that are one lane operation: its name, and the types of sources and result (None: that of the
+instruction)."""
+
+
+@rule(*_PLAIN)
+def _plain(b: UopBuilder, op: Operation) -> None:
+    name, sources, result = _PLAIN[op.match.form.sem]
+    d = b.destination(op, 0, result)
+    rows = [b.source(op, k, type_) for k, type_ in enumerate(sources, 1)]
+    d.write(name.format(width=_width(op.type), signed=_signed(op.type)), *rows)
+
+
 # ---- addition, with PTXPlus's carry and overflow
 
 
-def _negated(b: Builder, operand: Operand) -> Operand | None:
-    """What stands behind the minus of a PTXPlus source, None if there is none, or GPGPU-Sim negates before it adds."""
+def _negated(b: UopBuilder, operand: Operand) -> Operand | None:
+    """The operand of the minus of a PTXPlus source; None without one, or if GPGPU-Sim negates before it adds."""
     if b.ptxplus and not b.as_gpgpu_sim and isinstance(operand, Unary) and operand.operator == "-":
         return None if isinstance(operand.operand, Immediate) else operand.operand
     return None
 
 
-def _flag_rows(b: Builder, op: Operation) -> int | None:
+def _flag_rows(b: UopBuilder, op: Operation) -> int | None:
     """The first row of the condition code that `$p|$r` sets, None without one."""
     operand = op.operands[0]
     if not isinstance(operand, Dual) or not b.ptxplus:
@@ -67,7 +85,9 @@ def _flag_rows(b: Builder, op: Operation) -> int | None:
     return b.row_of(flags)[1] if flags is not None and flags.is_predicate else None
 
 
-def _sum_with_flags(b: Builder, op: Operation, a: int, second: int, carry: int | None, type_: Type) -> None:
+def _sum_with_flags(
+    b: UopBuilder, op: Operation, a: int, second: int, carry: int | None, type_: Type
+) -> None:
     """d = a + second (+ carry row); Z, S, C and O of a PTXPlus condition code where one is a destination.
 
     `second` is the complement of the subtrahend in a subtraction, whose carry in is one.
@@ -99,7 +119,7 @@ def _sum_with_flags(b: Builder, op: Operation, a: int, second: int, carry: int |
     b.combine(COPY_TABLE, over, d=flags + 3)
 
 
-def _ptxplus_add(b: Builder, op: Operation, first: Operand, second: Operand, carry: int | None) -> None:
+def _ptxplus_add(b: UopBuilder, op: Operation, first: Operand, second: Operand, carry: int | None) -> None:
     """add, sub, addp of integers in a register: a minus makes the hardware subtract."""
     type_ = op.type
     minus_a, minus_b = _negated(b, first), _negated(b, second)
@@ -114,7 +134,7 @@ def _ptxplus_add(b: Builder, op: Operation, first: Operand, second: Operand, car
 
 
 @rule("add", "sub", "subr")
-def _add(b: Builder, op: Operation) -> None:
+def _add(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
@@ -124,9 +144,7 @@ def _add(b: Builder, op: Operation) -> None:
         value = each(
             b, type_, [b.source(op, k) for k in (1, 2)], lambda rows: b.compute(f"{name}_u32", *rows)
         )
-        d = b.destination(op)
-        b.emit("mov_u32", d.row, value)
-        d.finish()
+        b.destination(op).write("mov_u32", value)
         return
     if op.has("sat") and not b.ptxplus:
         if type_.name != "s32":
@@ -148,29 +166,24 @@ def _add(b: Builder, op: Operation) -> None:
                 return
         _ptxplus_add(b, op, first, second, None)
         return
-    d = b.destination(op)
-    b.emit(
-        f"{'add' if name == 'add' else 'sub'}_{_width(type_)}",
-        d.row,
-        b.value(first, type_),
-        b.value(second, type_),
+    b.destination(op).write(
+        f"{'add' if name == 'add' else 'sub'}_{_width(type_)}", b.value(first, type_), b.value(second, type_)
     )
-    d.finish()
 
 
-def _subtract(b: Builder, op: Operation, first: Operand, second: Operand) -> None:
+def _subtract(b: UopBuilder, op: Operation, first: Operand, second: Operand) -> None:
     complement = b.compute("not_u32", b.value(second, op.type))
     _sum_with_flags(b, op, b.value(first, op.type), complement, b.constant(1), op.type)
 
 
 @rule("addp")
-def _addp(b: Builder, op: Operation) -> None:
+def _addp(b: UopBuilder, op: Operation) -> None:
     _ptxplus_add(
         b, op, op.operands[1], op.operands[2], _carry_in(b, op.operands[3], 4 if b.as_gpgpu_sim else 1)
     )
 
 
-def _carry_in(b: Builder, operand: Operand, amount: int = 1) -> int:
+def _carry_in(b: UopBuilder, operand: Operand, amount: int = 1) -> int:
     """An amount where a condition code's carry is set, 0 elsewhere."""
     register = b.register(operand.text) if isinstance(operand, Name) else None
     if register is None or not register.is_predicate:
@@ -179,16 +192,16 @@ def _carry_in(b: Builder, operand: Operand, amount: int = 1) -> int:
 
 
 # ---- extended precision: PTX's carry flag is a predicate row of its own. It is the hardware's: a subtraction is the
-# sum a + ~b + 1, so that behind one the flag says "no borrow", and `addc` may read it (CUDA's 128-bit division does)
+# sum a + ~b + 1, so that after one the flag means "no borrow", and `addc` may read it (CUDA's 128-bit division does)
 
 
-def _carry_flag(b: Builder) -> int:
+def _carry_flag(b: UopBuilder) -> int:
     if b.carry_row < 0:
         b.carry_row = b.new_row(1)
     return b.carry_row
 
 
-def _add_carries(b: Builder, op: Operation, a: int, second: int, carry_in: int, writes: bool) -> None:
+def _add_carries(b: UopBuilder, op: Operation, a: int, second: int, carry_in: int, writes: bool) -> None:
     """d = a + second + carry (a predicate row); the carry flag := carry out."""
     width = _width(op.type)
     bits = 64 if width == "u64" else 32
@@ -203,7 +216,7 @@ def _add_carries(b: Builder, op: Operation, a: int, second: int, carry_in: int, 
     d.finish()
 
 
-def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
+def _saturated_sum(b: UopBuilder, op: Operation, terms: list[int], carry: int, minus: bool = False) -> None:
     """d = the terms plus the carry flag (or minus the borrow), summed up in 64 bits and kept within s32."""
     total = b.compute("sext_u64", terms[0])
     for term in terms[1:]:
@@ -212,13 +225,11 @@ def _saturated_sum(b: Builder, op: Operation, terms: list[int], carry: int, minu
     total = b.compute("sub_u64" if minus else "add_u64", total, one)
     total = b.compute("max_s64", total, b.constant(-(1 << 31), 64))
     total = b.compute("min_s64", total, b.constant((1 << 31) - 1, 64))
-    d = b.destination(op)
-    b.emit("trunc_u64", d.row, total)
-    d.finish()
+    b.destination(op).write("trunc_u64", total)
 
 
 @rule("add_cc", "addc", "addc_cc")
-def _addc(b: Builder, op: Operation) -> None:
+def _addc(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     carry = FALSE if name == "add_cc" else _carry_flag(b)
     if op.has("sat"):
@@ -228,7 +239,7 @@ def _addc(b: Builder, op: Operation) -> None:
 
 
 @rule("sub_cc", "subc", "subc_cc")
-def _subc(b: Builder, op: Operation) -> None:
+def _subc(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.has("sat"):
         borrow = b.combine(NOT_TABLE, _carry_flag(b))
@@ -240,7 +251,7 @@ def _subc(b: Builder, op: Operation) -> None:
 
 
 @rule("mad_lo_cc", "mad_hi_cc", "madc_lo", "madc_hi", "madc_lo_cc", "madc_hi_cc")
-def _madc(b: Builder, op: Operation) -> None:
+def _madc(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     high = "_hi" in name or op.has("hi")
     if op.type.bits == 16:
@@ -259,14 +270,14 @@ def _madc(b: Builder, op: Operation) -> None:
 # ---- multiplication
 
 
-def _is_whole(b: Builder, operand: Operand) -> bool:
+def _is_whole(b: UopBuilder, operand: Operand) -> bool:
     """PTXPlus: whether a destination is a whole register and no half."""
     if isinstance(operand, Dual):
         operand = operand.second
     return not (isinstance(operand, Name) and operand.part in ("lo", "hi"))
 
 
-def _product(b: Builder, op: Operation) -> tuple[int, Type]:
+def _product(b: UopBuilder, op: Operation) -> tuple[int, Type]:
     """The product of operands 1 and 2, in the part the instruction asks for, and its type."""
     type_ = op.type
     mode = op.match.one_of("lo", "hi", "wide")
@@ -288,7 +299,7 @@ def _product(b: Builder, op: Operation) -> tuple[int, Type]:
 
 
 @rule("mul")
-def _mul(b: Builder, op: Operation) -> None:
+def _mul(b: UopBuilder, op: Operation) -> None:
     type_ = op.type
     if type_.is_float:
         float_binary(b, op, "mul")
@@ -296,18 +307,16 @@ def _mul(b: Builder, op: Operation) -> None:
     mode = op.match.one_of("lo", "hi", "wide")
     if not b.ptxplus and type_.bits == 32:  # the usual ones without a move
         names = {"lo": "mul_u32", "hi": f"mulhi_{_signed(type_)}", "wide": f"mulwide_{_signed(type_)}"}
-        d = b.destination(op, 0, TYPES[f"{type_.name[0]}64"] if mode == "wide" else type_)
-        b.emit(names[mode], d.row, b.source(op, 1), b.source(op, 2))
-        d.finish()
+        b.destination(op, 0, TYPES[f"{type_.name[0]}64"] if mode == "wide" else type_).write(
+            names[mode], b.source(op, 1), b.source(op, 2)
+        )
         return
     product, result = _product(b, op)
-    d = b.destination(op, 0, result)
-    b.emit(f"mov_{_width(result)}", d.row, product)
-    d.finish()
+    b.destination(op, 0, result).write(f"mov_{_width(result)}", product)
 
 
 @rule("mad")
-def _mad(b: Builder, op: Operation) -> None:
+def _mad(b: UopBuilder, op: Operation) -> None:
     type_ = op.type
     mode = op.match.one_of("lo", "hi", "wide")
     if not b.ptxplus and type_.bits == 32 and mode != "hi":
@@ -322,7 +331,7 @@ def _mad(b: Builder, op: Operation) -> None:
     _accumulate(b, op, product, result, None)
 
 
-def _accumulate(b: Builder, op: Operation, product: int, result: Type, carry: int | None) -> None:
+def _accumulate(b: UopBuilder, op: Operation, product: int, result: Type, carry: int | None) -> None:
     """d = product + operand 3 (+ carry)."""
     if b.ptxplus and result.bits <= 32:
         minus = _negated(b, op.operands[3])
@@ -339,7 +348,7 @@ def _accumulate(b: Builder, op: Operation, product: int, result: Type, carry: in
 
 
 @rule("madp")
-def _madp(b: Builder, op: Operation) -> None:
+def _madp(b: UopBuilder, op: Operation) -> None:
     product, result = _product(b, op)
     carry = _carry_in(b, op.operands[4])
     if result.bits <= 32:
@@ -348,27 +357,23 @@ def _madp(b: Builder, op: Operation) -> None:
     minus = _negated(b, op.operands[3])
     addend = b.source(op, 3, result) if minus is None else b.compute("not_u64", b.value(minus, result))
     partial = b.compute("add_u64", product, addend)
-    d = b.destination(op, 0, result)
-    b.emit("add_u64", d.row, partial, b.compute("zext_u64", carry))
-    d.finish()
+    b.destination(op, 0, result).write("add_u64", partial, b.compute("zext_u64", carry))
 
 
-def _product24(b: Builder, op: Operation) -> int:
+def _product24(b: UopBuilder, op: Operation) -> int:
     cut = "sext24_u32" if op.type.is_signed else "zext24_u32"
     a, second = b.compute(cut, b.source(op, 1)), b.compute(cut, b.source(op, 2))
     return b.compute("mul24hi_u32" if op.has("hi") else "mul_u32", a, second)
 
 
 @rule("mul24")
-def _mul24(b: Builder, op: Operation) -> None:
+def _mul24(b: UopBuilder, op: Operation) -> None:
     product = _product24(b, op)
-    d = b.destination(op)
-    b.emit("mov_u32", d.row, product)
-    d.finish()
+    b.destination(op).write("mov_u32", product)
 
 
 @rule("mad24")
-def _mad24(b: Builder, op: Operation) -> None:
+def _mad24(b: UopBuilder, op: Operation) -> None:
     if not b.as_gpgpu_sim:
         _accumulate(b, op, _product24(b, op), op.type, None)
         return
@@ -376,34 +381,25 @@ def _mad24(b: Builder, op: Operation) -> None:
     product = b.compute("mul_u32", b.source(op, 1), b.source(op, 2))
     if op.has("hi"):
         product = b.compute(f"shr_{_signed(op.type)}", product, b.constant(16))
-    d = b.destination(op)
-    b.emit("add_u32", d.row, product, b.source(op, 3))
-    d.finish()
+    b.destination(op).write("add_u32", product, b.source(op, 3))
 
 
 @rule("sad")
-def _sad(b: Builder, op: Operation) -> None:
+def _sad(b: UopBuilder, op: Operation) -> None:
     difference = b.compute(f"absdiff_{_signed(op.type)}", b.source(op, 1), b.source(op, 2))
-    d = b.destination(op)
-    b.emit(f"add_{_width(op.type)}", d.row, difference, b.source(op, 3))
-    d.finish()
+    b.destination(op).write(f"add_{_width(op.type)}", difference, b.source(op, 3))
 
 
 @rule("div")
-def _div(b: Builder, op: Operation) -> None:
+def _div(b: UopBuilder, op: Operation) -> None:
     if op.type.is_float:
         float_binary(b, op, "div")
     else:
         _binary(b, op, f"div_{_signed(op.type)}")
 
 
-@rule("rem")
-def _rem(b: Builder, op: Operation) -> None:
-    _binary(b, op, f"rem_{_signed(op.type)}")
-
-
 @rule("abs", "neg")
-def _sign(b: Builder, op: Operation) -> None:
+def _sign(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
@@ -414,13 +410,11 @@ def _sign(b: Builder, op: Operation) -> None:
         _unary(b, op, "mov_u32")
     else:  # PTXPlus prints `.u32` and `.u16` for the absolute value of signed numbers
         signed = TYPES[f"s{type_.bits}"]
-        d = b.destination(op)
-        b.emit("abs_s64" if type_.bits == 64 else "abs_s32", d.row, b.source(op, 1, signed))
-        d.finish()
+        b.destination(op).write("abs_s64" if type_.bits == 64 else "abs_s32", b.source(op, 1, signed))
 
 
 @rule("min", "max")
-def _extreme(b: Builder, op: Operation) -> None:
+def _extreme(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     type_ = op.type
     if type_.is_float:
@@ -436,16 +430,14 @@ def _extreme(b: Builder, op: Operation) -> None:
         return b.compute(f"max_{kind}", value, b.constant(0)) if op.has("relu") else value
 
     value = each(b, type_, [b.source(op, k) for k in (1, 2)], one)
-    d = b.destination(op)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.destination(op).write("mov_u32", value)
 
 
 # ---- logic and shifts
 
 
 @rule("and", "or", "xor")
-def _logic(b: Builder, op: Operation) -> None:
+def _logic(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
         predicate_logic(b, op, name)
@@ -454,7 +446,7 @@ def _logic(b: Builder, op: Operation) -> None:
 
 
 @rule("not", "cnot")
-def _not(b: Builder, op: Operation) -> None:
+def _not(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
         predicate_logic(b, op, name)
@@ -463,7 +455,7 @@ def _not(b: Builder, op: Operation) -> None:
 
 
 @rule("andn", "orn", "nandn", "norn")
-def _inverted_logic(b: Builder, op: Operation) -> None:
+def _inverted_logic(b: UopBuilder, op: Operation) -> None:
     name = op.match.form.sem
     if op.type.kind == "pred":
         predicate_logic(b, op, name)
@@ -482,29 +474,15 @@ def _inverted_logic(b: Builder, op: Operation) -> None:
     d.finish()
 
 
-@rule("shl", "shr")
-def _shift(b: Builder, op: Operation) -> None:
-    type_ = op.type
-    name = "shl" if op.match.form.sem == "shl" else "shr"
-    kind = _signed(type_) if name == "shr" else _width(type_)
-    d = b.destination(op)
-    b.emit(f"{name}_{kind}", d.row, b.source(op, 1), b.source(op, 2, _U32))
-    d.finish()
-
-
 @rule("shf")
-def _shf(b: Builder, op: Operation) -> None:
-    amount = b.source(op, 3, _U32)
-    if op.has("wrap"):
-        amount = b.compute("and_u32", amount, b.constant(31))
-    else:
-        amount = b.compute("min_u32", amount, b.constant(32))
-    d = b.destination(op)
-    b.emit("shf_l_u32" if op.has("l") else "shf_r_u32", d.row, b.source(op, 1), b.source(op, 2), amount)
-    d.finish()
+def _shf(b: UopBuilder, op: Operation) -> None:
+    amount = _limited(b, op, 3)
+    b.destination(op).write(
+        "shf_l_u32" if op.has("l") else "shf_r_u32", b.source(op, 1), b.source(op, 2), amount
+    )
 
 
-def _lut(b: Builder, op: Operation) -> int:
+def _lut(b: UopBuilder, op: Operation) -> int:
     operand = op.operands[4]
     if not isinstance(operand, Immediate):
         unsupported("a truth table that is no number")
@@ -512,64 +490,31 @@ def _lut(b: Builder, op: Operation) -> int:
 
 
 @rule("lop3")
-def _lop3(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit("lop3_u32", d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
-    d.finish()
+def _lop3(b: UopBuilder, op: Operation) -> None:
+    b.destination(op).write("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
 
 
 @rule("lop3_bool")
-def _lop3_bool(b: Builder, op: Operation) -> None:
+def _lop3_bool(b: UopBuilder, op: Operation) -> None:
     value = b.compute("lop3_u32", b.source(op, 1), b.source(op, 2), b.source(op, 3), _lut(b, op))
     table = BOOLEAN_TABLES[op.match.form.base.rpartition(".")[2]]
     result = b.combine(table, b.compute("eq_u32", value, b.constant(0), e=1), b.predicate(op.operands[5]))
     operand = op.operands[0]
     if not isinstance(operand, Dual):
         unsupported("'lop3' without a predicate destination")
-    d = b.place(operand.first, op.type)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.place(operand.first, op.type).write("mov_u32", value)
     write_predicates(b, operand.second, result)
 
 
 # ---- bits
 
 
-@rule("popc", "clz", "brev")
-def _count(b: Builder, op: Operation) -> None:
-    name = op.match.form.sem
-    result = op.type if name == "brev" else _U32
-    _unary(b, op, f"{name}_{_width(op.type)}", result)
-
-
 @rule("bfind")
-def _bfind(b: Builder, op: Operation) -> None:
+def _bfind(b: UopBuilder, op: Operation) -> None:
     _unary(b, op, f"bfind{'shift' if op.has('shiftamt') else ''}_{_signed(op.type)}", _U32)
 
 
-@rule("bfe")
-def _bfe(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit(f"bfe_{_signed(op.type)}", d.row, b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _U32))
-    d.finish()
-
-
-@rule("bfi")
-def _bfi(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    length = b.source(op, 4, _U32)
-    b.emit(f"bfi_{_width(op.type)}", d.row, b.source(op, 1), b.source(op, 2), b.source(op, 3, _U32), length)
-    d.finish()
-
-
-@rule("fns")
-def _fns(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit("fns_u32", d.row, b.source(op, 1), b.source(op, 2, _U32), b.source(op, 3, _S32))
-    d.finish()
-
-
-def _limited(b: Builder, op: Operation, index: int) -> int:
+def _limited(b: UopBuilder, op: Operation, index: int) -> int:
     """A bit count: `.clamp` limits it to 32, `.wrap` takes it modulo 32."""
     row = b.source(op, index, _U32)
     if op.has("wrap"):
@@ -577,22 +522,25 @@ def _limited(b: Builder, op: Operation, index: int) -> int:
     return b.compute("min_u32", row, b.constant(32))
 
 
-@rule("bmsk")
-def _bmsk(b: Builder, op: Operation) -> None:
+@rule("bfi")
+def _bfi(b: UopBuilder, op: Operation) -> None:
     d = b.destination(op)
-    b.emit("bmsk_u32", d.row, _limited(b, op, 1), _limited(b, op, 2))
-    d.finish()
+    length = b.source(op, 4, _U32)
+    d.write(f"bfi_{_width(op.type)}", b.source(op, 1), b.source(op, 2), b.source(op, 3, _U32), length)
+
+
+@rule("bmsk")
+def _bmsk(b: UopBuilder, op: Operation) -> None:
+    b.destination(op).write("bmsk_u32", _limited(b, op, 1), _limited(b, op, 2))
 
 
 @rule("szext")
-def _szext(b: Builder, op: Operation) -> None:
-    d = b.destination(op)
-    b.emit(f"bfe_{_signed(op.type)}", d.row, b.source(op, 1), b.constant(0), _limited(b, op, 2))
-    d.finish()
+def _szext(b: UopBuilder, op: Operation) -> None:
+    b.destination(op).write(f"bfe_{_signed(op.type)}", b.source(op, 1), b.constant(0), _limited(b, op, 2))
 
 
 @rule("prmt")
-def _prmt(b: Builder, op: Operation) -> None:
+def _prmt(b: UopBuilder, op: Operation) -> None:
     modes = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
     d = b.destination(op)
     mode = modes.index(op.match.one_of(*modes[1:]))
@@ -601,15 +549,15 @@ def _prmt(b: Builder, op: Operation) -> None:
 
 
 @rule("dp4a")
-def _dp4a(b: Builder, op: Operation) -> None:
-    d = b.destination(op, 0, _U32)
-    b.emit(f"dp4a_{op.type.name[0]}{op.stype.name[0]}", d.row, *(b.source(op, k, _U32) for k in (1, 2, 3)))
-    d.finish()
+def _dp4a(b: UopBuilder, op: Operation) -> None:
+    b.destination(op, 0, _U32).write(
+        f"dp4a_{op.type.name[0]}{op.stype.name[0]}", *(b.source(op, k, _U32) for k in (1, 2, 3))
+    )
 
 
 @rule("dp2a")
-def _dp2a(b: Builder, op: Operation) -> None:
+def _dp2a(b: UopBuilder, op: Operation) -> None:
     mode = 4 * op.has("hi") + 2 * op.type.is_signed + op.stype.is_signed
-    d = b.destination(op, 0, _U32)
-    b.emit("dp2a_u32", d.row, b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode)
-    d.finish()
+    b.destination(op, 0, _U32).write(
+        "dp2a_u32", b.source(op, 1, _U32), b.source(op, 2, _U32), b.source(op, 3, _U32), mode
+    )

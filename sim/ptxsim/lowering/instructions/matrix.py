@@ -13,7 +13,7 @@ from ptxsim.execute import codes
 from ptxsim.execute.codes import LOAD_32, LOAD_64, NARROW, OPERANDS, STORE_32, STORE_64
 from ptxsim.execute.tensor import mma as kinds
 from ptxsim.execute.tensor.tensor_model import accumulation
-from ptxsim.lowering.builder import Builder, Destination, rule
+from ptxsim.lowering.builder import Destination, UopBuilder, rule
 from ptxsim.lowering.instructions.memory import space_of
 from ptxsim.lowering.rows import LONG, TRUE, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Immediate, Operand, Vector
@@ -85,7 +85,7 @@ def _items(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
-def _capability(b: Builder) -> int:
+def _capability(b: UopBuilder) -> int:
     """The number of the module's target: 75 for `sm_75`."""
     found = re.search(r"_(\d+)", b.kernel.module.directive("target") or "")
     return int(found.group(1)) if found else 70
@@ -116,7 +116,7 @@ def _kind(op: Operation, product: _Product) -> int:
     return kinds.FLOATS if product.a in _FLOATS else kinds.INTEGERS
 
 
-def _multiply(b: Builder, op: Operation, product: _Product) -> None:
+def _multiply(b: UopBuilder, op: Operation, product: _Product) -> None:
     """The micro-operation, what it multiplies, and its registers."""
     m, n, k = product.shape
     kind = _kind(op, product)
@@ -153,7 +153,7 @@ def _multiply(b: Builder, op: Operation, product: _Product) -> None:
         place.finish()
 
 
-def _scales(b: Builder, op: Operation) -> None:
+def _scales(b: UopBuilder, op: Operation) -> None:
     """The scales of A and of B: registers, and numbers of byte and thread where they begin."""
     count = 1 if op.has("kind::mxf8f6f4") else 4 if op.has("scale_vec::4X") else 2
     format_ = _format("ue4m3" if op.has("ue4m3") else "ue8m0")
@@ -170,7 +170,7 @@ def _scaled(op: Operation, product: _Product) -> None:
 
 
 @rule("mma")
-def _mma(b: Builder, op: Operation) -> None:
+def _mma(b: UopBuilder, op: Operation) -> None:
     match = op.match
     product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
     if product.shape == (8, 8, 4) and product.a == "f16":
@@ -183,7 +183,7 @@ def _mma(b: Builder, op: Operation) -> None:
 
 
 @rule("mma_sp")
-def _mma_sp(b: Builder, op: Operation) -> None:
+def _mma_sp(b: UopBuilder, op: Operation) -> None:
     """A has half of its elements; two bits of metadata tell where each one (or each pair) stands."""
     match = op.match
     product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
@@ -210,7 +210,7 @@ def _mma_sp(b: Builder, op: Operation) -> None:
 
 
 @rule("wmma_mma")
-def _wmma_mma(b: Builder, op: Operation) -> None:
+def _wmma_mma(b: UopBuilder, op: Operation) -> None:
     match = op.match
     if match.utype:
         product = _Product(_shape(op), match.type, match.stype, match.utype, match.vtype)
@@ -223,7 +223,7 @@ def _wmma_mma(b: Builder, op: Operation) -> None:
 
 
 @rule("ldmatrix")
-def _ldmatrix(b: Builder, op: Operation) -> None:
+def _ldmatrix(b: UopBuilder, op: Operation) -> None:
     items = _items(op.operands[0])
     tall = op.has("m16n16")
     rows = 16 if tall else 8
@@ -241,7 +241,7 @@ def _ldmatrix(b: Builder, op: Operation) -> None:
 
 
 @rule("stmatrix")
-def _stmatrix(b: Builder, op: Operation) -> None:
+def _stmatrix(b: UopBuilder, op: Operation) -> None:
     items = _items(op.operands[1])
     width = 8 if op.has("m16n8") else 16
     values = [b.value(item, WORD) for item in items]
@@ -250,7 +250,7 @@ def _stmatrix(b: Builder, op: Operation) -> None:
         b.emit_code(codes.MATRIX_STORE, a=row, c=8 * r, e=width | op.has("trans") << 8)
 
 
-def _row_addresses(b: Builder, op: Operation, operand: Operand, lanes: int) -> None:
+def _row_addresses(b: UopBuilder, op: Operation, operand: Operand, lanes: int) -> None:
     """The addresses of the rows, which the first lanes give; all lanes take part again afterwards."""
     b.emit_code(NARROW, a=TRUE, e=(1 << lanes) - 1)
     b.emit_access(operand, space_of(op), 16)
@@ -259,7 +259,7 @@ def _row_addresses(b: Builder, op: Operation, operand: Operand, lanes: int) -> N
 
 
 @rule("movmatrix")
-def _movmatrix(b: Builder, op: Operation) -> None:
+def _movmatrix(b: UopBuilder, op: Operation) -> None:
     source = b.source(op, 1, WORD)
     d = b.destination(op, 0, WORD)
     b.emit_code(codes.MATRIX_MOVE, d.row, source)
@@ -270,7 +270,7 @@ def _movmatrix(b: Builder, op: Operation) -> None:
 class _Tile:
     """The fragment of a `wmma` matrix in memory: offsets of elements as (multiple of the stride, bytes) and by lane."""
 
-    b: Builder
+    b: UopBuilder
     op: Operation
     address: Operand
     stride: Operand | None
@@ -341,7 +341,7 @@ def _places(op: Operation, which: str) -> tuple[int, int, bool, list[list[tuple[
 
 
 def _tile(
-    b: Builder, op: Operation, which: str, address: Operand, stride: Operand | None
+    b: UopBuilder, op: Operation, which: str, address: Operand, stride: Operand | None
 ) -> tuple[_Tile, list[list[tuple[int, int]]]]:
     bits, step, by_rows, registers, natural, _ = _places(op, which)
     contiguous = op.has("row") == by_rows
@@ -349,7 +349,7 @@ def _tile(
 
 
 @rule("wmma_load")
-def _wmma_load(b: Builder, op: Operation) -> None:
+def _wmma_load(b: UopBuilder, op: Operation) -> None:
     which = op.match.form.base[-1]
     items = _items(op.operands[0])
     tile, registers = _tile(b, op, which, op.operands[1], op.operands[2] if len(op.operands) > 2 else None)
@@ -366,7 +366,7 @@ def _wmma_load(b: Builder, op: Operation) -> None:
         place.finish()
 
 
-def _load_register(b: Builder, tile: _Tile, elements: list[tuple[int, int]]) -> int:
+def _load_register(b: UopBuilder, tile: _Tile, elements: list[tuple[int, int]]) -> int:
     """The row of a register's elements."""
     if tile.bits == 64:
         tile.access(*_oriented(tile, elements[0]), 8)
@@ -392,7 +392,7 @@ def _oriented(tile: _Tile, element: tuple[int, int]) -> tuple[int, int]:
 
 
 @rule("wmma_store")
-def _wmma_store(b: Builder, op: Operation) -> None:
+def _wmma_store(b: UopBuilder, op: Operation) -> None:
     values = [b.value(item, LONG if op.type.bits == 64 else WORD) for item in _items(op.operands[1])]
     tile, registers = _tile(b, op, "c", op.operands[0], op.operands[2] if len(op.operands) > 2 else None)
     for r in reversed(range(len(registers))):

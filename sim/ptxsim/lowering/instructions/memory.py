@@ -7,7 +7,7 @@ from ptxsim.base.program import CONST, GENERIC, GLOBAL, LOCAL, PARAM, SHARED
 from ptxsim.execute import codes
 from ptxsim.execute.codes import ATOMIC16, ATOMIC32, ATOMIC64, ATOMIC128
 from ptxsim.lowering.addresses import load_code, store_code
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.packed import element_type, is_packed, merge, split
 from ptxsim.lowering.rows import LONG, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Name, Operand, Vector
@@ -28,7 +28,7 @@ def space_of(op: Operation) -> int:
     return GENERIC
 
 
-def elements(b: Builder, operand: Operand, count: int) -> tuple[Operand, ...]:
+def elements(b: UopBuilder, operand: Operand, count: int) -> tuple[Operand, ...]:
     """The registers of a vector operand: in braces, a vector register's components, or the one register."""
     if isinstance(operand, Vector):
         items = operand.items
@@ -43,7 +43,7 @@ def elements(b: Builder, operand: Operand, count: int) -> tuple[Operand, ...]:
     return items
 
 
-def _shape(b: Builder, op: Operation, operand: Operand) -> tuple[Type, tuple[Operand, ...]]:
+def _shape(b: UopBuilder, op: Operation, operand: Operand) -> tuple[Type, tuple[Operand, ...]]:
     """Element type and registers of a load or store."""
     vector = op.match.one_of("v2", "v4", "v8")
     count = int(vector[1:]) if vector else 1
@@ -52,7 +52,7 @@ def _shape(b: Builder, op: Operation, operand: Operand) -> tuple[Type, tuple[Ope
     return b.loaded_type(op.type), elements(b, operand, count)
 
 
-def _frame_or(b: Builder, op: Operation, address: Operand) -> int:
+def _frame_or(b: UopBuilder, op: Operation, address: Operand) -> int:
     """The space of a load or store: parameters of functions and of calls lie in local memory."""
     space = space_of(op)
     if space == PARAM and ("param::func" in op.instruction.opcode.modifiers or b.is_in_frame(address)):
@@ -62,13 +62,13 @@ def _frame_or(b: Builder, op: Operation, address: Operand) -> int:
 
 
 @rule("ld")
-def _ld(b: Builder, op: Operation) -> None:
+def _ld(b: UopBuilder, op: Operation) -> None:
     type_, items = _shape(b, op, op.operands[0])
     load_vector(b, op.operands[1], _frame_or(b, op, op.operands[1]), type_, items)
 
 
 @rule("st")
-def _st(b: Builder, op: Operation) -> None:
+def _st(b: UopBuilder, op: Operation) -> None:
     type_, items = _shape(b, op, op.operands[1])
     space = _frame_or(b, op, op.operands[0])
     if space in (CONST, PARAM):
@@ -76,14 +76,14 @@ def _st(b: Builder, op: Operation) -> None:
     store_vector(b, op.operands[0], space, type_, items)
 
 
-def _in_words(b: Builder, type_: Type, items: tuple[Operand, ...]) -> tuple[Type, tuple[Operand, ...]]:
+def _in_words(b: UopBuilder, type_: Type, items: tuple[Operand, ...]) -> tuple[Type, tuple[Operand, ...]]:
     """Elements of 128 bits as twice as many of 64."""
     if type_.bits != 128:
         return type_, items
     return LONG, tuple(part for item in items for part in b.halves(item))
 
 
-def load_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
+def load_vector(b: UopBuilder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
     """Load consecutive elements into registers."""
     type_, items = _in_words(b, type_, items)
     address = b.emit_access(operand, space, type_.bytes * len(items))
@@ -93,7 +93,7 @@ def load_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tu
     b.finish_access(address)
 
 
-def load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
+def load_into(b: UopBuilder, item: Operand, type_: Type, offset: int) -> None:
     """One element: straight into a register that holds it as it is, otherwise by way of a temporary row."""
     code = load_code(type_)
     register = b.register(item.text) if isinstance(item, Name) else None
@@ -114,7 +114,9 @@ def load_into(b: Builder, item: Operand, type_: Type, offset: int) -> None:
     d.finish()
 
 
-def store_vector(b: Builder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]) -> None:
+def store_vector(
+    b: UopBuilder, operand: Operand, space: int, type_: Type, items: tuple[Operand, ...]
+) -> None:
     """Store registers as consecutive elements."""
     type_, items = _in_words(b, type_, items)
     rows = [stored(b, item, type_) for item in items]
@@ -125,7 +127,7 @@ def store_vector(b: Builder, operand: Operand, space: int, type_: Type, items: t
     b.finish_access(address)
 
 
-def stored(b: Builder, item: Operand, type_: Type) -> int:
+def stored(b: UopBuilder, item: Operand, type_: Type) -> int:
     """The row of a value to store; upper bits do not matter."""
     register = b.register(item.text) if isinstance(item, Name) else None
     if register is not None and not register.role and not register.is_predicate and isinstance(item, Name):
@@ -136,22 +138,22 @@ def stored(b: Builder, item: Operand, type_: Type) -> int:
 
 
 @rule("atom")
-def _atom(b: Builder, op: Operation) -> None:
+def _atom(b: UopBuilder, op: Operation) -> None:
     _atomic(b, op, op.operands[0], op.operands[1], op.operands[2:])
 
 
 @rule("red")
-def _red(b: Builder, op: Operation) -> None:
+def _red(b: UopBuilder, op: Operation) -> None:
     reduce_at(b, op, op.operands[0], op.operands[1:])
 
 
-def reduce_at(b: Builder, op: Operation, address: Operand, values: tuple[Operand, ...]) -> None:
+def reduce_at(b: UopBuilder, op: Operation, address: Operand, values: tuple[Operand, ...]) -> None:
     """An atomic without a result."""
     _atomic(b, op, None, address, values)
 
 
 def _atomic(
-    b: Builder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+    b: UopBuilder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
 ) -> None:
     """An atomic: one micro-operation for each element of a vector or a packed value."""
     name = op.match.one_of(*codes.ATOMICS)
@@ -195,7 +197,7 @@ def _atomic(
 
 
 def _atomic128(
-    b: Builder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
+    b: UopBuilder, op: Operation, target: Operand | None, address: Operand, values: tuple[Operand, ...]
 ) -> None:
     """exch and cas of 128 bits, in pairs of neighbouring rows."""
     name = op.match.one_of(*codes.ATOMICS)
@@ -213,15 +215,11 @@ def _atomic128(
     b.emit_code(ATOMIC128, old, pairs[0], pairs[-1], codes.ATOMICS[name])
     if target is not None:
         for k, half in enumerate(b.halves(target)):
-            d = b.place(half, LONG)
-            b.emit("mov_u64", d.row, old + k)
-            d.finish()
+            b.place(half, LONG).write("mov_u64", old + k)
     b.finish_access(place)
 
 
 @rule("createpolicy")
-def _createpolicy(b: Builder, op: Operation) -> None:
+def _createpolicy(b: UopBuilder, op: Operation) -> None:
     """The value is opaque and caches do not look at it: zero."""
-    d = b.destination(op, 0, LONG)
-    b.emit("mov_u64", d.row, b.constant(0, 64))
-    d.finish()
+    b.destination(op, 0, LONG).write("mov_u64", b.constant(0, 64))

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ptxsim.lowering.builder import Builder
+from ptxsim.lowering.builder import UopBuilder
 from ptxtool.isa.types import TYPES, Type
 
 
@@ -19,7 +19,7 @@ def element_type(type_: Type) -> Type:
     return TYPES[type_.name[:-2]] if is_packed(type_) else type_
 
 
-def split(b: Builder, row: int, type_: Type) -> list[int]:
+def split(b: UopBuilder, row: int, type_: Type) -> list[int]:
     """The rows of the elements, first the lower one."""
     if not is_packed(type_):
         return [row]
@@ -29,14 +29,14 @@ def split(b: Builder, row: int, type_: Type) -> list[int]:
     return [b.compute("sext16_u32", half) for half in halves] if type_.is_signed else halves
 
 
-def merge(b: Builder, rows: Sequence[int], type_: Type) -> int:
+def merge(b: UopBuilder, rows: Sequence[int], type_: Type) -> int:
     """The row of the packed value; bits of an element above its width do not matter."""
     if not is_packed(type_):
         return rows[0]
     return b.compute("pack_u64" if type_.bits == 64 else "merge_high_u32", rows[0], rows[1])
 
 
-def each(b: Builder, type_: Type, rows: Sequence[int], compute: Callable[[list[int]], int]) -> int:
+def each(b: UopBuilder, type_: Type, rows: Sequence[int], compute: Callable[[list[int]], int]) -> int:
     """A function of the elements of some values, element by element; the packed row of the results."""
     columns = zip(*(split(b, row, type_) for row in rows), strict=True)
     return merge(b, [compute(list(column)) for column in columns], type_)

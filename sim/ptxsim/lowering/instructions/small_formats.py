@@ -10,7 +10,7 @@ Reference: PTX ISA, "cvt"; OCP, "Microscaling Formats (MX) Specification", 2023 
 from collections.abc import Sequence
 
 from ptxsim.execute.small_floats import FINITE, IEEE, ONE_NAN, STOCHASTIC
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.floating import MODES, float_source, relu, to_double
 from ptxsim.lowering.instructions.packed import split
 from ptxsim.lowering.rows import AND_TABLE, WORD, Operation, unsupported
@@ -38,7 +38,12 @@ def _format(name: str) -> int:
 
 
 def to_format(
-    b: Builder, double: int, name: str, mode: int, satfinite: bool = False, noise: tuple[int, int] = (-1, 0)
+    b: UopBuilder,
+    double: int,
+    name: str,
+    mode: int,
+    satfinite: bool = False,
+    noise: tuple[int, int] = (-1, 0),
 ) -> int:
     """The row of an f64 in a format; `noise` is a row of random bits and their number."""
     row, n = noise
@@ -50,7 +55,7 @@ def _element(name: str) -> str:
     return name[:-2] if name.endswith(("x2", "x4")) else name
 
 
-def _sources(b: Builder, op: Operation) -> list[int]:
+def _sources(b: UopBuilder, op: Operation) -> list[int]:
     """The elements as f64, the lowest first."""
     first = op.operands[1]
     if op.stype.name in ("f32",):
@@ -70,7 +75,7 @@ def _is_single(op: Operation) -> bool:
     return op.type.name == _element(op.type.name)
 
 
-def _noise(b: Builder, op: Operation, k: int, name: str) -> tuple[int, int]:
+def _noise(b: UopBuilder, op: Operation, k: int, name: str) -> tuple[int, int]:
     """The random bits of element k, and their number."""
     if not op.has("rs"):
         return -1, 0
@@ -87,7 +92,7 @@ def _noise(b: Builder, op: Operation, k: int, name: str) -> tuple[int, int]:
 
 
 @rule("cvt_tf32", "cvt_pack", "cvt_small")
-def _cvt_small(b: Builder, op: Operation) -> None:
+def _cvt_small(b: UopBuilder, op: Operation) -> None:
     name = _element(op.type.name)
     mode = STOCHASTIC if op.has("rs") else MODES[op.match.one_of("rn", "rz", "rna")]
     bits = _FORMATS[name][3]
@@ -103,17 +108,15 @@ def _cvt_small(b: Builder, op: Operation) -> None:
     _write(b, op, word, TYPES[f"b{max(8, op.type.bits)}"])
 
 
-def _write(b: Builder, op: Operation, row: int, type_: Type) -> None:
-    d = b.destination(op, 0, type_)
-    b.emit("mov_u32", d.row, row)
-    d.finish()
+def _write(b: UopBuilder, op: Operation, row: int, type_: Type) -> None:
+    b.destination(op, 0, type_).write("mov_u32", row)
 
 
 # ---- ue8m0: a biased exponent, 255 for NaN
 
 
 @rule("cvt_scale")
-def _cvt_scale(b: Builder, op: Operation) -> None:
+def _cvt_scale(b: UopBuilder, op: Operation) -> None:
     if op.stype.name == "ue8m0x2":
         word = b.source(op, 1, op.stype)
         parts = [b.compute("zext8_u32", word), b.compute("shr_u32", word, b.constant(8))]
@@ -132,7 +135,7 @@ def _cvt_scale(b: Builder, op: Operation) -> None:
     _write(b, op, value, TYPES["b16"])
 
 
-def _exponent(b: Builder, op: Operation, single: int) -> int:
+def _exponent(b: UopBuilder, op: Operation, single: int) -> int:
     """The exponent of the power of two below (`.rz`) or above (`.rp`) the size of an f32."""
     size = b.compute("and_u32", single, b.constant(0x7FFFFFFF))
     exponent = b.compute("shr_u32", size, b.constant(23))
@@ -151,7 +154,7 @@ def _exponent(b: Builder, op: Operation, single: int) -> int:
     return exponent
 
 
-def _power(b: Builder, code: int) -> int:
+def _power(b: UopBuilder, code: int) -> int:
     """The bf16 of an exponent; that of 0 is subnormal."""
     value = b.compute("shl_u32", code, b.constant(7))
     value = b.compute("sel_u32", b.constant(0x0040), value, b.compute("eq_u32", code, b.constant(0)))

@@ -27,7 +27,7 @@ from ptxsim.execute.texture.sampling import (
 )
 from ptxsim.execute.texture.texture_table import KIND, PROPERTIES, QUERIES, SAMPLER, SORT, SURFACE, TEXTURE
 from ptxsim.lowering.addresses import Address, store_code
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.memory import elements, load_into, stored
 from ptxsim.lowering.rows import LONG, NOT_TABLE, TRUE, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Dual, Immediate, Memory, Name, Operand, Vector
@@ -61,7 +61,7 @@ def _opaque(operand: Operand) -> Memory:
     return operand
 
 
-def _handle(b: Builder, operand: Operand | None) -> int:
+def _handle(b: UopBuilder, operand: Operand | None) -> int:
     """The 64-bit row of a handle: a variable's number, what a parameter holds, or a register."""
     if not isinstance(operand, Name):
         unsupported("this texture or surface")
@@ -75,13 +75,13 @@ def _handle(b: Builder, operand: Operand | None) -> int:
     return b.value(operand, LONG)
 
 
-def _rows(b: Builder, operand: Operand, types: tuple[Type, ...], given: int) -> list[int]:
+def _rows(b: UopBuilder, operand: Operand, types: tuple[Type, ...], given: int) -> list[int]:
     """The rows of the first components of a vector (or of the one register) of `given` components."""
     items = elements(b, operand, given)
     return [b.value(item, type_) for item, type_ in zip(items, types, strict=False)]
 
 
-def _emit_places(b: Builder, operand: Operand, shape: int, type_: Type) -> tuple[int, int, int, int]:
+def _emit_places(b: UopBuilder, operand: Operand, shape: int, type_: Type) -> tuple[int, int, int, int]:
     """The rows of layer, x, y, z: coordinates of three axes stand in vectors of four. z may be a sample's number."""
     n = 3 if shape & CUBE else shape & 3
     layered, sampled = shape & LAYERED != 0, shape & SAMPLED != 0
@@ -98,7 +98,7 @@ def _emit_places(b: Builder, operand: Operand, shape: int, type_: Type) -> tuple
     return layer, x, y, z
 
 
-def _optional(b: Builder, op: Operation) -> tuple[Operand | None, Operand | None]:
+def _optional(b: UopBuilder, op: Operation) -> tuple[Operand | None, Operand | None]:
     """The offset and the depth of a fetch.
 
     One of them alone, and no vector, is the depth if no integer is meant, as ptxas has it: a register of `.f32` or
@@ -112,7 +112,7 @@ def _optional(b: Builder, op: Operation) -> tuple[Operand | None, Operand | None
     return offset, depth
 
 
-def _may_be_float(b: Builder, operand: Operand) -> bool:
+def _may_be_float(b: UopBuilder, operand: Operand) -> bool:
     if isinstance(operand, Immediate):
         return literal(operand.text).kind != "int"
     register = b.register(operand.text) if isinstance(operand, Name) else None
@@ -120,7 +120,7 @@ def _may_be_float(b: Builder, operand: Operand) -> bool:
 
 
 @rule("tex", "tld4")
-def _tex(b: Builder, op: Operation) -> None:
+def _tex(b: UopBuilder, op: Operation) -> None:
     """A fetch; `tld4` gathers a component of four texels. PTXPlus: the texture and the coordinates are two operands."""
     shape = _shape(op)
     if b.ptxplus and len(op.operands) == 3:
@@ -164,7 +164,7 @@ def _tex(b: Builder, op: Operation) -> None:
 
 
 @rule("txq", "suq")
-def _query(b: Builder, op: Operation) -> None:
+def _query(b: UopBuilder, op: Operation) -> None:
     """What is known of a texture, a sampler or a surface; a level does not matter."""
     handle = _handle(b, _opaque(op.operands[1]).base)
     d = b.place(op.operands[0], WORD)
@@ -173,7 +173,7 @@ def _query(b: Builder, op: Operation) -> None:
 
 
 @rule("istypep")
-def _istypep(b: Builder, op: Operation) -> None:
+def _istypep(b: UopBuilder, op: Operation) -> None:
     kind = b.emit_code(QUERY, b.temporary(), b.source(op, 1, LONG), 1, e=KIND)
     b.emit(
         "eq_u32",
@@ -183,7 +183,9 @@ def _istypep(b: Builder, op: Operation) -> None:
     )
 
 
-def _emit_surface(b: Builder, op: Operation, operand: Operand, element: int, n_bytes: int, flags: int) -> int:
+def _emit_surface(
+    b: UopBuilder, op: Operation, operand: Operand, element: int, n_bytes: int, flags: int
+) -> int:
     """The addresses of an access; the row of the handle."""
     memory = _opaque(operand)
     shape = _shape(op)
@@ -201,7 +203,7 @@ def _count(op: Operation) -> int:
 
 
 @rule("suld")
-def _suld(b: Builder, op: Operation) -> None:
+def _suld(b: UopBuilder, op: Operation) -> None:
     count = _count(op)
     items = elements(b, op.operands[0], count)
     _emit_surface(b, op, op.operands[1], op.type.bytes, op.type.bytes * count, 0)
@@ -210,7 +212,7 @@ def _suld(b: Builder, op: Operation) -> None:
 
 
 @rule("sust")
-def _sust(b: Builder, op: Operation) -> None:
+def _sust(b: UopBuilder, op: Operation) -> None:
     count = _count(op)
     rows = [stored(b, item, op.type) for item in elements(b, op.operands[1], count)]
     if op.has("p"):
@@ -224,7 +226,7 @@ def _sust(b: Builder, op: Operation) -> None:
 
 
 @rule("sured")
-def _sured(b: Builder, op: Operation) -> None:
+def _sured(b: UopBuilder, op: Operation) -> None:
     """A reduction; that of texels is as signed as they are."""
     type_ = op.type
     (item,) = elements(b, op.operands[1], 1)

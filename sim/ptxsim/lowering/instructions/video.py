@@ -7,7 +7,7 @@ values: the same in 32 bits for each element. `vmad` needs 66 bits: its product 
 Reference: PTX ISA, "Video Instructions". Left open there: a secondary operation takes the lower 32 bits of the result.
 """
 
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import compare
 from ptxsim.lowering.rows import WORD, Operation
 from ptxtool.ir.nodes import Name, Operand, Unary
@@ -24,15 +24,15 @@ def _bare(operand: Operand) -> tuple[Operand, bool]:
     return operand, False
 
 
-def _word(b: Builder, operand: Operand) -> tuple[int, str]:
-    """The row of a whole register and the selector behind it."""
+def _word(b: UopBuilder, operand: Operand) -> tuple[int, str]:
+    """The row of a whole register and the selector after it."""
     operand, _ = _bare(operand)
     if isinstance(operand, Name) and operand.part:
         return b.value(Name(operand.text), WORD), operand.part
     return b.value(operand, WORD), ""
 
 
-def _part(b: Builder, row: int, bits: int, place: int, signed: bool) -> int:
+def _part(b: UopBuilder, row: int, bits: int, place: int, signed: bool) -> int:
     """Bits from `place` on, extended to 32."""
     if bits == 32:
         return row
@@ -40,7 +40,7 @@ def _part(b: Builder, row: int, bits: int, place: int, signed: bool) -> int:
     return b.compute(f"{'sext' if signed else 'zext'}{bits}_u32", shifted)
 
 
-def _selected(b: Builder, operand: Operand, type_: Type) -> int:
+def _selected(b: UopBuilder, operand: Operand, type_: Type) -> int:
     """A source in 64 bits: the byte, half or word that its selector names."""
     row, selector = _word(b, operand)
     bits, place = _place(selector)
@@ -54,18 +54,18 @@ def _place(selector: str) -> tuple[int, int]:
     return bits, int(selector[1:] or 0) * bits if selector else 0
 
 
-def _limit(b: Builder, row: int, bits: int, signed: bool, width: int) -> int:
+def _limit(b: UopBuilder, row: int, bits: int, signed: bool, width: int) -> int:
     """A signed value kept within a type of some bits."""
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
     row = b.compute(f"max_s{width}", row, b.constant(low, width))
     return b.compute(f"min_s{width}", row, b.constant(high, width))
 
 
-def _absolute(b: Builder, row: int, width: int) -> int:
+def _absolute(b: UopBuilder, row: int, width: int) -> int:
     return b.compute(f"abs_s{width}", row)
 
 
-def _primary(b: Builder, name: str, first: int, second: int, width: int) -> int:
+def _primary(b: UopBuilder, name: str, first: int, second: int, width: int) -> int:
     """vadd, vsub, vabsdiff, vmin, vmax, vavrg of two signed values of some width."""
     if name in ("add", "sub"):
         return b.compute(f"{name}_u{width}", first, second)
@@ -79,7 +79,7 @@ def _primary(b: Builder, name: str, first: int, second: int, width: int) -> int:
     return b.compute("shr_s32", rounded, b.constant(1))
 
 
-def _finish(b: Builder, op: Operation, row: int, type_: Type) -> None:
+def _finish(b: UopBuilder, op: Operation, row: int, type_: Type) -> None:
     """What becomes of a 32-bit result: merged into `c` (a whole one covers it), combined with it, or alone."""
     target, _ = _bare(op.operands[0])
     assert isinstance(target, Name)
@@ -93,9 +93,7 @@ def _finish(b: Builder, op: Operation, row: int, type_: Type) -> None:
         second = b.value(op.operands[3], WORD)
         kind = "u32" if name == "add" or not type_.is_signed else "s32"
         row = b.compute(f"{name}_{kind}", row, second)
-    d = b.place(Name(target.text), WORD)
-    b.emit("mov_u32", d.row, row)
-    d.finish()
+    b.place(Name(target.text), WORD).write("mov_u32", row)
 
 
 def _types(op: Operation) -> tuple[Type, Type, Type]:
@@ -104,14 +102,14 @@ def _types(op: Operation) -> tuple[Type, Type, Type]:
 
 
 @rule("vadd", "vsub", "vabsdiff", "vmin", "vmax")
-def _video(b: Builder, op: Operation) -> None:
+def _video(b: UopBuilder, op: Operation) -> None:
     type_, first, second = _types(op)
     name = op.match.form.sem[1:]
     value = _primary(b, name, _selected(b, op.operands[1], first), _selected(b, op.operands[2], second), 64)
     _saturated(b, op, value, type_)
 
 
-def _saturated(b: Builder, op: Operation, value: int, type_: Type) -> None:
+def _saturated(b: UopBuilder, op: Operation, value: int, type_: Type) -> None:
     """`.sat` of a 64-bit value, to the width of the destination's part; then the rest."""
     target, _ = _bare(op.operands[0])
     if op.has("sat") and isinstance(target, Name):
@@ -120,7 +118,7 @@ def _saturated(b: Builder, op: Operation, value: int, type_: Type) -> None:
 
 
 @rule("vshl", "vshr")
-def _shift(b: Builder, op: Operation) -> None:
+def _shift(b: UopBuilder, op: Operation) -> None:
     type_, first, _ = _types(op)
     value = _selected(b, op.operands[1], first)
     row, selector = _word(b, op.operands[2])
@@ -141,14 +139,14 @@ def _shift(b: Builder, op: Operation) -> None:
 
 
 @rule("vset")
-def _set(b: Builder, op: Operation) -> None:
+def _set(b: UopBuilder, op: Operation) -> None:
     first, second = _selected(b, op.operands[1], op.type), _selected(b, op.operands[2], op.stype)
     holds = compare(b, op.match.one_of(*_COMPARISONS), first, second, _S64)
     _finish(b, op, b.compute("sel_u32", b.constant(1), b.constant(0), holds), TYPES["u32"])
 
 
 @rule("vmad")
-def _vmad(b: Builder, op: Operation) -> None:
+def _vmad(b: UopBuilder, op: Operation) -> None:
     _, first, second = _types(op)
     minus = [_bare(o)[1] for o in op.operands[1:4]]
     negated = minus[0] != minus[1]
@@ -174,15 +172,13 @@ def _vmad(b: Builder, op: Operation) -> None:
     value = b.compute("add_u64", upper, b.compute("shr_u64", low, b.constant(shift)))
     if op.has("sat"):
         value = _limit(b, value, 32, signed, 64)
-    d = b.place(op.operands[0], WORD)
-    b.emit("trunc_u64", d.row, value)
-    d.finish()
+    b.place(op.operands[0], WORD).write("trunc_u64", value)
 
 
 # ---- two halves or four bytes
 
 
-def _elements(b: Builder, op: Operation, index: int, n: int, type_: Type) -> list[int]:
+def _elements(b: UopBuilder, op: Operation, index: int, n: int, type_: Type) -> list[int]:
     """The elements of a source, chosen from both by its selector, the lowest first."""
     bits = 32 // n
     words = [_word(b, op.operands[k]) for k in (1, 2)]
@@ -205,7 +201,7 @@ def _elements(b: Builder, op: Operation, index: int, n: int, type_: Type) -> lis
     "vmin4",
     "vmax4",
 )
-def _several(b: Builder, op: Operation) -> None:
+def _several(b: UopBuilder, op: Operation) -> None:
     name, n = op.match.form.sem[1:-1], int(op.match.form.sem[-1])
     type_, first, second = _types(op)
     pairs = zip(_elements(b, op, 1, n, first), _elements(b, op, 2, n, second), strict=True)
@@ -216,7 +212,7 @@ def _several(b: Builder, op: Operation) -> None:
 
 
 @rule("vset2", "vset4")
-def _set_several(b: Builder, op: Operation) -> None:
+def _set_several(b: UopBuilder, op: Operation) -> None:
     n = int(op.match.form.sem[-1])
     pairs = zip(_elements(b, op, 1, n, op.type), _elements(b, op, 2, n, op.stype), strict=True)
     relation = op.match.one_of(*_COMPARISONS)
@@ -224,7 +220,7 @@ def _set_several(b: Builder, op: Operation) -> None:
     _merge(b, op, [b.compute("sel_u32", b.constant(1), b.constant(0), p) for p in holds])
 
 
-def _merge(b: Builder, op: Operation, results: list[int]) -> None:
+def _merge(b: UopBuilder, op: Operation, results: list[int]) -> None:
     """The elements of the mask summed up with `c`, or put into it."""
     target = op.operands[0]
     assert isinstance(target, Name)
@@ -241,6 +237,4 @@ def _merge(b: Builder, op: Operation, results: list[int]) -> None:
         for k in masked:
             low = b.compute("and_u32", results[k], b.constant((1 << bits) - 1))
             value = b.compute("or_u32", value, b.compute("shl_u32", low, b.constant(k * bits)))
-    d = b.place(Name(target.text), WORD)
-    b.emit("mov_u32", d.row, value)
-    d.finish()
+    b.place(Name(target.text), WORD).write("mov_u32", value)

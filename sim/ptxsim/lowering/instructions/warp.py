@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ptxsim.execute import codes
 from ptxsim.execute.codes import BALLOT, MATCH, MEMBERS, NEXT_GROUP, REDUCE, SHUFFLE, SHUFFLE_TEST, VOTE
-from ptxsim.lowering.builder import Builder, rule
+from ptxsim.lowering.builder import UopBuilder, rule
 from ptxsim.lowering.instructions.compare import write_predicates
 from ptxsim.lowering.rows import TRUE, WORD, Operation, unsupported
 from ptxtool.ir.nodes import Dual, Immediate
@@ -13,10 +13,10 @@ from ptxtool.isa.types import TYPES
 _U32 = TYPES["u32"]
 
 
-def by_group(apply: Callable[[Builder, Operation], None]) -> Callable[[Builder, Operation], None]:
+def by_group(apply: Callable[[UopBuilder, Operation], None]) -> Callable[[UopBuilder, Operation], None]:
     """A rule whose lanes work together with those that name the same mask, a number or a register."""
 
-    def grouped(b: Builder, op: Operation) -> None:
+    def grouped(b: UopBuilder, op: Operation) -> None:
         names = [o.name for o in op.match.form.operands]
         at = names.index("mask") if "mask" in names else len(op.operands)
         if at >= len(op.operands) or isinstance(op.operands[at], Immediate):
@@ -33,7 +33,7 @@ def by_group(apply: Callable[[Builder, Operation], None]) -> Callable[[Builder, 
 
 @rule("vote")
 @by_group
-def _vote(b: Builder, op: Operation) -> None:
+def _vote(b: UopBuilder, op: Operation) -> None:
     source = b.predicate(op.operands[1])
     if op.has("ballot"):
         d = b.destination(op, 0, WORD)
@@ -47,7 +47,7 @@ def _vote(b: Builder, op: Operation) -> None:
 
 @rule("shfl")
 @by_group
-def _shfl(b: Builder, op: Operation) -> None:
+def _shfl(b: UopBuilder, op: Operation) -> None:
     target = op.operands[0]
     mode = ("up", "down", "bfly", "idx").index(op.match.one_of("up", "down", "bfly", "idx"))
     value, lane, limits = b.source(op, 1, WORD), b.source(op, 2, _U32), b.source(op, 3, _U32)
@@ -63,27 +63,25 @@ def _shfl(b: Builder, op: Operation) -> None:
 
 @rule("match")
 @by_group
-def _match(b: Builder, op: Operation) -> None:
+def _match(b: UopBuilder, op: Operation) -> None:
     wide = op.type.bits == 64
     same = b.emit_code(MATCH, b.temporary(), b.source(op, 1), e=int(wide))
     target = op.operands[0]
     if "any" in op.instruction.opcode.text.split("."):
-        d = b.destination(op, 0, WORD)
-        b.emit("mov_u32", d.row, same)
-        d.finish()
+        b.destination(op, 0, WORD).write("mov_u32", same)
         return
     everyone = b.emit_code(BALLOT, b.temporary(), TRUE)
     agreed = b.compute("eq_u32", same, everyone)
-    d = b.place(target.first if isinstance(target, Dual) else target, WORD)
-    b.emit("sel_u32", d.row, everyone, b.constant(0), agreed)
-    d.finish()
+    b.place(target.first if isinstance(target, Dual) else target, WORD).write(
+        "sel_u32", everyone, b.constant(0), agreed
+    )
     if isinstance(target, Dual):
         write_predicates(b, target.second, agreed)
 
 
 @rule("redux")
 @by_group
-def _redux(b: Builder, op: Operation) -> None:
+def _redux(b: UopBuilder, op: Operation) -> None:
     if op.type.is_float:
         _redux_float(b, op)
         return
@@ -94,7 +92,7 @@ def _redux(b: Builder, op: Operation) -> None:
     d.finish()
 
 
-def _redux_float(b: Builder, op: Operation) -> None:
+def _redux_float(b: UopBuilder, op: Operation) -> None:
     """Minimum or maximum of `.f32`: by keys in whose unsigned order floats stand as they should, -0 below +0."""
     source = b.source(op, 1)
     if op.has("abs"):
@@ -111,13 +109,11 @@ def _redux_float(b: Builder, op: Operation) -> None:
     # a NaN loses against every number, and with `.NaN` wins
     mode = ("any", "all").index("all" if op.has("NaN") else "any")
     valid = b.emit_code(VOTE, b.temporary(1), is_number, e=mode)
-    d = b.destination(op)
-    b.emit("sel_u32", d.row, b.compute("xor_u32", best, back), b.constant(0x7FFFFFFF), valid)
-    d.finish()
+    b.destination(op).write("sel_u32", b.compute("xor_u32", best, back), b.constant(0x7FFFFFFF), valid)
 
 
 @rule("activemask")
-def _activemask(b: Builder, op: Operation) -> None:
+def _activemask(b: UopBuilder, op: Operation) -> None:
     d = b.destination(op, 0, WORD)
     b.emit_code(BALLOT, d.row, TRUE)
     d.finish()
@@ -125,7 +121,7 @@ def _activemask(b: Builder, op: Operation) -> None:
 
 @rule("elect")
 @by_group
-def _elect(b: Builder, op: Operation) -> None:
+def _elect(b: UopBuilder, op: Operation) -> None:
     """The lowest active lane."""
     active = b.emit_code(BALLOT, b.temporary(), TRUE)
     lowest = b.compute("and_u32", active, b.compute("neg_u32", active))
@@ -134,7 +130,5 @@ def _elect(b: Builder, op: Operation) -> None:
     target = op.operands[0]
     if not isinstance(target, Dual):
         unsupported("'elect' without a predicate destination")
-    d = b.place(target.first, WORD)
-    b.emit("mov_u32", d.row, leader)
-    d.finish()
+    b.place(target.first, WORD).write("mov_u32", leader)
     write_predicates(b, target.second, elected)

@@ -1,13 +1,13 @@
 """CTA dispatch: every SM with a free slot takes at most one CTA per cycle, SMs in turn (timing-model section 1.8)."""
 
 from ptxsim.base.jit import bit, ctz, flat_i64, flat_u8, from_bit, inline
+from ptxsim.execute import simt_stack
 from ptxsim.execute.start import init_warp
 from ptxsim.timing.residency.monitor import cta_launched
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS, sm_at
 from ptxsim.timing.timeline_codes import CTA
 from ptxsim.timing.timeline_events import note
-from ptxsim.timing.warps import simt
 
 
 @inline
@@ -73,7 +73,7 @@ def _start_warp(run, sm, x, special_rows, slot, k, cta):
     sm.first_register[w] = context * run.n_registers
     sm.slot_of[context] = w
     threads = min(32, run.threads_per_cta - 32 * k)
-    simt.start(sm, w, bit(threads) - 1)
+    simt_stack.start(sm, w, bit(threads) - 1)
     sm.resident |= me
     sm.inner_wait &= ~me
     sm.cta_slot[w] = slot

@@ -27,6 +27,7 @@ from ptxsim.base.program import (
     instruction_at,
 )
 from ptxsim.base.program import LDST as LDST_PORT
+from ptxsim.execute import simt_stack
 from ptxsim.execute.calls import note_exit
 from ptxsim.execute.micro_operations import execute, guard_mask
 from ptxsim.timing.core.fetch import flush
@@ -36,7 +37,6 @@ from ptxsim.timing.core.reasons import charge, note_issue
 from ptxsim.timing.core.retire import finish_warp
 from ptxsim.timing.sharing.locks import acquire, ask, pass_marks
 from ptxsim.timing.sm_state import CLASSES, IDLE, MAX_WARPS, SCOREBOARD, STALL
-from ptxsim.timing.warps import simt
 from ptxsim.timing.warps.barrier import arrive, note_wait, retest_barriers
 from ptxsim.timing.warps.scoreboard import new_head, reserve
 
@@ -221,15 +221,19 @@ def _move(run, sm, x, i, w, mask, active):
     following = i + 1
     kind = instruction.kind
     if kind == BRANCH:
-        return simt.branch(
-            sm, w, instruction.target, following, instruction.reconverge, mask, active, run.taken_first
+        taken_first = run.taken_first
+        outcome = simt_stack.branch(
+            sm, w, instruction.target, following, instruction.reconverge, mask, active, taken_first
         )
+        return _counted(sm, outcome)
     if kind == INDIRECT:
-        return simt.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+        return _counted(
+            sm, simt_stack.jump(sm, w, x.lane_target, following, instruction.reconverge, mask, active)
+        )
     if kind == CALL:
-        return simt.call(sm, w, instruction.target, following, mask)
+        return simt_stack.call(sm, w, instruction.target, following, mask)
     if kind == INVOKE:
-        return simt.invoke(x, sm, w, i, instruction.target, mask)
+        return simt_stack.invoke(x, sm, w, i, instruction.target, mask)
     if kind == EXIT or kind == RETURN or instruction.exit_after:
         depth = 0
         if kind != RETURN and x.call_words:
@@ -237,13 +241,14 @@ def _move(run, sm, x, i, w, mask, active):
         if kind == RETURN:
             depth = sm.stack_call[sm.depth[w] - 1, w]
         if mask:
-            simt.leave(sm, w, mask, depth)
+            simt_stack.leave(sm, w, mask, depth)
         if mask == active:
-            simt.settle(sm, w)
+            simt_stack.settle(sm, w)
         else:
-            simt.advance(sm, w, following)
+            simt_stack.advance(sm, w, following)
         if x.call_words:
-            simt.come_back(x, sm, w)
+            while simt_stack.end_call(x, sm, w):
+                pass
         return True
     if kind == BARRIER and mask:
         arrive(run, sm, x, i, w, mask)
@@ -255,8 +260,16 @@ def _move(run, sm, x, i, w, mask, active):
     elif kind == WAIT:
         sm.groups_left[w] = instruction.copies
         sm.in_wait |= bit(w)
-    simt.advance(sm, w, following)
+    simt_stack.advance(sm, w, following)
     return True
+
+
+@inline
+def _counted(sm, outcome):
+    """Count a divergent branch. False if the stack is full."""
+    if outcome == simt_stack.DIVERGENT:
+        sm.divergent_branches += 1
+    return outcome != simt_stack.FULL
 
 
 @inline
@@ -268,8 +281,8 @@ def _next_head(run, sm, x, w):
         sm.head_class[k] &= ~me
     # lanes that run off the end of the text exit
     while sm.depth[w] and sm.stack_pc[sm.depth[w] - 1, w] >= run.n_instructions:
-        simt.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
-        simt.settle(sm, w)
+        simt_stack.leave(sm, w, sm.stack_mask[sm.depth[w] - 1, w], 0)
+        simt_stack.settle(sm, w)
     if sm.depth[w] == 0:
         finish_warp(run, sm, x, w)
         return

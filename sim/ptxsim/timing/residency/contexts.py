@@ -8,10 +8,10 @@ Yoon et al., Virtual Thread, ISCA 2016; Oh et al., FineReg, MICRO 2018, section 
 """
 
 from ptxsim.base.jit import bit, from_bit, njit
+from ptxsim.execute import simt_stack
 from ptxsim.timing.residency.switch_records import EXITED, LIVE, NOWHERE, RETIRED, SHARED_MEMORY, warp_at
 from ptxsim.timing.sharing.pairs import cta_started
 from ptxsim.timing.sm_state import BARRIERS
-from ptxsim.timing.warps import simt
 from ptxsim.timing.warps.barrier import note_wait
 
 
@@ -94,32 +94,16 @@ def swap_in(run, sm, switch, slot, c):
 
 @njit
 def _save(sm, warp, w):
-    warp.depth = sm.depth[w]
+    simt_stack.copy(sm, w, warp, 0)
     warp.inner_wait = sm.inner_wait >> w & 1
     warp.dynamic_id = sm.dynamic_id[w]
-    for k in range(sm.depth[w]):
-        warp.stack_pc[k] = sm.stack_pc[k, w]
-        warp.stack_rpc[k] = sm.stack_rpc[k, w]
-        warp.stack_mask[k] = sm.stack_mask[k, w]
-        warp.stack_call[k] = sm.stack_call[k, w]
-        warp.stack_wait[k] = sm.stack_wait[k, w]
-        warp.waits_since[k] = sm.waits_since[k, w]
-        warp.waiting_lanes[k] = sm.waiting_lanes[k, w]
 
 
 @njit
 def _restore(run, sm, warp, w, context):
     me = bit(w)
-    simt.start(sm, w, bit(0) & 0)
-    sm.depth[w] = warp.depth
-    for k in range(warp.depth):
-        sm.stack_pc[k, w] = warp.stack_pc[k]
-        sm.stack_rpc[k, w] = warp.stack_rpc[k]
-        sm.stack_mask[k, w] = warp.stack_mask[k]
-        sm.stack_call[k, w] = warp.stack_call[k]
-        sm.stack_wait[k, w] = warp.stack_wait[k]
-        sm.waits_since[k, w] = warp.waits_since[k]
-        sm.waiting_lanes[k, w] = warp.waiting_lanes[k]
+    simt_stack.start(sm, w, bit(0) & 0)
+    simt_stack.copy(warp, 0, sm, w)
     sm.context[w] = context
     sm.first_register[w] = context * run.n_registers
     sm.slot_of[context] = w

@@ -8,8 +8,8 @@ The locations of context and registers are encoded as in Table IV of FineReg: a 
 """
 
 from ptxsim.base.jit import record, record_at
-from ptxsim.base.program import MAX_STACK
-from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT, STACK
+from ptxsim.base.program import stack_fields
+from ptxsim.timing.sm_state import BARRIERS, MAX_CTAS, MAX_RESIDENT
 
 ABSENT, SHARED_MEMORY, PIPELINE = 0, 1, 2  # where the context of a CTA is
 PCRF, ACRF = 1, 2  # where its registers are
@@ -20,10 +20,10 @@ NOWHERE = -1
 WARP = record(
     [
         ("state", "i8"),
-        ("depth", "i8"),
+        ("depth", "i8", (1,)),
         ("inner_wait", "i8"),
         ("dynamic_id", "i8"),
-        *[(name, kind, (MAX_STACK,)) for name, kind in STACK],
+        *stack_fields(1),
     ]
 )
 

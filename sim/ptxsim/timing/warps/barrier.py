@@ -10,9 +10,9 @@ level go on; `inner_wait` has the warps with a waiting entry that is not on top.
 
 from ptxsim.base.jit import bit, njit, popcount
 from ptxsim.base.program import ARRIVE, instruction_at
+from ptxsim.execute import simt_stack
 from ptxsim.execute.warp import give_reduction
 from ptxsim.timing.sm_state import BARRIERS
-from ptxsim.timing.warps import simt
 
 
 @njit
@@ -22,7 +22,7 @@ def arrive(run, sm, x, i, w, mask):
     slot = sm.cta_slot[w]
     number = x.barrier
     sm.barriers += 1
-    live = simt.live_lanes(run, sm, x, w)
+    live = simt_stack.live_lanes(sm, w, x, sm.index * run.contexts + sm.context[w])
     lanes = live if instruction.barrier_aligned else mask
     sm.cta_arrived[slot, number] += popcount(lanes)
     sm.cta_counted[slot, number] += popcount(lanes)
@@ -32,9 +32,10 @@ def arrive(run, sm, x, i, w, mask):
     sm.cta_expected[slot, number] = x.barrier_threads
     sm.cta_holds[slot, number] += popcount(x.barrier_votes)
     if instruction.barrier_kind == ARRIVE:
-        simt.advance(sm, w, i + 1)
+        simt_stack.advance(sm, w, i + 1)
     else:
-        simt.wait(sm, w, number, i, mask, lanes != live)
+        if simt_stack.wait(sm, w, number, i, mask, lanes != live):
+            sm.inner_wait |= bit(w)
         note_wait(sm, w)
     _test(run, sm, x, slot, number)
 
@@ -58,7 +59,7 @@ def _test(run, sm, x, slot, number):
     else:
         live = 0
         for w in range(first, first + run.warps_per_cta):
-            live += popcount(simt.live_lanes(run, sm, x, w))
+            live += popcount(simt_stack.live_lanes(sm, w, x, sm.index * run.contexts + sm.context[w]))
         if sm.cta_arrived[slot, number] < live:
             return
     executing = x.warp
@@ -76,7 +77,7 @@ def _test(run, sm, x, slot, number):
                 )
                 sm.stack_wait[k, w] = 0
         if sm.at_barrier & bit(w):
-            simt.settle(sm, w)
+            simt_stack.settle(sm, w)
             note_wait(sm, w)
     x.warp = executing
     sm.cta_arrived[slot, number] = 0

@@ -114,7 +114,7 @@ def test_loop_per_thread() -> None:
 
 
 def test_loop_per_warp_keeps_what_the_lanes_that_left_hold() -> None:
-    # r2 is live behind the loop, so it stays live in all of it: lanes that left wait at OUT with it
+    # r2 is live after the loop, so it stays live in all of it: lanes that left wait at OUT with it
     assert rows(liveness(ptx(LOOP))) == [
         "r5 rd0",
         "r1 r2 r5 rd0",

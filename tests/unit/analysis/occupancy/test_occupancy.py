@@ -62,7 +62,7 @@ def test_text_names_every_resource() -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "registers", "scratchpad", "told"),
+    ("threads", "registers", "scratchpad", "message"),
     [
         (1024, 36, 0, "36864 registers of 32768"),
         (64, 8, 49153, "49153 bytes of scratchpad of 49152"),
@@ -72,12 +72,14 @@ def test_text_names_every_resource() -> None:
         (32, 8, -4, "-4 bytes of scratchpad"),
     ],
 )
-def test_a_cta_that_does_not_fit_is_refused(threads: int, registers: int, scratchpad: int, told: str) -> None:
+def test_a_cta_that_does_not_fit_is_refused(
+    threads: int, registers: int, scratchpad: int, message: str
+) -> None:
     with pytest.raises(PtxError) as caught:
         occupancy(GPU, threads, registers, scratchpad)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "E402"
-    assert told in diagnostic.message
+    assert message in diagnostic.message
     assert diagnostic.help
 
 

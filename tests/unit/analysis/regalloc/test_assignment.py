@@ -1,4 +1,4 @@
-"""Physical registers for small functions: counts worked out by hand, what is refused, who spills."""
+"""Physical registers for small functions: counts worked out by hand, what is refused, what is spilled."""
 
 import pytest
 from kernels import ptx, ptxplus
@@ -166,7 +166,7 @@ def test_registers_of_vector_type_are_named() -> None:
 
 
 def test_ptxplus_keeps_the_thread_id_in_r0_and_others_out_of_it() -> None:
-    """`$r5` is read though nobody wrote it: it is zero, which `$r0` is not."""
+    """`$r5` is read though no instruction wrote it: it is zero, which `$r0` is not."""
     body = "add.u32 $r7, $r0, $r5;\nst.global.u32 [$r7], $r7;\nexit;"
     found = units(assign(ptxplus(body)))
     assert found["$r0"] == {0}

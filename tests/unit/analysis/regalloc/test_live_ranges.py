@@ -52,7 +52,7 @@ J:  st.global.u32 [%rd1], %r1;
 
 
 def test_values_of_both_arms_are_one_web_with_a_hole() -> None:
-    """Instruction 4 writes it in one arm, 6 in the other; at point 12, in front of 6, it holds nothing."""
+    """Instruction 4 writes it in one arm, 6 in the other; at point 12, before 6, it holds nothing."""
     assert of(ARMS, "%r1") == [((9, 12), (13, 15))]
     assert of(ARMS, "%rd1") == [((1, 15),)]
     assert of(ARMS, "%p1") == [((5, 7),)]
@@ -134,6 +134,6 @@ def test_writing_a_half_goes_on_with_the_value(half: str) -> None:
 
 
 def test_code_that_nothing_reaches_reads_another_value() -> None:
-    """Instruction 3 comes behind `ret`: what instruction 0 writes is not what it reads."""
+    """Instruction 3 comes after `ret`: what instruction 0 writes is not what it reads."""
     body = "mov.b32 %r1, 1;\nadd.u32 %r2, %r1, %r1;\nret;\nadd.u32 %r3, %r1, %r1;\nret;"
     assert of(body, "%r1") == [((1, 3),), ((6, 7),)]

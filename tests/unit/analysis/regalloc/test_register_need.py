@@ -98,7 +98,7 @@ def test_what_the_kernel_needs_elsewhere_may_be_more() -> None:
 
 
 def test_a_callee_with_pairs_begins_at_an_even_unit() -> None:
-    # one unit across; a pair behind it begins at 2, not at 1
+    # one unit across; a pair after it begins at 2, not at 1
     text = (
         PAIR
         + """
@@ -225,6 +225,7 @@ def test_a_launch_that_does_not_say() -> None:
     assert registers_per_thread(parse(plus, "k.ptxplus").functions["k"]) == 8
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_calls() -> None:
     functions = [".func f0()\n{\nret;\n}\n"]
     functions += [f".func f{i}()\n{{\ncall f{i - 1};\nret;\n}}\n" for i in range(1, 1500)]

@@ -212,7 +212,7 @@ def test_what_lanes_may_lack_is_loaded_again() -> None:
 
 
 def test_no_temporary_lives_on_from_a_constants_definition() -> None:
-    """The second value is a constant that 1 defines: it may be spilled as well, and then 1 is dropped with what is loaded for it."""
+    """The second value is a constant that 1 defines: if it is spilled, 1 is dropped with what is loaded for it."""
     found = values(
         (Value("general", 1, ((1, 7),)), (write(0), read(1), read(3))),
         (Value("general", 1, ((3, 9),)), (write(1), read(4))),

@@ -11,7 +11,7 @@ from kernels import ptx
 
 from ptxtool.analysis.flow.frequency import static_probabilities
 from ptxtool.analysis.sharing import first_shared
-from ptxtool.analysis.sharing.first_shared import FirstShared
+from ptxtool.analysis.sharing.first_shared import ExpectedPath
 from ptxtool.base.bits import from_indices
 from ptxtool.cfg.blocks import build
 from ptxtool.ir.defuse import def_use
@@ -31,10 +31,10 @@ def named(function: Function, *names: str) -> int:
 
 def test_straight_code_stops_at_the_first_shared_register() -> None:
     function = kernel("mov.u32 %r0, 1; mov.u32 %r1, 2; add.u32 %r1, %r0, %r1; mov.u32 %r2, 1; ret;")
-    way = FirstShared(function)
-    values = [way.value(named(function, *names)) for names in ((), ("%r0",), ("%r0", "%r1"), ("%r1",))]
+    path = ExpectedPath(function)
+    values = [path.value(named(function, *names)) for names in ((), ("%r0",), ("%r0", "%r1"), ("%r1",))]
     assert values == [0, 1, 3, 0]
-    assert way.value(named(function, "%r0", "%r1", "%r2")) == 5
+    assert path.value(named(function, "%r0", "%r1", "%r2")) == 5
 
 
 CHOICE = """
@@ -54,9 +54,9 @@ ret;
 def test_one_side_of_a_branch_can_be_served() -> None:
     """Two private: %p and, as written, %r1: 1 + 1/2. %r3 instead: 1 + 4/2 (the block at C stops it)."""
     function = kernel(CHOICE)
-    way = FirstShared(function)
-    assert way.value(named(function, "%p", "%r1")) == pytest.approx(1.5)
-    choice = way.best(2)
+    path = ExpectedPath(function)
+    assert path.value(named(function, "%p", "%r1")) == pytest.approx(1.5)
+    choice = path.best(2)
     assert choice.private == {r.index for r in function.registers if r.name in ("%p", "%r3")}
     assert (choice.value, choice.is_best) == (pytest.approx(3), True)
 
@@ -64,12 +64,12 @@ def test_one_side_of_a_branch_can_be_served() -> None:
 def test_counts_of_a_run_change_the_choice() -> None:
     """The side at B was never taken."""
     function = kernel(CHOICE)
-    way = FirstShared(function, [10, 10, 10, 10, 0, 0, 0, 0, 10, 10])
-    assert way.best(2).private == {r.index for r in function.registers if r.name in ("%p", "%r1")}
+    path = ExpectedPath(function, [10, 10, 10, 10, 0, 0, 0, 0, 10, 10])
+    assert path.best(2).private == {r.index for r in function.registers if r.name in ("%p", "%r1")}
 
 
 def test_registers_that_only_help_together() -> None:
-    """Three private: the loop behind the branch needs two at once, each alone gains nothing."""
+    """Three private: the loop after the branch needs two at once, each alone gains nothing."""
     function = kernel(
         """
         @%p bra B;
@@ -82,14 +82,14 @@ def test_registers_that_only_help_together() -> None:
         ret;
         """
     )
-    choice = FirstShared(function).best(3)
+    choice = ExpectedPath(function).best(3)
     assert choice.private == {r.index for r in function.registers if r.name in ("%p", "%r2", "%r3")}
     assert choice.value == pytest.approx(1 + 0.5 * 20)
 
 
 def test_a_call_stops_a_thread() -> None:
     function = kernel("mov.u32 %r0, 1; call f; mov.u32 %r0, 2; ret;")
-    assert FirstShared(function).best(9).value == 1
+    assert ExpectedPath(function).best(9).value == 1
 
 
 @st.composite
@@ -135,19 +135,19 @@ def test_values_against_linear_algebra(function: Function, seed: int) -> None:
     if abs(np.linalg.det(matrix)) < 1e-12:  # a loop without an end: any large number will do
         return
     expected = float(np.linalg.solve(matrix, right)[passes].sum())
-    assert FirstShared(function).value(from_indices(private)) == pytest.approx(expected, rel=1e-6)
+    assert ExpectedPath(function).value(from_indices(private)) == pytest.approx(expected, rel=1e-6)
 
 
 @small
 @given(small_kernels(), st.integers(0, 5), st.booleans())
 def test_best_is_best(function: Function, k: int, delays: bool) -> None:
-    way = FirstShared(function, delays=delays)
-    every = max(way.value(from_indices(c)) for c in combinations(range(len(function.registers)), k))
-    choice = way.best(k)
+    path = ExpectedPath(function, delays=delays)
+    every = max(path.value(from_indices(c)) for c in combinations(range(len(function.registers)), k))
+    choice = path.best(k)
     assert choice.is_best
     assert len(choice.private) <= k
     assert choice.value == pytest.approx(every)
-    assert way.value(from_indices(choice.private)) == pytest.approx(choice.value)
+    assert path.value(from_indices(choice.private)) == pytest.approx(choice.value)
 
 
 @small
@@ -155,8 +155,8 @@ def test_best_is_best(function: Function, k: int, delays: bool) -> None:
 def test_delays_are_those_of_the_pass(function: Function, k: int) -> None:
     """The value with delays is that of the kernel as delay-first-use leaves it."""
     after = rewrite(function.module, f"delay-first-use{{share=50,registers={2 * k}}}") if k else None
-    found = FirstShared(after.module.kernels["k"] if after else function).value((1 << k) - 1)
-    assert FirstShared(function, delays=True).value((1 << k) - 1) == pytest.approx(found)
+    found = ExpectedPath(after.module.kernels["k"] if after else function).value((1 << k) - 1)
+    assert ExpectedPath(function, delays=True).value((1 << k) - 1) == pytest.approx(found)
 
 
 def test_delays_make_other_registers_worth_more() -> None:
@@ -164,21 +164,21 @@ def test_delays_make_other_registers_worth_more() -> None:
     function = kernel(
         "mov.u32 %r0, 1; mov.u32 %r1, 1; add.u32 %r0, %r0, 1; mov.u32 %r1, 2; mov.u32 %r1, 3; ret;"
     )
-    assert FirstShared(function).best(1).value == 1
-    choice = FirstShared(function, delays=True).best(1)
+    assert ExpectedPath(function).best(1).value == 1
+    choice = ExpectedPath(function, delays=True).best(1)
     assert (choice.private, choice.value) == ({r.index for r in function.registers if r.name == "%r1"}, 3)
 
 
 @small
 @given(small_kernels(), st.integers(1, 5))
 def test_without_time_to_search_it_is_not_below_the_order_of_first_use(function: Function, k: int) -> None:
-    way = FirstShared(function)
-    best = way.best(k)
+    path = ExpectedPath(function)
+    best = path.best(k)
     limit = first_shared.MOST_WORK
     try:
         first_shared.MOST_WORK = 1
-        found = way.best(k)
+        found = path.best(k)
     finally:
         first_shared.MOST_WORK = limit
     written = [u.before - 1 for u in first_shared.first_use(function).used]
-    assert way.value(from_indices(written[:k])) - 1e-6 <= found.value <= best.value + 1e-6
+    assert path.value(from_indices(written[:k])) - 1e-6 <= found.value <= best.value + 1e-6

@@ -12,7 +12,7 @@ from ptxtool.validate.marks import check_marks
 
 
 def points(body: str) -> list[str]:
-    """The texts of the instructions in front of which the warp lets go."""
+    """The texts of the instructions before which the warp can release."""
     kernel = ptx(body)
     return [kernel.text(i) for i in release_points(kernel, touches(kernel))]
 
@@ -74,7 +74,7 @@ def test_in_a_loop_until_it_is_left() -> None:
 
 
 def test_lanes_that_left_a_loop_wait_behind_it() -> None:
-    """What comes behind the loop is still ahead of the warp while one lane runs the loop."""
+    """The touch after the loop is still to come while one lane runs the loop."""
     body = """
     mov.u32 %r1, 0;
     LOOP: add.u32 %r1, %r1, 1;
@@ -87,7 +87,7 @@ def test_lanes_that_left_a_loop_wait_behind_it() -> None:
 
 
 def test_a_block_that_is_entered_having_released_is_marked_all_the_same() -> None:
-    """Reached with and without a touch behind: one mark at its head serves both, no edge is split."""
+    """Reached with and without a touch before: one mark at its head serves both, no edge is split."""
     body = """
     @%p1 bra SKIP;
     mov.u32 %r9, 1;
@@ -105,7 +105,7 @@ def test_threads_that_leave_early_hold_nothing_up() -> None:
     mov.u32 %r1, 1;
     DONE: ret;
     """
-    # both sides rejoin at the end, where nothing is touched: behind the touch the warp is done
+    # both sides rejoin at the end, where nothing is touched: after the touch the warp is done
     assert points(body) == ["mov.u32 %r1, 1;"]
 
 

@@ -29,7 +29,7 @@ COMMON = ".func f() { st.shared.b32 [common], 1; ret; }\n"
         ("", "", True),
         (PLAIN, "call f;", True),
         (UNUSED, "call f;", True),
-        (OWN, "", True),  # nobody calls it
+        (OWN, "", True),  # nothing calls it
         (OWN, "call f;", False),
         (COMMON, "call f;", False),
         (".extern .func f();\n", "call f;", False),

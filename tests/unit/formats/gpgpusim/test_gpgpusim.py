@@ -248,7 +248,7 @@ def test_generic_collector_units(tmp_path: Path) -> None:
         ({"gpgpu_pipeline_widths": "2,1,1,2,1,1"}, "give 7 or 9 or 11 or 13 whole numbers"),
         ({"gpgpu_clock_domains": "575:575:575"}, "'-gpgpu_clock_domains' is '575:575:575'"),
         ({"gpgpu_scheduler": "lrx"}, "did you mean 'lrr'?"),
-        ({"gpgpu_scheduler": "two_level_active:6:1:1"}, "write ':0:1' behind the number"),
+        ({"gpgpu_scheduler": "two_level_active:6:1:1"}, "write ':0:1' after the number"),
         ({"gpgpu_scheduler": "warp_limiting:0:4"}, "write 'warp_limiting:2:4'"),
         ({"gpgpu_dram_timing_opt": "nbk=16:CCD=2"}, "does not give RRD, RCD, RAS"),
         ({"gpgpu_dram_timing_opt": "nbk=16:tCCD=2"}, "'tCCD=2' is no timing parameter"),

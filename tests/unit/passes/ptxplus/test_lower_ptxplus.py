@@ -196,7 +196,7 @@ def test_recursion_and_calls_through_registers_are_refused() -> None:
     body = "mov.u64 %d1, g; P: .callprototype _ (); call %d1, (), P;"
     assert {reason for _, reason in refusals(HEAD + table + kernel(body))} == {
         "the address of a function: PTXPlus calls no addresses",
-        "only calls of named functions can be put in place",
+        "only calls of named functions can be inlined",
     }
 
 

@@ -136,7 +136,7 @@ def test_the_proof_finds_changes() -> None:
         "accesses to '%r1' have passed each other in 'k'"
     ]
     assert problems("mov.u32 %r1, 2;", "add.u32 %r2, %r1, 1;", "ret;") == [
-        "the instructions of a stretch are not the same ones in 'k'"
+        "the instructions of a scheduling region are not the same ones in 'k'"
     ]
     assert problems("mov.u32 %r1, 1;", "bar.sync 0;", "add.u32 %r2, %r1, 1;", "ret;") == [
         "something besides the order of instructions changed"

@@ -62,7 +62,7 @@ def test_the_proof_finds_lines_of_others() -> None:
     before = source(f"\t.loc 1 3 1\n\t{SHARED}\n\t.loc 1 4 1\n\t{PRIVATE}\n\tret;\n")
     after = source(f"\t.loc 1 3 1\n\t{PRIVATE}\n\t.loc 1 4 1\n\t{SHARED}\n\tret;\n")
     assert [d.message for d in check_schedule(parse(before), parse(after))] == [
-        "the instructions of a stretch are not the same ones in 'k'"
+        "the instructions of a scheduling region are not the same ones in 'k'"
     ]
 
 

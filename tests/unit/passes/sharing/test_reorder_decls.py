@@ -6,6 +6,7 @@ import pytest
 from checkout import TESTS
 
 from ptxtool.base.diag import PtxError
+from ptxtool.formats.issue_counts import read_issue_counts
 from ptxtool.parse import parse
 from ptxtool.passes import rewrite
 
@@ -157,7 +158,7 @@ LATE = (
 
 
 def late(body: str, options: str) -> tuple[str, str]:
-    result = rewrite(parse(kernel(body)), f"reorder-decls{{order=late,{options}}}")
+    result = rewrite(parse(kernel(body)), f"reorder-decls{{order=late,{options}}}", read_issue_counts)
     return result.module.source.text, result.remarks[0].message
 
 

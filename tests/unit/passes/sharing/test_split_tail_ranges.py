@@ -45,7 +45,7 @@ def test_a_live_range_moves_where_a_private_register_is_free() -> None:
     end = ["ld.shared.u32 %r5, [%r0];", "add.u32 %r5, %r5, 1;", "st.shared.u32 [%r0], %r5;", "ret;"]
     found, remark = rewritten([*LOOP, *end])
     assert found[8:] == [line.replace("%r5", "%r1") for line in end]
-    assert remark == "2 live ranges moved to private registers; 22 issues per thread gained behind the lock"
+    assert remark == "2 live ranges moved to private registers; 22 issues per thread gained after the release"
 
 
 def test_a_value_that_cannot_move_is_copied_where_that_pays() -> None:
@@ -91,7 +91,9 @@ def test_pairs_take_both_their_registers() -> None:
 def test_kernels_that_stay() -> None:
     end = ["ld.shared.u32 %r5, [%r0];", "st.shared.u32 [%r0], %r5;", "ret;"]
     marked = [*LOOP, *end[:2], '.pragma "release_registers";', "ret;"]
-    assert rewritten(marked)[1] == "nothing to do: it has release marks, which come behind this pass"
+    assert (
+        rewritten(marked)[1] == "nothing to do: it has release marks, which must be inserted after this pass"
+    )
     clash = ["mov.u64 %rd2, 7;", *LOOP, "st.shared.u64 [%r0], %rd2;", *end]  # %rd2 is %r4 and %r5
     assert rewritten(clash)[1] == "left alone: its registers are not physical; run allocate or compact before"
     vector = "\t.reg .v2 .b32 %v;\n" + REGISTERS

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ptxsim
-import ptxtool.isa
+import ptxtool
 from ptxsim.base import code_cache as machine_code
 from ptxsim.base.jit import JIT_DISABLED
 from ptxsim.execute.codes import FIRST
@@ -52,7 +52,7 @@ def test_no_source_of_compiled_code_imports_a_host_only_one():
 
 def test_sources_of_compiled_code_import_only_hashed_instruction_facts():
     """A source outside `FACTS` may change and keep its cache folder, so no constant may come from it."""
-    isa = Path(ptxtool.isa.__file__).parent
+    isa = Path(ptxtool.__file__).parent / "isa"
     facts = [isa / f"{name.rpartition('.')[2]}.py" for name in machine_code.FACTS]
     own = [path for module, path in SOURCES.items() if _compiles(module)]
     for path in [*own, *facts]:
@@ -67,6 +67,7 @@ def test_host_only_sources_compile_nothing():
             assert not _imports(path) & {"ptxsim.base.jit.njit", "ptxsim.base.jit.entry"}, path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JIT_DISABLED, reason="boundaries are plain functions without compilation")
 def test_only_boundaries_are_imported_from_behind_one():
     import importlib
@@ -75,7 +76,7 @@ def test_only_boundaries_are_imported_from_behind_one():
 
     for path in SOURCES.values():
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module in machine_code.BEHIND_BOUNDARY:
+            if isinstance(node, ast.ImportFrom) and node.module in machine_code.ACROSS_BOUNDARY:
                 behind = importlib.import_module(node.module)
                 for alias in node.names:
                     assert isinstance(getattr(behind, alias.name), _Intrinsic), (path, alias.name)
@@ -98,10 +99,11 @@ def _folders(tmp_path: Path, *modules: str) -> list[str]:
     return out[1:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edited", "old", "new", "changed"),
     [
-        ("timing/warps/simt.py", '"""', '"""x', {"ptxsim.timing.core.cycle"}),
+        ("execute/simt_stack.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         ("execute/memory_access.py", '"""', '"""x', {"ptxsim.execute.micro_operations"}),
         ("execute/start.py", '"""', '"""x', {"ptxsim.timing.core.cycle", "ptxsim.functional.cta_loop"}),
         ("lowering/lower.py", '"""', '"""x', set()),

@@ -58,6 +58,7 @@ for a in arguments:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "grid", "share", "scheduler"),
     [

@@ -11,7 +11,7 @@ RUN, LAUNCH = "ptxsim.functional.cta_loop", "ptxsim.timing.core.cycle"
 
 
 @pytest.mark.parametrize(
-    ("name", "there", "told"),
+    ("name", "there", "message"),
     [
         ("run", set(), ALL),
         ("launch", set(), ALL),
@@ -22,14 +22,18 @@ RUN, LAUNCH = "ptxsim.functional.cta_loop", "ptxsim.timing.core.cycle"
     ],
 )
 def test_what_is_said(
-    name: str, there: set[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    there: set[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(notice, "JIT_DISABLED", False)
     monkeypatch.setattr(notice, "is_compiled", there.__contains__)
     monkeypatch.delitem(vars(ptxsim), name, raising=False)
     for _ in range(2):
         assert callable(getattr(ptxsim, name))
-    assert capsys.readouterr() == ("", told)
+    assert capsys.readouterr() == ("", message)
 
 
 def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from checkout import CHECKOUT
 from reference_kernels import launches
 
-from ptxsim.functional.interpreter import run
+from ptxsim.functional_run import run
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function, Module
 from ptxtool.parse import parse

@@ -5,7 +5,7 @@ import pytest
 
 import ptxsim
 import ptxtool
-from ptxsim.functional.tracing import Selection, selection
+from ptxsim.functional.tracing import TraceSelection, selection
 from ptxtool.base.diag import PtxError
 
 PTX = """\
@@ -132,7 +132,7 @@ def test_tracing_changes_nothing():
     results = []
     for options in (
         {},
-        {"trace": ptxsim.Trace(Selection(frozenset({0, 1}), frozenset({0, 1})), lambda step: None)},
+        {"trace": ptxsim.Trace(TraceSelection(frozenset({0, 1}), frozenset({0, 1})), lambda step: None)},
     ):
         p = np.zeros(1, np.uint32)
         count = ptxsim.run(kernel, 2, 64, [p], **options).warp_instructions
@@ -143,10 +143,10 @@ def test_tracing_changes_nothing():
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ("", Selection()),
-        ("cta 3", Selection(ctas=frozenset({3}))),
-        ("lanes 0-3, 7; warp=2", Selection(warps=frozenset({2}), lanes=(0, 1, 2, 3, 7))),
-        ("line 4-6; line 9", Selection(lines=frozenset({4, 5, 6, 9}))),
+        ("", TraceSelection()),
+        ("cta 3", TraceSelection(ctas=frozenset({3}))),
+        ("lanes 0-3, 7; warp=2", TraceSelection(warps=frozenset({2}), lanes=(0, 1, 2, 3, 7))),
+        ("line 4-6; line 9", TraceSelection(lines=frozenset({4, 5, 6, 9}))),
     ],
 )
 def test_selections(given, wanted):
@@ -175,7 +175,7 @@ def test_an_endless_loop_is_given_up_under_trace():
     kernel = ptxtool.parse(text).kernels["k"]
     steps: list[object] = []
     with pytest.raises(PtxError, match="E408"):
-        ptxsim.run(kernel, 1, 1, [], max_instructions=50, trace=ptxsim.Trace(Selection(), steps.append))
+        ptxsim.run(kernel, 1, 1, [], max_instructions=50, trace=ptxsim.Trace(TraceSelection(), steps.append))
     assert len(steps) == 50
 
 

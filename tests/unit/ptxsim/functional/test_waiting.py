@@ -206,7 +206,7 @@ def test_before_sm_70_lanes_wait_for_those_in_the_loop():
     with pytest.raises(PtxError) as caught:
         run(LOCK + "ret;", 1, target="sm_60")
     assert (
-        "warp 0, lanes 1-31, repeats lines 16 to 18, its lanes 0 stand at line 19 until they come"
+        "warp 0, lanes 1-31, repeats lines 16 to 18, its lanes 0 wait for them at line 19"
         in caught.value.diagnostics[0].message
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from three_ways import kernel_text
 
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 

@@ -191,7 +191,7 @@ def test_loads_and_who_waits_for_them(tmp_path: Path) -> None:
     assert waits == 60
 
 
-# $r8 (number 9) is shared, see test_sharing_plan.py: one CTA an SM has all of its registers, its partner waits
+# $r8 (number 9) is shared, see test_registers.py: one CTA an SM has all of its registers, its partner waits
 SHARED = "\tmov.u32 $r8, $r0;\n" + "\tadd.u32 $r8, $r8, 0x00000001;\n" * 40
 PAIR = {"registers": 300, "share_registers": 99}
 
@@ -377,16 +377,18 @@ WITHOUT = """
 import sys
 from pathlib import Path
 import test_timeline
+from microkernels.measure import one_sm
 body = test_timeline.MIXED + test_timeline.SHARED
-test_timeline.run(Path(sys.argv[1]), body, 28, 64, **test_timeline.PAIR)
+test_timeline.run(Path(sys.argv[1]), body, 4, 64, gpu=one_sm("tesla-c2050"), **test_timeline.PAIR)
 """
 
 
+@pytest.mark.slow
 def test_the_same_without_compilation(tmp_path: Path) -> None:
     def run_in(folder: str, compiled: bool) -> bytes:
         path = tmp_path / folder / "t.json"
         path.parent.mkdir()
-        output_of(WITHOUT, str(path), compiled=compiled)
+        output_of(WITHOUT, str(path), compiled=compiled, beside=__file__)
         return path.read_bytes()
 
     assert run_in("without", compiled=False) == run_in("with", compiled=True)

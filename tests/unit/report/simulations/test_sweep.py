@@ -11,9 +11,16 @@ from typing import Any
 import pytest
 
 from ptxtool.base.diag import PtxError
-from ptxtool.report.simulations.sweep import Choice, bars_table, pivot, pivot_tables, sweep_parts, verdict
+from ptxtool.report.simulations.sweep import (
+    PivotChoice,
+    bars_table,
+    pivot,
+    pivot_tables,
+    sweep_parts,
+    verdict,
+)
 from ptxtool.report.simulations.sweep_plot import plot
-from ptxtool.results.sweeps import AXES, Configuration, Outcome, Record, SweepResult
+from ptxtool.results.sweeps import AXES, Configuration, Record, StoredResult, SweepResult
 from ptxtool.sweep.export import encode, form_of, row
 
 
@@ -34,7 +41,7 @@ def record(
         }
         counters |= {"grid": [2, 1, 1], "block": [32, 1, 1], "stall_points": []}
     problems = () if status == "done" else ({"code": "E404", "message": "out of bounds", "text": "told"},)
-    outcome = Outcome(status, counters, ("x",), problems, "m")
+    outcome = StoredResult(status, counters, ("x",), problems, "m")
     return Record(f"{kernel}/{scheme}", configuration.axes, "k", outcome)
 
 
@@ -52,7 +59,7 @@ RESULT = SweepResult(
 
 
 def test_a_table_of_values() -> None:
-    (table,) = pivot_tables(pivot(RESULT, Choice(columns=("scheme",))))
+    (table,) = pivot_tables(pivot(RESULT, PivotChoice(columns=("scheme",))))
     assert str(table) == (
         "ladder: thread_ipc\n"
         "kernel    base  shared\n"
@@ -64,7 +71,7 @@ def test_a_table_of_values() -> None:
 
 
 def test_gains_over_a_baseline_with_their_geometric_mean() -> None:
-    shown = pivot(RESULT, Choice(columns=("scheme",), gain=True))
+    shown = pivot(RESULT, PivotChoice(columns=("scheme",), gain=True))
     (table,) = pivot_tables(shown)
     # 1.25 * 0.8 = 1: the mean gain of both is none
     assert str(table) == (
@@ -99,12 +106,12 @@ def test_runs_without_a_good_result_enter_no_table_and_no_mean() -> None:
             record("b", "cut", 10.0),
         ),
     )
-    (table,) = pivot_tables(pivot(result, Choice(columns=("scheme",))))
+    (table,) = pivot_tables(pivot(result, PivotChoice(columns=("scheme",))))
     assert [line.split() for line in str(table).splitlines()[3:]] == [
         ["a", "100.00", "110.00", "failed"],
         ["b", "wrong", "10.00", "10.00"],
     ]
-    gains = pivot(result, Choice(columns=("scheme",), gain=True))
+    gains = pivot(result, PivotChoice(columns=("scheme",), gain=True))
     assert [line.split() for line in str(pivot_tables(gains)[0]).splitlines()[3:]] == [
         ["a", "+0.00%", "+10.00%", "failed"],
         ["b", "wrong", "no", "baseline", "no", "baseline"],
@@ -126,7 +133,7 @@ def test_gains_of_ipc_between_different_numbers_of_instructions_are_noted() -> N
     result = SweepResult("texts", runs)
 
     def shown(**choice: Any) -> str:
-        return str(pivot_tables(pivot(result, Choice(columns=("scheme",), **choice)))[-1])
+        return str(pivot_tables(pivot(result, PivotChoice(columns=("scheme",), **choice)))[-1])
 
     assert shown(gain=True).endswith(f"\n{note}\n--value cycles compares time")
     assert note not in shown()
@@ -138,29 +145,29 @@ def test_gains_of_ipc_between_different_numbers_of_instructions_are_noted() -> N
 
 
 def test_another_baseline_and_no_baseline() -> None:
-    shown = pivot(RESULT, Choice(columns=("scheme",), gain=True, baseline="shared"))
+    shown = pivot(RESULT, PivotChoice(columns=("scheme",), gain=True, baseline="shared"))
     assert shown.cells["a", "base"] == pytest.approx(-20)
     assert shown.cells["c", "base"] == "no baseline"
     with pytest.raises(PtxError, match=r"E502.*no column 'x'\n.*base, shared"):
-        pivot(RESULT, Choice(columns=("scheme",), gain=True, baseline="x"))
+        pivot(RESULT, PivotChoice(columns=("scheme",), gain=True, baseline="x"))
 
 
 def test_columns_are_all_that_varies_unless_said() -> None:
-    assert pivot(RESULT, Choice()).columns == ("base", "shared registers 90%")
-    shown = pivot(RESULT, Choice(rows=("kernel", "scheme"), value="slots.stall"))
+    assert pivot(RESULT, PivotChoice()).columns == ("base", "shared registers 90%")
+    shown = pivot(RESULT, PivotChoice(rows=("kernel", "scheme"), value="slots.stall"))
     assert shown.columns == ("default", "registers 90%")
     assert shown.rows[:2] == ("a base", "a shared")
     assert shown.cells["a shared", "registers 90%"] == 125
     assert ("a base", "registers 90%") not in shown.cells
     assert str(pivot_tables(shown)[0]).splitlines()[3].split() == ["a", "base", "100", "-"]
-    assert pivot(RESULT, Choice(value="limiter")).cells["a", "base"] == "registers"
-    assert pivot(RESULT, Choice(where=(("kernel", "b"),))).rows == ("b",)
+    assert pivot(RESULT, PivotChoice(value="limiter")).cells["a", "base"] == "registers"
+    assert pivot(RESULT, PivotChoice(where=(("kernel", "b"),))).rows == ("b",)
 
 
 def test_a_wide_table_is_taken_apart() -> None:
     schemes = [f"a scheme with a long name {k}" for k in range(9)]
     result = SweepResult("wide", tuple(record("k", scheme, 1.0) for scheme in schemes))
-    tables = pivot_tables(pivot(result, Choice()))
+    tables = pivot_tables(pivot(result, PivotChoice()))
     assert len(tables) == 3
     assert all(len(line) <= 120 and "..." not in line for t in tables for line in str(t).splitlines())
     assert [column.title for t in tables for column in t.columns[1:]] == schemes
@@ -173,7 +180,7 @@ def test_long_pipelines_leave_room_for_values_and_bars(rows: tuple[str, ...]) ->
     )
     pipelines = [f"{start},unroll-decls,reorder-decls{{order={order}}}" for order in ("text", "cfg")]
     runs = [record("k", "", 10.0 * n, passes=passes) for n, passes in enumerate(pipelines, 1)]
-    shown = pivot(SweepResult("long", tuple(runs)), Choice(rows=rows))
+    shown = pivot(SweepResult("long", tuple(runs)), PivotChoice(rows=rows))
     values = [line.split()[-1] for t in pivot_tables(shown) for line in str(t).splitlines()]
     assert [value for value in values if value[0].isdigit()] == ["10.00", "20.00"]
     bars = str(bars_table(shown)).splitlines()[-2:]
@@ -188,13 +195,16 @@ def test_long_pipelines_leave_room_for_values_and_bars(rows: tuple[str, ...]) ->
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (Choice(rows=("kernal",)), "no axis 'kernal'\n.*did you mean 'kernel'"),
-        (Choice(columns=("gpu",)), "two runs for row 'a', column 'tesla-c2050'.*\n.*--where scheme=base"),
-        (Choice(value="thread_icp"), "no counter 'thread_icp'\n.*did you mean 'thread_ipc'"),
-        (Choice(where=(("kernel", "z"),)), "no run is left to show\n.*kernel: a, b, c"),
+        (PivotChoice(rows=("kernal",)), "no axis 'kernal'\n.*did you mean 'kernel'"),
+        (
+            PivotChoice(columns=("gpu",)),
+            "two runs for row 'a', column 'tesla-c2050'.*\n.*--where scheme=base",
+        ),
+        (PivotChoice(value="thread_icp"), "no counter 'thread_icp'\n.*did you mean 'thread_ipc'"),
+        (PivotChoice(where=(("kernel", "z"),)), "no run is left to show\n.*kernel: a, b, c"),
     ],
 )
-def test_what_cannot_be_shown(choice: Choice, message: str) -> None:
+def test_what_cannot_be_shown(choice: PivotChoice, message: str) -> None:
     with pytest.raises(PtxError, match=rf"E502.*{message}"):
         pivot(RESULT, choice)
 
@@ -202,16 +212,16 @@ def test_what_cannot_be_shown(choice: Choice, message: str) -> None:
 def test_runs_that_only_labels_tell_apart_cannot_be_shown() -> None:
     result = SweepResult("s", (record("a", "base", 1.0), record("a", "base", 2.0)))
     with pytest.raises(PtxError, match="nothing but their labels"):
-        pivot(result, Choice())
+        pivot(result, PivotChoice())
 
 
 def test_the_report_ends_with_what_became_of_the_runs() -> None:
-    assert sweep_parts(RESULT, Choice())[-1] == "6 runs: 5 as expected, 1 failed"
+    assert sweep_parts(RESULT, PivotChoice())[-1] == "6 runs: 5 as expected, 1 failed"
     assert verdict(SweepResult("s", RESULT.records[:1])) == "1 run: 1 as expected"
 
 
 def test_a_chart_is_the_same_every_time_and_has_the_names() -> None:
-    shown = pivot(RESULT, Choice(columns=("scheme",), gain=True))
+    shown = pivot(RESULT, PivotChoice(columns=("scheme",), gain=True))
     svg = plot(shown, "svg")
     assert svg == plot(shown, "svg")
     text = svg.decode()
@@ -221,7 +231,7 @@ def test_a_chart_is_the_same_every_time_and_has_the_names() -> None:
     with pytest.raises(PtxError, match=r"E502.*no chart in format 'pdf'"):
         plot(shown, "pdf")
     with pytest.raises(PtxError, match=r"E502.*no number to draw"):
-        plot(pivot(RESULT, Choice(value="limiter")), "svg")
+        plot(pivot(RESULT, PivotChoice(value="limiter")), "svg")
 
 
 def test_export_has_every_run_and_every_value() -> None:
@@ -289,7 +299,7 @@ def test_dynamic_warp_execution_and_the_first_stall_are_columns() -> None:
         "dynamic": {"periods": 3, "stops": 2, "chances": [0.0]},
         "stall_points": [{"instruction": 7, **point}, {"instruction": 5, **point}],
     }
-    line = row(Record("a", found.axes, "k", Outcome("done", counters)))
+    line = row(Record("a", found.axes, "k", StoredResult("done", counters)))
     assert (line["dynamic_periods"], line["dynamic_stops"], line["first_stall_instruction"]) == (3, 2, 5)
     assert line["first_stall_register"] == "%r1"
 
@@ -302,7 +312,7 @@ def test_missing_extras_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PtxError, match=r"E502.*needs pyarrow.*\n.*ptxtool\[parquet\]"):
         encode(RESULT, "parquet")
     with pytest.raises(PtxError, match=r"E502.*needs matplotlib.*\n.*ptxtool\[plot\]"):
-        plot(pivot(RESULT, Choice()), "svg")
+        plot(pivot(RESULT, PivotChoice()), "svg")
 
 
 def test_formats_by_name() -> None:

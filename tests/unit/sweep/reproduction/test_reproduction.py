@@ -5,15 +5,15 @@ import pytest
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 from ptxtool.report.simulations.reproduction import reproduction_page, reproduction_parts
-from ptxtool.results.exhibits import Exhibit, Finding, Reproduction, Value
+from ptxtool.results.exhibits import Exhibit, ExhibitValue, Finding, Reproduction
 from ptxtool.runs.schemes import ladder_schemes
-from ptxtool.sweep.reproduction.exhibits import Counters, Exhibits
+from ptxtool.sweep.reproduction.exhibits import Exhibits, RunCounters
 from ptxtool.sweep.reproduction.findings import findings, geometric_mean, rank_correlation
 from ptxtool.sweep.reproduction.papers import EXPERIMENTS, paper
 from ptxtool.sweep.reproduction.schemes import full_scheme, limited_schemes, unlimited_schemes
 
 
-def run(thread_ipc: float, resident_ctas: int = 3) -> Counters:
+def run(thread_ipc: float, resident_ctas: int = 3) -> RunCounters:
     """The counters of a run that nobody made."""
     return {
         "cycles": 1000,
@@ -28,54 +28,54 @@ def run(thread_ipc: float, resident_ctas: int = 3) -> Counters:
     }
 
 
-def made_up(name: str) -> dict[tuple[str, str], Counters]:
+def made_up(name: str) -> dict[tuple[str, str], RunCounters]:
     """Runs whose gains are exactly those of the papers, and whose CTAs are those of their tables."""
-    told = paper(name)
-    runs: dict[tuple[str, str], Counters] = {}
-    for a in told.application:
-        for scheme in limited_schemes(told):
+    papers = paper(name)
+    runs: dict[tuple[str, str], RunCounters] = {}
+    for a in papers.application:
+        for scheme in limited_schemes(papers):
             runs[a.name, scheme.name] = run(100 * (1 + a.ladder.get(scheme.name, 0) / 100))
-        for percent, ctas in zip(told.percents, a.resident, strict=True):
-            gain = a.gain if percent == told.full_percent else 0
-            runs[a.name, full_scheme(told, percent).name] = run(100 * (1 + gain / 100), resident_ctas=ctas)
-    for u in told.unlimited:
-        runs |= {(u.name, scheme.name): run(50) for scheme in unlimited_schemes(told)}
+        for percent, ctas in zip(papers.percents, a.resident, strict=True):
+            gain = a.gain if percent == papers.full_percent else 0
+            runs[a.name, full_scheme(papers, percent).name] = run(100 * (1 + gain / 100), resident_ctas=ctas)
+    for u in papers.unlimited:
+        runs |= {(u.name, scheme.name): run(50) for scheme in unlimited_schemes(papers)}
     return runs
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_results_as_the_papers_agree_in_everything_but_what_the_papers_do_not_have(name: str) -> None:
-    told = paper(name)
-    exhibits = Exhibits(told, made_up(name), load_gpu(told.gpu)).all()
+    papers = paper(name)
+    exhibits = Exhibits(papers, made_up(name), load_gpu(papers.gpu)).all()
     for exhibit in exhibits:
         if exhibit.key in ("gain", "ladder", "resident-by-percent"):
             assert all(v.ours == pytest.approx(v.paper) for v in exhibit.values if v.paper is not None)
-    found = findings(told, exhibits)
+    found = findings(papers, exhibits)
     differ = {f.question for f in found if not f.agrees}
     beyond = {"locks released early", "the release marks alone"}
-    assert differ <= {*beyond, f"faster or slower than twice the {told.resource}"}
+    assert differ <= {*beyond, f"faster or slower than twice the {papers.resource}"}
     mean = next(f for f in found if f.question == "geometric mean of the gains")
     assert mean.ours == {"register-sharing": "+10.99%", "scratchpad-sharing": "+12.47%"}[name]
 
 
 def test_a_run_without_a_result_leaves_a_gap() -> None:
-    told = paper("register-sharing")
+    papers = paper("register-sharing")
     runs = made_up("register-sharing")
     del runs["hotspot", "Shared-OWF-Unrolled-Dyn"]
-    exhibits = Exhibits(told, runs, load_gpu(told.gpu)).all()
+    exhibits = Exhibits(papers, runs, load_gpu(papers.gpu)).all()
     gain = next(e for e in exhibits if e.key == "gain").at("hotspot", "Shared-OWF-Unrolled-Dyn")
     assert gain is not None
     assert gain.ours is None
     assert gain.paper == 21.76
-    assert not any(f.question == "sign of the gain: hotspot" for f in findings(told, exhibits))
+    assert not any(f.question == "sign of the gain: hotspot" for f in findings(papers, exhibits))
 
 
 def test_waste_is_the_papers() -> None:
     # hotspot: 3 CTAs x 256 threads x 36 registers leave 5120 of 32768; lavaMD: 2 x 7200 bytes leave 1984 of 16384
     registers, scratchpad = paper("register-sharing"), paper("scratchpad-sharing")
     runs = {("hotspot", "Unshared-LRR"): run(1), ("lavaMD", "Unshared-LRR"): run(1, resident_ctas=2)}
-    for told, row in ((registers, "hotspot"), (scratchpad, "lavaMD")):
-        value = Exhibits(told, runs, load_gpu(told.gpu)).waste().at(row, "unused")
+    for papers, row in ((registers, "hotspot"), (scratchpad, "lavaMD")):
+        value = Exhibits(papers, runs, load_gpu(papers.gpu)).waste().at(row, "unused")
         assert value is not None
         assert value.ours == pytest.approx(value.paper, abs=0.01)
 
@@ -117,7 +117,7 @@ def test_rungs_share_one_resource() -> None:
 
 def test_early_release_is_judged_with_and_without_its_marks() -> None:
     """CONV1 gains 10% by the order of its instructions and 1% of that by marks, CONV2 the other way round."""
-    told = paper("scratchpad-sharing")
+    papers = paper("scratchpad-sharing")
     runs = made_up("scratchpad-sharing")
     for name, ordered, marked in (("CONV1", 110, 111.1), ("CONV2", 99, 98.01)):
         for scheme, ipc in (
@@ -130,7 +130,7 @@ def test_early_release_is_judged_with_and_without_its_marks() -> None:
         del runs[name, "Shared-OWF-Release"]
     for name in ("SRAD1", "SRAD2"):
         runs[name, "Shared-OWF-Hastened"] = runs[name, "Shared-OWF-Release"] = runs[name, "Shared-OWF"]
-    found = {f.question: f.ours for f in findings(told, Exhibits(told, runs, load_gpu(told.gpu)).all())}
+    found = {f.question: f.ours for f in findings(papers, Exhibits(papers, runs, load_gpu(papers.gpu)).all())}
     assert found["locks released early"] == "1 of 4 faster, 1 slower, by 1.99% at most"
     assert found["the release marks alone"] == "1 of 4 faster, 1 slower, by 1.00% at most"
 
@@ -141,7 +141,11 @@ def small() -> Reproduction:
         "The <full> scheme",
         "figure 9",
         "gain, percent",
-        (Value("hotspot", "full", 28.5, 21.76), Value("MUM", "full", None, 24.14), Value("x", "full", -3.0)),
+        (
+            ExhibitValue("hotspot", "full", 28.5, 21.76),
+            ExhibitValue("MUM", "full", None, 24.14),
+            ExhibitValue("x", "full", -3.0),
+        ),
         signed=True,
     )
     finding = Finding("sign of the gain: hotspot", "gain", "gain", True)

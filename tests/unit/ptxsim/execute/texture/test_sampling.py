@@ -13,7 +13,7 @@ from three_ways import three_ways
 
 import ptxsim
 from ptxsim import Sampler, Surface, Texture
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.ir.nodes import Function
 from ptxtool.parse import parse

@@ -5,7 +5,7 @@ import pytest
 from three_ways import kernel_text, three_ways, words
 
 import ptxsim
-from ptxsim.functional import interpreter as functional
+from ptxsim import functional_run as functional
 from ptxtool.base.diag import PtxError
 from ptxtool.parse import parse
 

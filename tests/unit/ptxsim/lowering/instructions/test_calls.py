@@ -11,8 +11,8 @@ import pytest
 from reference.interpreter import run_reference
 
 import ptxsim
+from ptxsim import functional_run as functional
 from ptxsim.execute.codes import SAVE_32
-from ptxsim.functional import interpreter as functional
 from ptxsim.lowering.lower import lower
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu

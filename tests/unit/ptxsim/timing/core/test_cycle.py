@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels import sample
+from microkernels.measure import run as measured_loop
 from mixed_kernel import run_mixed
 
 import ptxsim
@@ -74,3 +75,16 @@ def test_mixed_shared(lock_as_stall: bool) -> None:
 
 def test_a_second_run_is_the_same() -> None:
     assert run_mixed(40, 96) == run_mixed(40, 96)
+
+
+@pytest.mark.parametrize("block", [32, 256])
+def test_gpgpusim42(block: int) -> None:
+    body = (
+        "ld.param.u64 %l1, [p];\n\tld.global.u32 %r1, [%l1];\n\tld.const.u32 %r3, [table];\n"
+        "\tadd.u32 %r4, %r1, %r3;\n\tst.shared.u32 [tile], %r4;\n\tld.shared.u32 %r5, [tile];\n\tbar.sync 0;"
+    )
+    results = [
+        measured_loop(body, 3, grid=40, block=block, gpu="gpgpusim42-c2050", event_skip=skip).to_dict()
+        for skip in (True, False)
+    ]
+    assert results[0] == results[1]

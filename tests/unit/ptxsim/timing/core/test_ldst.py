@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 from microkernels import measure
+from microkernels.memory import HOP as DEPENDENT_LOAD
+from microkernels.memory import LANE, LINE
 
 import ptxsim
 from ptxtool.base.diag import PtxError
@@ -128,3 +130,26 @@ def test_event_skip_changes_nothing(gpu: str) -> None:
 """
     results = [run(gpu, body, 5, grid=20, block=96, event_skip=skip).stats for skip in (True, False)]
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("access", ["ld.const.u32 %r1, [table];", "ld.param.u32 %r1, [n];"])
+def test_a_constant_that_hits(access: str) -> None:
+    assert measure.cost(access)() == 3  # TM 3.6, without address register
+
+
+def test_accesses_of_one_instruction_stall_on_gpgpusim42_too() -> None:
+    # TM42 3.2: n accesses are n - 1 cycles of stall_shd_mem
+    words = np.zeros(16 * 32, np.uint64)
+    words[::16] = LINE * np.arange(32)
+    assert (
+        measure.counted("stall_shd_mem", DEPENDENT_LOAD, setup=LANE.format(128), words=words, gpu=NEW)() == 31
+    )
+
+
+@pytest.mark.parametrize(("warps", "misses", "stalls"), [(16, 32, False), (24, 32, True)])
+def test_33rd_load_of_a_parameter_line_blocks_the_ldst_unit(warps, misses, stalls):
+    # two loads a warp of one line that is cold: 32 wait in one miss entry, the next one is retried until the line comes
+    stats = measure.run("mov.u32 %r1, %r2;", setup="ld.param.u64 %l1, [p];", block=32 * warps, gpu=NEW).stats
+    assert stats["l1c_misses"] == misses
+    assert stats["l1c_accesses"] == 2 * warps
+    assert (stats["stall_shd_mem"] > 100) == stalls

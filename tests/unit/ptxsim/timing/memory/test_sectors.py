@@ -11,11 +11,10 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 import pytest
-from memory_machine import LINE, Machine, mixed
+from memory_machine import LINE, Machine, mixed, on_array
 from msgspec.structs import replace
 from uncompiled import output_of
 
-from ptxsim.base.jit import for_python
 from ptxsim.timing.memory import system as _system
 from ptxsim.timing.memory.counts import memory_counts
 from ptxsim.timing.memory.memory_state import ATOMIC, CONSTANT, READ, WRITE, make_memory
@@ -23,7 +22,7 @@ from ptxsim.timing.memory.sectors import copies_fill
 from ptxtool.base.diag import PtxError
 from ptxtool.formats.gpu import load_gpu
 
-inject_words = for_python(_system.inject_words)
+inject_words = on_array(_system.inject_words)
 
 GPU = load_gpu("gpgpusim42-c2050")
 SECTOR = 32
@@ -40,7 +39,7 @@ class Sectors(Machine):
     def take(self, line: int, kind: int = READ, size: int = LINE, words: int = 0xFFFFFFFF) -> list[int]:
         """Send one request alone; the cycles from its injection to each reply."""
         start, first = self.now, len(self.got)
-        assert inject_words(self.m, 0, self.now, line, size, kind, 0, words)
+        assert inject_words(self.array, 0, self.now, line, size, kind, 0, words)
         self.finish()
         return [reply[0] - start for reply in self.got[first:]]
 

@@ -168,5 +168,6 @@ print(result.to_json(), words.sum())
 """
 
 
+@pytest.mark.slow
 def test_same_without_compilation() -> None:
     assert output_of(CODE, compiled=False) == output_of(CODE, compiled=True)

@@ -1,0 +1,54 @@
+"""CTA dispatch: which SM and which slots each CTA gets (timing-model section 1.8)."""
+
+import numpy as np
+import pytest
+from microkernels.measure import parsed
+
+import ptxsim
+import ptxsim.launcher
+
+OLD, NEW = "tesla-c2050", "gpgpusim42-c2050"
+
+
+_PLACES = """
+.version 4.0
+.target sm_35
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %r<9>;
+	.reg .b64 %l<4>;
+	ld.param.u64 %l1, [p];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ctaid.y;
+	mov.u32 %r3, %ctaid.z;
+	mad.lo.u32 %r1, %r2, 3, %r1;
+	mad.lo.u32 %r1, %r3, 6, %r1;
+	mov.u32 %r4, %ntid.x;
+	mov.u32 %r5, %tid.x;
+	mad.lo.u32 %r1, %r1, %r4, %r5;
+	mul.wide.u32 %l2, %r1, 8;
+	add.s64 %l1, %l1, %l2;
+	mov.u32 %r6, %smid;
+	mov.u32 %r7, %warpid;
+	st.global.v2.u32 [%l1], {%r6, %r7};
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("gpu", "first"), [(OLD, 1), (NEW, 0)])
+def test_ctas_go_round_the_sms_in_x_then_y_then_z(gpu: str, first: int) -> None:
+    places = np.zeros((4 * 2 * 3, 96, 2), np.uint32)
+    ptxsim.launch(parsed(_PLACES), (3, 2, 4), 96, [places], gpu=gpu, registers=16)
+    sms = [(first + n) % 14 for n in range(24)]
+    assert places[:, 0, 0].tolist() == sms
+    # the slots of an SM in order, three warps each: the second CTA of an SM has warps 3, 4 and 5
+    assert places[:, ::32, 1].tolist() == [[3 * (n // 14) + w for w in range(3)] for n in range(24)]
+
+
+def test_a_small_grid_spreads_over_the_sms() -> None:
+    # 20 CTAs: at most ceil(20 / 14) on an SM, of which 8 could hold all
+    places = np.zeros((20, 32, 2), np.uint32)
+    ptxsim.launch(parsed(_PLACES), 20, 32, [places], gpu=OLD, registers=16)
+    assert sorted(np.bincount(places[:, 0, 0], minlength=14)) == [1] * 8 + [2] * 6
