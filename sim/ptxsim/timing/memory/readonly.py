@@ -18,10 +18,8 @@ MAX_WAITERS = 64
 
 HIT, MISS, FAIL = range(3)
 
-TAGS = [
-    ("sets", "i8"),
-    ("ways", "i8"),
-    ("line_bytes", "i8"),  # a power of two
+SIZES = [("sets", "i8"), ("ways", "i8"), ("line_bytes", "i8")]
+LINES = [
     # counters: a refused access counts only as a reservation fail, once per try
     ("accesses", "i8"),
     ("misses", "i8"),
@@ -29,16 +27,17 @@ TAGS = [
     ("tag", "i8", (MAX_LINES,)),  # set * ways + way: 1 + the address of its line, 0 none
     ("used", "i8", (MAX_LINES,)),  # cycle of the last access
 ]
-"""Fields that all read-only caches have: those of instructions, of constants, and of textures (`texture_cache.py`)."""
+"""Fields of all read-only caches: those of instructions, of constants, and of textures (`texture_cache.py`)."""
 
 READONLY = record(
     [
-        *TAGS,
+        *SIZES,
         ("line_shift", "i8"),
         ("set_mask", "i8"),  # sets - 1; -1 when the number of sets is no power of two
         ("n_entries", "i8"),
         ("max_waiters", "i8"),
         ("miss_capacity", "i8"),
+        *LINES,
         ("entry_tag", "i8", (MAX_ENTRIES,)),  # 1 + the address of the line; 0: the entry is free
         ("entry_left", "i8", (MAX_ENTRIES,)),  # bytes still to arrive
         ("n_waiters", "i8", (MAX_ENTRIES,)),

@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 
 from ptxsim.base.jit import njit, record
-from ptxsim.timing.memory.readonly import TAGS
+from ptxsim.timing.memory.readonly import LINES, SIZES
 
 QUEUE = 128  # most accesses in the queue; a power of two
 RESULTS = 16
 
 TEXTURES = record(
     [
-        *TAGS,
+        *SIZES,
         ("queue_capacity", "i8"),
         ("request_capacity", "i8"),
         ("result_capacity", "i8"),
+        *LINES,
         ("head", "i8"),  # of the queue
         ("count", "i8"),
         ("waiter", "i4", (QUEUE,)),
