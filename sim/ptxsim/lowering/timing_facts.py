@@ -30,8 +30,7 @@ from ptxsim.lowering.rows import Operation
 from ptxtool.formats.gpu import Gpu
 from ptxtool.formats.gpu_parts import Timing
 from ptxtool.ir.defuse import DefUse
-from ptxtool.ir.names import names
-from ptxtool.ir.nodes import Memory, Operand, Unary
+from ptxtool.ir.nodes import Dual, Memory, Name, Operand, Unary, Vector
 from ptxtool.isa.table import Match
 from ptxtool.isa.types import TYPES
 
@@ -142,4 +141,17 @@ def _source_names(op: Operation) -> list[str]:
 
 
 def _names(operand: Operand | None) -> list[str]:
-    return [] if operand is None else [name.text for name in names(operand)]
+    """The names whose registers the operand collector sees: those of lists of arguments and of expressions are not."""
+    if isinstance(operand, Name):
+        return [operand.text]
+    if isinstance(operand, Unary):
+        return _names(operand.operand)
+    if isinstance(operand, Memory):
+        parts: tuple[Operand | None, ...] = (operand.base, operand.offset, *operand.coordinates)
+    elif isinstance(operand, Vector):
+        parts = tuple(operand.items)
+    elif isinstance(operand, Dual):
+        parts = operand.first, operand.second
+    else:
+        parts = ()
+    return [name for part in parts for name in _names(part)]
